@@ -1,0 +1,12 @@
+#ifndef C_STRATA_SUPPORT_H
+#define C_STRATA_SUPPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
+///
+/// Uses the processor's CRC instructions where it has them, tables elsewhere; both give the same value.
+uint32_t strata_crc32c(uint32_t crc, const void *bytes, size_t length);
+
+#endif

@@ -1,0 +1,160 @@
+public import SystemPackage
+
+/// Everything Strata asks of an operating system's files: the seam between the engine and the disk.
+///
+/// The engine calls nothing else. ``PosixFileSystem`` is the real one, ``MemoryFileSystem`` keeps files in memory for
+/// in-memory stores, and the simulated one in StrataTestKit crashes, tears and refuses on demand.
+///
+/// Every call is synchronous and may block; implementations are safe to call from any thread.
+public protocol FileSystem: Sendable {
+    /// Opens or creates a file (open(2) with `O_CLOEXEC | O_NOFOLLOW`; new files get mode 0600).
+    func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File
+
+    /// Creates one directory with mode 0700 (mkdir(2)); throws `.fileExists` if the name is taken.
+    func createDirectory(_ path: FilePath) throws(Errno)
+
+    /// The names in a directory, without `.` and `..`, sorted.
+    func list(_ directory: FilePath) throws(Errno) -> [String]
+
+    /// Renames a file, replacing the target if it exists (rename(2)). Durable after ``syncDirectory(_:)``.
+    func rename(_ source: FilePath, to target: FilePath) throws(Errno)
+
+    /// Removes a file (unlink(2)). Durable after ``syncDirectory(_:)``.
+    func unlink(_ path: FilePath) throws(Errno)
+
+    /// Removes an empty directory (rmdir(2)).
+    func removeDirectory(_ path: FilePath) throws(Errno)
+
+    /// Makes creations, renames and removals in a directory durable (open(2) + fsync(2)).
+    func syncDirectory(_ path: FilePath) throws(Errno)
+
+    /// What the name refers to, or nil when nothing is there (stat(2): symbolic links are followed).
+    func attributes(_ path: FilePath) throws(Errno) -> FileAttributes?
+
+    /// The absolute path with every symbolic link resolved (realpath(3)).
+    func resolve(_ path: FilePath) throws(Errno) -> FilePath
+}
+
+/// How ``FileSystem/open(_:_:)`` opens a file.
+public enum FileOpenMode: Sendable {
+    /// Read only; the file must exist.
+    case read
+    /// Read and write; the file must exist.
+    case readWrite
+    /// Read and write; the file is created and must not exist (`O_CREAT | O_EXCL`).
+    case create
+    /// Read and write; the file is created if it is missing.
+    case createIfMissing
+}
+
+/// What ``FileSystem/attributes(_:)`` tells.
+public struct FileAttributes: Sendable, Equatable {
+    public var isDirectory: Bool
+    /// Length in bytes.
+    public var byteCount: Int64
+    /// Bytes the file occupies on the device.
+    public var allocatedByteCount: Int64
+    public var device: UInt64
+    public var inode: UInt64
+
+    public init(isDirectory: Bool, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64) {
+        self.isDirectory = isDirectory
+        self.byteCount = byteCount
+        self.allocatedByteCount = allocatedByteCount
+        self.device = device
+        self.inode = inode
+    }
+}
+
+/// An open file. Closed by ``close()`` or when the last reference goes.
+///
+/// Positioned calls only, so that any number of threads can share one file.
+public protocol File: AnyObject, Sendable {
+    /// Reads at most `buffer.count` bytes at `offset` (pread(2), EINTR retried). Returns fewer only at the end of the file.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int
+
+    /// Writes the buffers one after the other at `offset` (pwritev(2)). May write fewer bytes than asked, and
+    /// throws `.interrupted` as the system call does; ``writeAll(_:at:)`` retries both.
+    func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int
+
+    /// Flushes data and what is needed to read it back (fdatasync(2)). After an error nothing may be assumed about
+    /// any byte that was not flushed before, and the call must not be retried on this file.
+    func syncData() throws(Errno)
+
+    /// Flushes data and all metadata (fsync(2)). Errors as for ``syncData()``.
+    func sync() throws(Errno)
+
+    /// Sets the length (ftruncate(2)); what is added reads as zeros.
+    func truncate(to byteCount: Int64) throws(Errno)
+
+    /// Reserves zeroed space for a range and lengthens the file to its end (posix_fallocate-like; falls back to
+    /// ``truncate(to:)`` where the file system cannot reserve).
+    func preallocate(from offset: Int64, byteCount: Int64) throws(Errno)
+
+    /// Length in bytes (fstat(2)).
+    func byteCount() throws(Errno) -> Int64
+
+    /// Maps a range read-only (mmap(2)). Only for files that will never be shortened: touching a page past the end of a
+    /// shortened file, or one the device cannot read, ends the process.
+    func map(from offset: Int64, byteCount: Int) throws(Errno) -> MappedRegion
+
+    /// Takes the whole-file exclusive lock without waiting (`F_OFD_SETLK`); false when another open file description
+    /// holds it. Released by ``close()``.
+    func tryLockExclusively() throws(Errno) -> Bool
+
+    /// Closes the file (close(2)); further calls throw `.badFileDescriptor`. Idempotent.
+    func close() throws(Errno)
+}
+
+extension File {
+    /// Writes all bytes, retrying short and interrupted writes. On an error some prefix may have been written.
+    public func writeAll(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) {
+        var remaining = buffers.filter { !$0.isEmpty }
+        var position = offset
+        while !remaining.isEmpty {
+            var written: Int
+            do {
+                written = try write(remaining, at: position)
+            } catch .interrupted {
+                continue
+            }
+            guard written > 0 else { throw .ioError }
+            position += Int64(written)
+            while let first = remaining.first, written >= first.count {
+                written -= first.count
+                remaining.removeFirst()
+            }
+            if written > 0 {
+                remaining[0] = UnsafeRawBufferPointer(rebasing: remaining[0][written...])
+            }
+        }
+    }
+
+    /// Reads exactly `buffer.count` bytes; false when the file ends before.
+    public func readAll(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Bool {
+        var position = 0
+        while position < buffer.count {
+            let count = try read(
+                into: UnsafeMutableRawBufferPointer(rebasing: buffer[position...]), at: offset + Int64(position))
+            if count == 0 { return false }
+            position += count
+        }
+        return true
+    }
+}
+
+/// Read-only memory that shows a range of a file. Unmapped when the last reference goes.
+public final class MappedRegion: @unchecked Sendable {
+    // Unchecked: the bytes are never written through this object, and the release closure runs once, in deinit.
+    public let bytes: UnsafeRawBufferPointer
+    private let release: @Sendable (UnsafeRawBufferPointer) -> Void
+
+    public init(bytes: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
+        self.bytes = bytes
+        self.release = release
+    }
+
+    deinit {
+        release(bytes)
+    }
+}

@@ -1,0 +1,98 @@
+/// The kind of value in a slot. Raw values are part of the file format.
+public enum ValueKind: UInt8, Sendable, CaseIterable {
+    case bool = 1
+    case int16 = 2
+    case int32 = 3
+    case int64 = 4
+    case float = 5
+    case double = 6
+    /// Bytes of the object graph's choosing (variable width).
+    case decimal = 7
+    /// UTF-8.
+    case string = 8
+    case data = 9
+    /// Seconds since 2001-01-01 00:00:00 UTC, as a Double.
+    case date = 10
+    /// 16 bytes.
+    case uuid = 11
+    /// UTF-8.
+    case uri = 12
+    /// Bytes that a value transformer made.
+    case transformable = 13
+    /// An ``ObjectRef``.
+    case reference = 14
+
+    /// Bytes of one decoded value, or 0 for kinds of variable width.
+    @inlinable
+    public var fixedWidth: Int {
+        switch self {
+        case .bool: 1
+        case .int16: 2
+        case .int32, .float: 4
+        case .int64, .double, .date, .reference: 8
+        case .uuid: 16
+        case .decimal, .string, .data, .uri, .transformable: 0
+        }
+    }
+}
+
+/// One slot of an entity's rows.
+public struct SlotLayout: Hashable, Sendable {
+    public var kind: ValueKind
+    /// For references: under which number the log keeps the inverse (the referring objects of each target) as
+    /// postings; 0 for none. Subentities that inherit a relationship share its number.
+    public var postingsID: UInt16
+    /// The value survives in the history when the object is deleted.
+    public var preservedInHistory: Bool
+
+    public init(_ kind: ValueKind, postingsID: UInt16 = 0, preservedInHistory: Bool = false) {
+        precondition(postingsID == 0 || kind == .reference, "only references keep postings")
+        self.kind = kind
+        self.postingsID = postingsID
+        self.preservedInHistory = preservedInHistory
+    }
+}
+
+/// The shape of one entity's rows. Slots include those inherited from parent entities.
+public struct EntityLayout: Hashable, Sendable {
+    /// 1 and up, stable for the life of the store.
+    public var id: UInt16
+    /// The entity whose key space this one shares: itself for a root entity.
+    public var rootID: UInt16
+    /// For messages only.
+    public var name: String
+    public var slots: [SlotLayout]
+
+    public init(id: UInt16, rootID: UInt16, name: String, slots: [SlotLayout]) {
+        self.id = id
+        self.rootID = rootID
+        self.name = name
+        self.slots = slots
+    }
+}
+
+/// One version of the shape of a store's rows, with the model it came from.
+public struct Schema: Hashable, Sendable {
+    public static let maximumSlots = 4_000
+
+    /// Sorted by ``EntityLayout/id``.
+    public var entities: [EntityLayout]
+    /// The object graph's own description of the model; the engine only keeps it.
+    public var model: [UInt8]
+
+    public init(entities: [EntityLayout], model: [UInt8] = []) {
+        self.entities = entities.sorted { $0.id < $1.id }
+        self.model = model
+    }
+
+    /// - Complexity: O(log n) in the number of entities.
+    public func entity(_ id: UInt16) -> EntityLayout? {
+        var low = 0
+        var high = entities.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entities[middle].id < id { low = middle + 1 } else { high = middle }
+        }
+        return low < entities.count && entities[low].id == id ? entities[low] : nil
+    }
+}

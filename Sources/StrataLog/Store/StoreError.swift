@@ -1,0 +1,57 @@
+public import SystemPackage
+
+/// What went wrong in the engine, with where.
+public struct StoreError: Error, Sendable, CustomStringConvertible {
+    public enum Code: Sendable, Hashable {
+        /// A system call failed; see ``StoreError/errno``. The operation had no effect unless the message says otherwise.
+        case io
+        /// Bytes are not what was written: nothing was cut or changed.
+        case corruption
+        /// Another process (or another open of this one) writes the store.
+        case locked
+        /// The store was opened read-only, or refuses writes after a flush failed twice.
+        case readOnly
+        /// Rows changed since they were read; see ``StoreError/conflicts``. Nothing was written.
+        case conflict
+        /// A row, a value or a transaction is over a limit of the format.
+        case tooLarge
+        /// The file's format or cipher is not one this version reads.
+        case unsupportedFormat
+        /// The store's rows have another shape than asked for.
+        case schemaMismatch
+        /// Nothing there, and the options do not allow creating it.
+        case notFound
+        case closed
+        /// The caller broke a rule of the interface.
+        case invalidArgument
+    }
+
+    public var code: Code
+    public var message: String
+    public var errno: Errno?
+    public var path: String?
+    public var segment: UInt32?
+    public var offset: Int?
+    public var conflicts: [ObjectRef]
+
+    public init(
+        _ code: Code, _ message: String, errno: Errno? = nil, path: String? = nil, segment: UInt32? = nil,
+        offset: Int? = nil, conflicts: [ObjectRef] = []
+    ) {
+        self.code = code
+        self.message = message
+        self.errno = errno
+        self.path = path
+        self.segment = segment
+        self.offset = offset
+        self.conflicts = conflicts
+    }
+
+    public var description: String {
+        var text = message
+        if let errno { text += ": \(errno)" }
+        if let path { text += " (\(path))" }
+        if let segment { text += " [segment \(segment)" + (offset.map { ", offset \($0)" } ?? "") + "]" }
+        return text
+    }
+}
