@@ -1,5 +1,5 @@
 import Synchronization
-import SystemPackage
+internal import SystemPackage
 
 /// One opening of a file in a ``MemoryFileSystem``.
 final class MemoryFile: File {

@@ -1,5 +1,5 @@
 import Synchronization
-import SystemPackage
+internal import SystemPackage
 
 /// What a file in a ``MemoryFileSystem`` holds.
 ///

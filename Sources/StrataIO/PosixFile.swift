@@ -1,5 +1,5 @@
 import Synchronization
-import SystemPackage
+internal import SystemPackage
 
 #if canImport(Glibc)
 import Glibc
