@@ -154,7 +154,7 @@ extension FilePath {
                 readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
             }
         }
-        try #require(count >= 0)
+        guard count >= 0 else { throw Errno.noSuchFileOrDirectory }
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 }
