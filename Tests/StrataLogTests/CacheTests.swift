@@ -42,8 +42,7 @@ import Testing
 
     @Test(arguments: [1, 7, 100, 1_000])
     func theBudgetHolds(blocks: Int) throws {
-        let one = try block(0).estimatedByteCount
-        let budget = one * blocks
+        let budget = try block(0, rows: 3).estimatedByteCount * blocks
         let cache = BlockCache(budgetBytes: budget)
         var random = FormatRandom(seed: 9)
         var requests: UInt64 = 0

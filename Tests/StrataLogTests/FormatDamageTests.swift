@@ -131,7 +131,8 @@ import Testing
             restamp(&bytes)
             if touch(bytes, sample.layout, verifyFirst: random.chance(50)) == nil { refused += 1 }
         }
-        #expect(refused > 10_000 && refused < 100_000, "seed \(seed)")
+        // Enough get past the header that the decoders are reached.
+        #expect(refused > 10_000 && refused < 90_000, "seed \(seed): \(refused) of 100,000 refused")
     }
 
     /// Reads every value and zone; nil when refused.

@@ -218,15 +218,21 @@ import Testing
 
     @Test func zonesCoverTheValues() throws {
         let layout = makeLayout([.int16, .double, .date, .string, .reference, .float, .bool, .double, .int64])
-        let rows = (0..<50).map { row in
-            FormatRow(
-                key: UInt64(row), sequence: nil,
-                values: [
-                    row == 3 ? .null : .int16(Int16(row) - 10), .double(Double(row).bitPattern),
-                    .double((Double(row) / 4).bitPattern), .bytes([1]), .reference(UInt64(row) + 5),
-                    .float(Float(0.5).bitPattern), .bool(true),
-                    .double(row == 9 ? Double.nan.bitPattern : Double(row).bitPattern), .null,
-                ])
+        var rows: [FormatRow] = []
+        for row in 0..<50 {
+            let whole = Double(row)
+            let values: [FormatValue] = [
+                row == 3 ? .null : .int16(Int16(row) - 10),
+                .double(whole.bitPattern),
+                .double((whole / 4).bitPattern),
+                .bytes([1]),
+                .reference(UInt64(row) + 5),
+                .float(Float(0.5).bitPattern),
+                .bool(true),
+                .double(row == 9 ? Double.nan.bitPattern : whole.bitPattern),
+                .null,
+            ]
+            rows.append(FormatRow(key: UInt64(row), sequence: nil, values: values))
         }
         let block = try load(stamped(encode(rows, layout)).bytes, layout)
         #expect(block.zone(0) == .integers(min: -10, max: 39))
