@@ -132,14 +132,19 @@ extension File {
 
     /// Reads exactly `buffer.count` bytes; false when the file ends before.
     public func readAll(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Bool {
+        try readPrefix(into: buffer, at: offset) == buffer.count
+    }
+
+    /// Reads until the buffer is full or the file ends, retrying short reads. Returns how many bytes were read.
+    public func readPrefix(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
         var position = 0
         while position < buffer.count {
             let count = try read(
                 into: UnsafeMutableRawBufferPointer(rebasing: buffer[position...]), at: offset + Int64(position))
-            if count == 0 { return false }
+            if count == 0 { break }
             position += count
         }
-        return true
+        return position
     }
 }
 

@@ -90,7 +90,8 @@ import Testing
         var sum = 0.0
         var power = 1.0
         for rank in 1...count {
-            // rank^-0.99 without Foundation: n^-1 * n^0.01, and n^0.01 grows by (1 + 1/n)^0.01 = 1 + 0.01/n to first order.
+            // rank^-0.99 without Foundation: n^-1 * n^0.01, and n^0.01 grows by (1 + 1/n)^0.01 = 1 + 0.01/n to first
+            // order.
             if rank > 1 { power *= 1 + 0.01 / Double(rank - 1) }
             sum += power / Double(rank)
             cumulative.append(sum)

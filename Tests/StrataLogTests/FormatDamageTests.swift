@@ -122,10 +122,12 @@ import Testing
         for _ in 0..<100_000 {
             let sample = samples[random.below(samples.count)]
             var bytes = sample.bytes
-            let headerEnd = min(bytes.count, random.chance(70) ? 64 + 40 * (sample.layout.slots.count + 2) : bytes.count)
+            let headerEnd = min(
+                bytes.count, random.chance(70) ? 64 + 40 * (sample.layout.slots.count + 2) : bytes.count)
             for _ in 0..<(1 + random.below(3)) {
                 let index = random.below(headerEnd)
-                bytes[index] = random.chance(50) ? UInt8(truncatingIfNeeded: random.next()) : [0, 1, 0xFF, 0x7F][random.below(4)]
+                bytes[index] =
+                    random.chance(50) ? UInt8(truncatingIfNeeded: random.next()) : [0, 1, 0xFF, 0x7F][random.below(4)]
             }
             restampChunks(&bytes)
             restamp(&bytes)
@@ -133,7 +135,6 @@ import Testing
         }
         // Enough get past the header that the decoders are reached.
         #expect(refused > 10_000 && refused < 90_000, "seed \(seed): \(refused) of 100,000 refused")
-print("REFUSED", refused)
     }
 
     /// Reads every value and zone; nil when refused.
@@ -165,7 +166,8 @@ print("REFUSED", refused)
             let flags = BlockFormat.BlockFlags(
                 rawValue: start.load(fromByteOffset: BlockFormat.Header.flags, as: UInt16.self))
             let slots = Int(start.load(fromByteOffset: BlockFormat.Header.slotCount, as: UInt16.self))
-            let columns = flags.contains(.plain)
+            let columns =
+                flags.contains(.plain)
                 ? 0 : slots + (flags.contains(.keys) ? 1 : 0) + (flags.contains(.sequences) ? 1 : 0)
             let length = min(buffer.count, 64 + columns * BlockFormat.descriptorBytes)
             let crc = BlockHeader.checksum(

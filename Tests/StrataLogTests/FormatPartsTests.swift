@@ -13,7 +13,8 @@ import Testing
                     let written = BitPacking.pack(count: count, bits: bits, into: buffer.baseAddress!) { values[$0] }
                     #expect(written == BitPacking.byteCount(count, bits: bits))
                     var found: [UInt64] = []
-                    BitPacking.forEach(buffer.baseAddress!, count: count, bits: bits) { _, value in found.append(value) }
+                    BitPacking.forEach(buffer.baseAddress!, count: count, bits: bits) { _, value in found.append(value)
+                    }
                     #expect(found == values)
                 }
             }

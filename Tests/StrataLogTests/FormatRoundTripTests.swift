@@ -38,7 +38,8 @@ import Testing
     @Test func specialRealsKeepTheirBits() throws {
         let patterns: [UInt64] = [
             0, 1 << 63, 0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000, 0x7FF8_0000_0000_1234, 0x7FF0_0000_0000_0001,
-            0xFFFF_FFFF_FFFF_FFFF, Double(9_007_199_254_740_992).bitPattern, Double(9_007_199_254_740_991).bitPattern, 1,
+            0xFFFF_FFFF_FFFF_FFFF, Double(9_007_199_254_740_992).bitPattern, Double(9_007_199_254_740_991).bitPattern,
+            1,
         ]
         let layout = makeLayout([.double, .float, .date])
         for pattern in patterns {
@@ -200,7 +201,8 @@ import Testing
             for segment in [9 as UInt32, 10] {
                 encoded.patchExternals { number in
                     ExternalValue(
-                        segment: segment, byteOffset: number * 64, byteCount: 70_000, storedByteCount: 60_000, checksum: 5)
+                        segment: segment, byteOffset: number * 64, byteCount: 70_000, storedByteCount: 60_000,
+                        checksum: 5)
                 }
                 let block = try load(stamped(encoded).bytes, layout)
                 try block.verify()

@@ -1,4 +1,5 @@
-/// Writes the rows of one block. The header's sequence and checksum are left for ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
+/// Writes the rows of one block. The header's sequence and checksum are left for
+/// ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
 struct BlockEncoder {
     let memory: RowMemory
     let advice: CompressionAdvice
@@ -42,7 +43,8 @@ struct BlockEncoder {
     var byteCountMaximum: Int {
         let rows = memory.rowCount
         let columns = memory.slotCount + 2
-        // Chunk: values, two bitmaps, packed lengths (in the 4 bytes a row that `decodedBytes` counts), alignment, packing slack.
+        // Chunk: values, two bitmaps, packed lengths (in the 4 bytes a row that `decodedBytes` counts), alignment,
+        // packing slack.
         let perColumn = BlockFormat.descriptorBytes + 2 * BlockFormat.bitmapBytes(rows) + 24
         return BlockFormat.headerBytes + decodedBytes + columns * perColumn + rows * 16 + Location.alignmentBytes + 8
     }
@@ -141,7 +143,8 @@ extension BlockEncoder {
         }
     }
 
-    /// The variable columns share one heap and one array of offsets: the end of one column is the beginning of the next.
+    /// The variable columns share one heap and one array of offsets: the end of one column is the beginning of the
+    /// next.
     private mutating func appendSharedOffsets(
         _ start: UnsafeMutableRawPointer, _ columns: UnsafeBufferPointer<SlotColumn>
     ) {

@@ -36,8 +36,8 @@ package struct BlockHeader: Sendable {
         return BlockFormat.headerBytes + columns * BlockFormat.descriptorBytes
     }
 
-    /// How long the block at the start of `bytes` says it is, without checking it: to know how much to read. Nil when it is no
-    /// block or the length cannot be right.
+    /// How long the block at the start of `bytes` says it is, without checking it: to know how much to read. Nil when
+    /// it is no block or the length cannot be right.
     package static func unverifiedByteCount(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard let start = bytes.baseAddress, bytes.count >= minimumBytes,
             start.loadUnaligned(fromByteOffset: BlockFormat.Header.magic, as: UInt32.self) == BlockFormat.magic
@@ -51,7 +51,8 @@ package struct BlockHeader: Sendable {
     package static let byteCountMaximum =
         2 * BlockFormat.decodedMaximumBytes + (Schema.maximumSlots + 4) * BlockFormat.descriptorBytes
 
-    /// Reads and checks the header (and descriptors) of the block at the start of `bytes`, which may go on after the block.
+    /// Reads and checks the header (and descriptors) of the block at the start of `bytes`, which may go on after the
+    /// block.
     ///
     /// - Throws: ``StoreError/Code/corruption`` when bytes are missing, damaged, or written for another place;
     ///   ``StoreError/Code/unsupportedFormat`` for a sound header with features this version does not know.

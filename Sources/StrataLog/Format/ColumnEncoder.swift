@@ -186,8 +186,8 @@ extension ColumnEncoder {
         encodeRaw(&descriptor, &cursor)
     }
 
-    /// The range of the values when each is an integer that converts back to the same bits: no fraction, no -0.0, nothing from 2^53 up,
-    /// no infinity, no NaN.
+    /// The range of the values when each is an integer that converts back to the same bits: no fraction, no -0.0,
+    /// nothing from 2^53 up, no infinity, no NaN.
     private func integralRange<T: BinaryFloatingPoint>(_ values: UnsafeMutablePointer<T>) -> (Int64, Int64)? {
         var least = Int64.max
         var greatest = Int64.min

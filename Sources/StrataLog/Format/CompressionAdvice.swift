@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Which slots of an entity are worth an LZ4 trial, learned from the blocks encoded so far. Thread-safe.
 ///
-/// A slot whose last trial did not shrink by an eighth is left alone for the next 15 blocks. Unchecked: the counters are atomics in memory
-/// that lives as long as the object; a lost update costs one trial too many or too few.
+/// A slot whose last trial did not shrink by an eighth is left alone for the next 15 blocks. Unchecked: the counters
+/// are atomics in memory that lives as long as the object; a lost update costs one trial too many or too few.
 public final class CompressionAdvice: @unchecked Sendable {
     let slotCount: Int
     private let rests: UnsafeMutablePointer<Atomic<UInt8>>

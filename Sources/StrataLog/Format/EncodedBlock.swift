@@ -19,6 +19,7 @@ package struct EncodedBlock: Sendable {
     package let rowCount: Int
     private let patches: [Patch]
     private let patchedChunks: [PatchedChunk]
+    private var isPatched: Bool
 
     init(bytes: [UInt8], entity: UInt16, rowCount: Int, patches: [Patch], patchedChunks: [PatchedChunk]) {
         self.bytes = bytes
@@ -26,6 +27,7 @@ package struct EncodedBlock: Sendable {
         self.rowCount = rowCount
         self.patches = patches
         self.patchedChunks = patchedChunks
+        isPatched = patches.isEmpty
     }
 
     /// A multiple of 64.
@@ -37,6 +39,7 @@ package struct EncodedBlock: Sendable {
     /// Fills in where the transaction's large values lie, by number. Can be repeated with other places.
     package mutating func patchExternals(_ value: (UInt32) -> ExternalValue) {
         guard !patches.isEmpty else { return }
+        isPatched = true
         bytes.withUnsafeMutableBytes { buffer in
             let start = buffer.baseAddress!
             for patch in patches { value(patch.number).write(to: start + patch.position) }
@@ -47,13 +50,14 @@ package struct EncodedBlock: Sendable {
         }
     }
 
-    /// Fills in the transaction's sequence number and the checksum that ties the block to its place. Can be repeated with another
-    /// place.
+    /// Fills in the transaction's sequence number and the checksum that ties the block to its place. Can be repeated
+    /// with another place.
     ///
     /// - Complexity: O(slots).
     /// - Precondition: the place's offset is a multiple of 64; pending external values are patched.
     package mutating func stamp(at place: Place) {
         precondition(place.offset % Location.alignmentBytes == 0 && place.offset < Location.segmentMaximumBytes)
+        precondition(isPatched, "external values whose place is not known")
         typealias Field = BlockFormat.Header
         bytes.withUnsafeMutableBytes { buffer in
             let start = buffer.baseAddress!

@@ -5,7 +5,8 @@ enum LZ4 {
     /// One byte of LZ4 stands for at most this many decoded bytes.
     static let expansionMaximum = 255
 
-    /// Compresses into at most `capacity` bytes; nil when the result does not fit (the target's bytes are then undefined).
+    /// Compresses into at most `capacity` bytes; nil when the result does not fit (the target's bytes are then
+    /// undefined).
     static func compress(
         _ source: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer, capacity: Int
     ) -> Int? {
@@ -16,7 +17,8 @@ enum LZ4 {
         return written > 0 ? Int(written) : nil
     }
 
-    /// Decodes exactly `targetCount` bytes; false when the source is not LZ4 of that many bytes. Safe for hostile input.
+    /// Decodes exactly `targetCount` bytes; false when the source is not LZ4 of that many bytes. Safe for hostile
+    /// input.
     static func decompress(
         _ source: UnsafeRawPointer, count: Int, into target: UnsafeMutableRawPointer, targetCount: Int
     ) -> Bool {

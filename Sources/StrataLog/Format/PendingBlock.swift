@@ -15,7 +15,8 @@ package struct PendingBlock: Sendable {
 
     /// Encodes the rows as a block that has no place yet: see ``EncodedBlock/stamp(at:)``.
     ///
-    /// - Precondition: the rows decode to at most 8 MiB, which holds when every value passed ``RowBuffer/fitsInline(_:)`` and rows
+    /// - Precondition: the rows decode to at most 8 MiB, which holds when every value passed
+    ///   ``RowBuffer/fitsInline(_:)`` and rows
     ///   were taken when ``RowBuffer/shouldCut`` said so.
     package func encode() -> EncodedBlock {
         let memory = rows.memory

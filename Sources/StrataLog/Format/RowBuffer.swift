@@ -1,8 +1,8 @@
 /// Gathers rows of one entity as columns, to be encoded as blocks. Not thread-safe.
 ///
-/// A row is written with `beginRow`, a setter for each slot that has a value (in any order, the last one counts), and `endRow`.
-/// Slots that are not set are null and cost nothing. When ``shouldCut`` says so, ``take()`` moves the rows out as a value that
-/// can be encoded on another core.
+/// A row is written with `beginRow`, a setter for each slot that has a value (in any order, the last one counts), and
+/// `endRow`. Slots that are not set are null and cost nothing. When ``shouldCut`` says so, ``take()`` moves the rows
+/// out as a value that can be encoded on another core.
 public final class RowBuffer {
     public let layout: EntityLayout
     public let schemaVersion: UInt16
@@ -10,7 +10,8 @@ public final class RowBuffer {
     @usableFromInline let memory: UnsafeMutablePointer<RowMemory>
     private let advice: CompressionAdvice
 
-    /// - Parameter advice: what earlier blocks of the entity taught about compression; keep it and pass it again when buffers are
+    /// - Parameter advice: what earlier blocks of the entity taught about compression; keep it and pass it again when
+    ///   buffers are
     ///   made often.
     public init(layout: EntityLayout, schemaVersion: UInt16, advice: CompressionAdvice? = nil) {
         precondition(layout.slots.count <= Schema.maximumSlots, "too many slots")
@@ -49,7 +50,8 @@ public final class RowBuffer {
 
     /// Starts a row written by the block's own transaction.
     ///
-    /// - Precondition: no row is open, the key is at most ``ObjectRef/maximumKey``, and there are fewer than 65,535 rows.
+    /// - Precondition: no row is open, the key is at most ``ObjectRef/maximumKey``, and there are fewer than 65,535
+    ///   rows.
     @inlinable
     public func beginRow(key: UInt64) {
         precondition(memory.pointee.openRow < 0, "a row is still being written")

@@ -1,6 +1,7 @@
 /// Rows of one entity as columns in plain memory.
 ///
-/// One allocation holds the fixed-width values, the offsets and the keys of all columns; heaps and bitmaps grow by themselves.
+/// One allocation holds the fixed-width values, the offsets and the keys of all columns; heaps and bitmaps grow by
+/// themselves.
 @usableFromInline
 struct RowMemory {
     @usableFromInline let columns: UnsafeMutablePointer<SlotColumn>

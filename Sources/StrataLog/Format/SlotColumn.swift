@@ -11,8 +11,8 @@ struct SlotColumn {
     @usableFromInline var nulls: UnsafeMutablePointer<UInt8>?
     /// Bit set = the bytes are an ``ExternalValue``.
     @usableFromInline var externals: UnsafeMutablePointer<UInt8>?
-    /// Rows below this one have a value or are marked null. A slot that a row does not set costs nothing then: it is filled up
-    /// with nulls when the slot is next set or the rows are taken.
+    /// Rows below this one have a value or are marked null. A slot that a row does not set costs nothing then: it is
+    /// filled up with nulls when the slot is next set or the rows are taken.
     @usableFromInline var filled: Int32 = 0
     @usableFromInline let kind: ValueKind
     @usableFromInline let width: UInt8

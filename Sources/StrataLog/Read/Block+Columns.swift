@@ -99,7 +99,9 @@ extension Block {
             descriptor: descriptor, nulls: nulls, externals: externals, body: cursor, bodyLength: rest, heap: cursor,
             heapLength: 0)
         if flags.contains(.allNull) {
-            guard flags == .allNull, rest == 0, descriptor.rawLength == 0 else { throw damaged("null column with values") }
+            guard flags == .allNull, rest == 0, descriptor.rawLength == 0 else {
+                throw damaged("null column with values")
+            }
             return chunk
         }
         let isSound =

@@ -7,8 +7,8 @@ public enum ZoneRange: Hashable, Sendable {
 }
 
 extension Block {
-    /// The least and greatest values of a fixed-width slot, nulls aside. Nil when the block has none for it: variable kinds, UUIDs,
-    /// blocks of few rows, columns that hold a NaN or only nulls. Decodes nothing.
+    /// The least and greatest values of a fixed-width slot, nulls aside. Nil when the block has none for it: variable
+    /// kinds, UUIDs, blocks of few rows, columns that hold a NaN or only nulls. Decodes nothing.
     ///
     /// - Precondition: 0 <= slot < ``slotCount``.
     public func zone(_ slot: Int) -> ZoneRange? {

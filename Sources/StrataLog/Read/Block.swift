@@ -2,10 +2,11 @@ public import Synchronization
 
 /// Decoded rows of one entity. Immutable; retained by whoever reads from it. Thread-safe.
 ///
-/// The block owns a copy of its stored bytes. A slot's chunk is checked and decoded when the slot is first read; what is stored
-/// as it is read (doubles, text that did not shrink, every block of few rows) is read in place.
+/// The block owns a copy of its stored bytes. A slot's chunk is checked and decoded when the slot is first read; what
+/// is stored as it is read (doubles, text that did not shrink, every block of few rows) is read in place.
 ///
-/// Unchecked: the pointers are constant, and what they point to is written under `lock` before its ready flag is released.
+/// Unchecked: the pointers are constant, and what they point to is written under `lock` before its ready flag is
+/// released.
 public final class Block: @unchecked Sendable {
     /// Of row 0.
     public let location: Location
@@ -147,7 +148,8 @@ public final class Block: @unchecked Sendable {
 
     /// As ``column(_:)`` for a block that ``verify()`` passed.
     ///
-    /// A chunk whose checksum is right but that does not inflate, which only a forger or a broken writer can make, reads as nulls.
+    /// A chunk whose checksum is right but that does not inflate, which only a forger or a broken writer can make,
+    /// reads as nulls.
     @inlinable
     public func verifiedColumn(_ slot: Int) -> ColumnView {
         precondition(UInt(bitPattern: slot) < UInt(bitPattern: slotCount), "slot out of range")
@@ -186,8 +188,8 @@ public final class Block: @unchecked Sendable {
         publish(slot, DecodedColumn(view: view, owned: nil))
     }
 
-    /// Checks every chunk's checksum and bounds; afterwards ``column(_:)`` cannot throw and ``verifiedColumn(_:)`` can be used. Inflates
-    /// nothing.
+    /// Checks every chunk's checksum and bounds; afterwards ``column(_:)`` cannot throw and ``verifiedColumn(_:)`` can
+    /// be used. Inflates nothing.
     ///
     /// - Complexity: O(stored bytes) the first time, O(1) afterwards.
     public func verify() throws(StoreError) {

@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.
 ///
-/// Eviction is S3-FIFO: a block enters a small queue, moves to the main one only if it is asked for again, and a block that comes
-/// back soon after it was dropped enters the main queue at once. A scan therefore passes through the small queue and drives nothing
-/// out. Repeated look-ups of one block without any other block coming in between count as one, so that reading a block row by
-/// row does not make it look popular.
+/// Eviction is S3-FIFO: a block enters a small queue, moves to the main one only if it is asked for again, and a block
+/// that comes back soon after it was dropped enters the main queue at once. A scan therefore passes through the small
+/// queue and drives nothing out. Repeated look-ups of one block without any other block coming in between count as one,
+/// so that reading a block row by row does not make it look popular.
 ///
-/// Unchecked: the shards lie in memory that lives as long as the cache, so that a look-up retains nothing but the block; each is a mutex.
+/// Unchecked: the shards lie in memory that lives as long as the cache, so that a look-up retains nothing but the
+/// block; each is a mutex.
 package final class BlockCache: @unchecked Sendable {
     package struct Statistics: Sendable, Equatable {
         package var hits: UInt64 = 0
@@ -55,7 +56,7 @@ package final class BlockCache: @unchecked Sendable {
         return shard(hash).pointee.withLock { $0.get(key, hash: hash) }
     }
 
-    /// Keeps the block, unless it is over the budget by itself.
+    /// Keeps the block, unless it is over the budget (of its part of the cache) by itself.
     ///
     /// - Returns: The block to use: the one that was here already if another thread was faster.
     @discardableResult

@@ -70,7 +70,7 @@ final class BlockSource: Sendable {
         var count = 0
         var isComplete = true
         do throws(Errno) {
-            count = try file.read(into: bytes, at: offset)
+            count = try file.readPrefix(into: bytes, at: offset)
             let head = UnsafeRawBufferPointer(rebasing: bytes[..<count])
             if let byteCount = BlockHeader.unverifiedByteCount(head), byteCount > bytes.count {
                 let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)

@@ -137,7 +137,8 @@ extension CacheQueues {
         }
     }
 
-    /// Moves the oldest block of the small queue to the main one if it was used again, else drops it and remembers its key.
+    /// Moves the oldest block of the small queue to the main one if it was used again, else drops it and remembers its
+    /// key.
     private mutating func evictSmall() {
         let index = popFirst(.small)
         let node = nodes + Int(index)

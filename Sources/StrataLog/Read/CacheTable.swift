@@ -1,4 +1,5 @@
-/// A hash table from block keys to node numbers: open addressing in entries of 16 bytes, linear probing, removal by moving entries back.
+/// A hash table from block keys to node numbers: open addressing in entries of 16 bytes, linear probing, removal by
+/// moving entries back.
 struct CacheTable: ~Copyable {
     private struct Entry {
         /// 0 for a free entry: no block is at the absent location.

@@ -1,13 +1,14 @@
 /// The decoded values of one slot of a block: unretained pointers, valid while the block is retained.
 ///
-/// The typed accessors check the row and the width of the slot's kind, so a wrong call traps instead of reading elsewhere; the
-/// raw pointers are for loops that have checked both once.
+/// The typed accessors check the row and the width of the slot's kind, so a wrong call traps instead of reading
+/// elsewhere; the raw pointers are for loops that have checked both once.
 public struct ColumnView {
     public let kind: ValueKind
     /// Bytes of one value in ``values``; 0 for kinds of variable width.
     public let width: UInt8
     @usableFromInline let rows: UInt32
-    /// Fixed kinds: `rowCount` values of ``width`` bytes, aligned to their size (UUIDs to 8). Variable kinds: see ``offsets``.
+    /// Fixed kinds: `rowCount` values of ``width`` bytes, aligned to their size (UUIDs to 8). Variable kinds: see
+    /// ``offsets``.
     public let values: UnsafeRawPointer
     /// Variable kinds: the bytes that ``offsets`` count in.
     public let heap: UnsafeRawPointer
@@ -92,8 +93,8 @@ public struct ColumnView {
         )
     }
 
-    /// The bytes of a decimal, string, data, uri or transformable; none when null. For a value stored out of line they are an
-    /// encoded ``ExternalValue``: see ``isExternal(_:)``.
+    /// The bytes of a decimal, string, data, uri or transformable; none when null. For a value stored out of line they
+    /// are an encoded ``ExternalValue``: see ``isExternal(_:)``.
     @inlinable
     public func bytes(_ row: Int) -> UnsafeRawBufferPointer {
         check(row)

@@ -47,17 +47,12 @@ final class RecordReader {
             window = .allocate(byteCount: count, alignment: 64)
         }
         let wanted = min(window.count, limit - offset)
-        var filled = 0
-        while filled < wanted {
-            let room = UnsafeMutableRawBufferPointer(rebasing: window[filled..<wanted])
-            let read = try io("read", path) { () throws(Errno) in
-                try file.read(into: room, at: Int64(offset + filled))
-            }
-            if read == 0 { break }
-            filled += read
+        let room = UnsafeMutableRawBufferPointer(rebasing: window[..<wanted])
+        windowCount = 0
+        windowCount = try io("read", path) { () throws(Errno) in
+            try file.readPrefix(into: room, at: Int64(offset))
         }
         windowOffset = offset
-        windowCount = filled
     }
 
     /// The header at an offset; nil when no record was written there.

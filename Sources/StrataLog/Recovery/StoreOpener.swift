@@ -67,7 +67,7 @@ struct StoreOpener {
                 files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
             try dropUnfinishedSegments(&listing, manifest, source)
             if listing.segments.isEmpty {
-                return try create(schema, manifest, lock)
+                return try createOrAbandon(schema, manifest, lock)
             }
             return try recover(listing, manifest, source, lock)
         } catch {
@@ -199,6 +199,21 @@ struct StoreOpener {
     }
 
     // MARK: A new store
+
+    /// Makes a new store or leaves nothing of it: after a failed flush of a directory only names that are made anew can become durable.
+    private mutating func createOrAbandon(
+        _ schema: Schema?, _ manifest: Manifest?, _ lock: (any File)?
+    ) throws(StoreError) -> OpenedStore {
+        do throws(StoreError) {
+            return try create(schema, manifest, lock)
+        } catch {
+            if error.code == .io {
+                for path in [files.segment(1), files.manifest, files.lock] { try? files.fileSystem.unlink(path) }
+                try? files.fileSystem.removeDirectory(files.directory)
+            }
+            throw error
+        }
+    }
 
     private mutating func create(
         _ schema: Schema?, _ manifest: Manifest?, _ lock: (any File)?

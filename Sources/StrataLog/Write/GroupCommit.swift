@@ -70,41 +70,42 @@ struct GroupCommit {
                 transaction, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
         }
         guard !accepted.isEmpty else { return }
+        // Before anything is written: this may have to read pages of the checkpoint, and a commit that is in the log must not fail any more.
+        var snapshot = try edit.finish(end: end.position, checksum: end.checksum)
         try writer.write(images, newEnd: end, unsynced: records)
         if durability == .full || writer.mustFlushSoon {
             if try writer.flush() {
-                edit = try rebuilt(accepted, publish)
+                snapshot = try rebuilt(accepted, publish)
             }
         }
-        try finish(edit, accepted, publish)
+        finish(snapshot, accepted, publish)
     }
 
-    /// The edit of transactions that a failed flush moved, over the rows of earlier ones that it moved too.
+    /// The snapshot of transactions that a failed flush moved, over the rows of earlier ones that it moved too.
     private mutating func rebuilt(
         _ accepted: [Accepted], _ publish: (Snapshot) -> Void
-    ) throws(StoreError) -> SnapshotEdit {
-        try publishRelocated(publish, butNot: accepted.map(\.sequence))
-        var edit = SnapshotEdit(base: base)
-        for entry in accepted {
-            try edit.apply(
-                entry.request.prepared.transaction, sequence: entry.sequence,
-                timestampNanoseconds: entry.timestampNanoseconds)
+    ) throws(StoreError) -> Snapshot {
+        do throws(StoreError) {
+            try publishRelocated(publish, butNot: accepted.map(\.sequence))
+            var edit = SnapshotEdit(base: base)
+            for entry in accepted {
+                try edit.apply(
+                    entry.request.prepared.transaction, sequence: entry.sequence,
+                    timestampNanoseconds: entry.timestampNanoseconds)
+            }
+            return try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
+        } catch {
+            // The log has the commits, but the index cannot show them. Opening again rebuilds the index.
+            let failure = StoreError(
+                .readOnly,
+                "a commit is in the log but the index cannot be read: \(error). The store refuses writes until it is opened again, "
+                    + "which will show the commit")
+            writer.refuse(failure)
+            throw failure
         }
-        return edit
     }
 
-    private mutating func finish(
-        _ edit: SnapshotEdit, _ accepted: [Accepted], _ publish: (Snapshot) -> Void
-    ) throws(StoreError) {
-        let snapshot: Snapshot
-        do throws(StoreError) {
-            snapshot = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
-        } catch {
-            // The log has the commits but the index cannot show them: a damaged page of the checkpoint. Opening again rebuilds the index.
-            writer.refuse(
-                StoreError(.readOnly, "the index cannot be read: \(error). Open the store again to rebuild it"))
-            throw error
-        }
+    private mutating func finish(_ snapshot: Snapshot, _ accepted: [Accepted], _ publish: (Snapshot) -> Void) {
         base = snapshot
         publish(snapshot)
         writer.noteCommits(accepted.count)
