@@ -180,7 +180,9 @@ import Testing
             for _ in 0..<Int.random(in: 1...3, using: &random) {
                 bytes[Int.random(in: 0..<length, using: &random)] = .random(in: 0...255, using: &random)
             }
-            let crc = bytes.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), place: 0) }
+            let crc = bytes.withUnsafeBytes {
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), place: 0)
+            }
             withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(first + 2..<first + 6, with: $0) }
             resealDirectory(&bytes, section)
             let index = try ObjectIndex.load(section, from: IndexTestSource(bytes))

@@ -140,7 +140,7 @@ import Testing
             }
             if round % 2 == 1 {
                 let crc = bytes.withUnsafeBytes { raw in
-                    Checksum.of(
+                    PageChecksum.of(
                         UnsafeRawBufferPointer(rebasing: raw[..<length]),
                         place: raw.loadUnaligned(fromByteOffset: firstBlock, as: UInt64.self),
                         raw.loadUnaligned(fromByteOffset: firstBlock + 8, as: UInt64.self))

@@ -1,30 +1,12 @@
 internal import Synchronization
 
-/// Counts the nodes that all living versions of one index hold together.
-final class IndexLineage: Sendable {
-    let liveNodes = Atomic<Int>(0)
-    let liveBytes = Atomic<Int>(0)
-
-    @inline(__always)
-    func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-        liveNodes.wrappingAdd(1, ordering: .relaxed)
-        liveBytes.wrappingAdd(byteCount, ordering: .relaxed)
-        return .allocate(byteCount: byteCount, alignment: 16)
-    }
-
-    @inline(__always)
-    func free(_ node: UnsafeMutableRawPointer, _ byteCount: Int) {
-        liveNodes.wrappingSubtract(1, ordering: .relaxed)
-        liveBytes.wrappingSubtract(byteCount, ordering: .relaxed)
-        node.deallocate()
-    }
-}
-
 /// The layout and the reference counts of the raw memory that an ``ObjectIndex`` is made of.
 ///
 /// Nodes are raw memory rather than objects so that a look-up follows plain pointers: no reference counting, and no
 /// header is touched on the way to a full page's value. A node is written only by the edit that made it; afterwards the
-/// only changes are its count and a directory's slots going from ``lazy`` to a loaded page, both atomic.
+/// only changes are its count, under the lineage's lock, and a directory's slots going from ``lazy`` to a loaded page,
+/// atomically. Counts are plain integers since a copied directory raises 64 of them: one lock costs a fraction of 64
+/// atomic operations.
 ///
 ///     directory    count 8 | owner 8 | table 8 | - 8 | 64 slots of 8
 ///     full page    count 8 | owner 8 | 512 locations of 8
@@ -53,20 +35,17 @@ enum IndexNode {
 
     // SAFETY: every pointer below comes from `allocate` with the layout above; indexes are masked by the callers.
 
+    /// Only under the lineage's lock, or while no other thread knows the node.
     @inline(__always)
-    static func references(_ node: Pointer) -> UnsafeMutablePointer<Atomic<Int>> {
-        node.assumingMemoryBound(to: Atomic<Int>.self)
+    static func references(_ node: Pointer) -> UnsafeMutablePointer<Int> {
+        node.assumingMemoryBound(to: Int.self)
     }
 
-    @inline(__always)
-    static func retain(_ node: Pointer) {
-        references(node).pointee.wrappingAdd(1, ordering: .relaxed)
-    }
-
-    /// True when the last reference went: the caller frees the node.
+    /// True when the last reference went: the caller frees the node. Only under the lineage's lock.
     @inline(__always)
     static func dropReference(_ node: Pointer) -> Bool {
-        references(node).pointee.wrappingSubtract(1, ordering: .acquiringAndReleasing).newValue == 0
+        references(node).pointee &-= 1
+        return references(node).pointee == 0
     }
 
     @inline(__always)
@@ -90,8 +69,9 @@ enum IndexNode {
         (fullPage + 16).assumingMemoryBound(to: UInt64.self)
     }
 
-    private static func initializeHeader(_ node: Pointer, second: UInt64) {
-        node.bindMemory(to: Atomic<Int>.self, capacity: 1).initialize(to: Atomic(1))
+    /// One reference, and what the kind of node has in its second word.
+    static func initializeHeader(_ node: Pointer, second: UInt64) {
+        node.bindMemory(to: Int.self, capacity: 1).initialize(to: 1)
         node.storeBytes(of: second, toByteOffset: 8, as: UInt64.self)
     }
 
@@ -111,20 +91,20 @@ enum IndexNode {
     /// A directory that shares all children with `original`, which the caller keeps alive meanwhile.
     static func copyDirectory(_ original: Pointer, _ lineage: IndexLineage, owner: UInt64) -> Pointer {
         let copy = makeDirectory(lineage, owner: owner)
-        var needsTable = false
+        var table: Pointer?
         for index in 0..<fanout {
             // Acquiring: the slot may go from lazy to a page that another thread just loaded.
             let child = slot(original, index).pointee.load(ordering: .acquiring)
-            if child > lazy {
-                retain(pointer(child))
-            } else if child == lazy {
-                needsTable = true
-            }
+            if child == lazy { table = self.table(original) }
             slot(copy, index).pointee.store(child, ordering: .relaxed)
         }
-        if needsTable, let shared = table(original) {
-            retain(shared)
-            copy.storeBytes(of: shared, toByteOffset: 16, as: Pointer?.self)
+        copy.storeBytes(of: table, toByteOffset: 16, as: Pointer?.self)
+        lineage.withCounts {
+            for index in 0..<fanout {
+                let child = slot(copy, index).pointee.load(ordering: .relaxed)
+                if child > lazy { references(pointer(child)).pointee &+= 1 }
+            }
+            if let table { references(table).pointee &+= 1 }
         }
         return copy
     }
@@ -149,18 +129,41 @@ enum IndexNode {
     /// Gives up one reference to what a slot refers to. `level` is 0 for pages.
     static func release(_ slot: UInt, level: Int, _ lineage: IndexLineage) {
         guard slot > lazy else { return }
+        var isLast = false
+        lineage.withCounts { isLast = dropReference(pointer(slot)) }
+        if isLast { destroy(slot, level: level, lineage) }
+    }
+
+    /// Frees a node whose last reference went, and gives up its references to others.
+    private static func destroy(_ slot: UInt, level: Int, _ lineage: IndexLineage) {
         let node = pointer(slot)
-        guard dropReference(node) else { return }
-        if level > 0 {
-            for index in 0..<fanout {
-                release(self.slot(node, index).pointee.load(ordering: .acquiring), level: level - 1, lineage)
-            }
-            if let table = table(node), dropReference(table) { lineage.free(table, tableByteCount) }
-            lineage.free(node, directoryByteCount)
-        } else if slot & runsTag != 0 {
-            lineage.free(node, IndexRuns.byteCount(IndexRuns.count(node)))
-        } else {
-            lineage.free(node, fullPageByteCount)
+        if level == 0 {
+            let isRuns = slot & runsTag != 0
+            lineage.free(node, isRuns ? IndexRuns.byteCount(IndexRuns.count(node)) : fullPageByteCount)
+            return
         }
+        var dying: UInt64 = 0
+        var dyingTable: Pointer?
+        let table = table(node)
+        lineage.withCounts {
+            for index in 0..<fanout {
+                let child = self.slot(node, index).pointee.load(ordering: .acquiring)
+                if child > lazy, dropReference(pointer(child)) { dying |= 1 << UInt64(index) }
+            }
+            if let table, dropReference(table) { dyingTable = table }
+        }
+        while dying != 0 {
+            let index = dying.trailingZeroBitCount
+            destroy(self.slot(node, index).pointee.load(ordering: .relaxed), level: level - 1, lineage)
+            dying &= dying - 1
+        }
+        if let dyingTable { lineage.free(dyingTable, tableByteCount) }
+        lineage.free(node, directoryByteCount)
+    }
+
+    static func release(table: Pointer, _ lineage: IndexLineage) {
+        var isLast = false
+        lineage.withCounts { isLast = dropReference(table) }
+        if isLast { lineage.free(table, tableByteCount) }
     }
 }

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Pages in the form of runs: each run holds for the keys from its start to the next run's start, which lie at
 /// consecutive locations, or are all absent when the run's location is absent.
 enum IndexRuns {
@@ -28,8 +26,7 @@ enum IndexRuns {
     /// A page whose starts and locations the caller fills in.
     static func make(_ lineage: IndexLineage, count: Int) -> Pointer {
         let node = lineage.allocate(byteCount(count))
-        node.bindMemory(to: Atomic<Int>.self, capacity: 1).initialize(to: Atomic(1))
-        node.storeBytes(of: UInt64(count), toByteOffset: 8, as: UInt64.self)
+        IndexNode.initializeHeader(node, second: UInt64(count))
         (node + 16).initializeMemory(as: Int16.self, repeating: Int16.max, count: groups(count) * 8)
         (node + 16 + groups(count) * 16).initializeMemory(as: UInt64.self, repeating: 0, count: count)
         return node

@@ -94,7 +94,7 @@ extension ObjectIndex {
             let bytes = UnsafeRawBufferPointer(start: node + 16, count: PageLoader.fullByteCount)
             try writer.write(bytes)
             directory.append(UInt16(bytes.count))
-            directory.append(Checksum.of(bytes, place: page))
+            directory.append(PageChecksum.of(bytes, place: page))
             return
         }
         let count = IndexRuns.count(node)
@@ -108,7 +108,7 @@ extension ObjectIndex {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<(count * PageLoader.runByteCount)])
             do throws(StoreError) { try writer.write(bytes) } catch { failure = error }
             directory.append(UInt16(bytes.count))
-            directory.append(Checksum.of(bytes, place: page))
+            directory.append(PageChecksum.of(bytes, place: page))
         }
         if let failure { throw failure }
     }
@@ -189,7 +189,7 @@ extension ObjectIndex {
                     checksum: PageTable(new).checksum(index))
             }
             copy.storeBytes(of: table, toByteOffset: 16, as: UnsafeMutableRawPointer?.self)
-            if IndexNode.dropReference(old) { lineage.free(old, IndexNode.tableByteCount) }
+            IndexNode.release(table: old, lineage)
             return copy
         }
         let copy = IndexNode.makeDirectory(lineage, owner: 0)

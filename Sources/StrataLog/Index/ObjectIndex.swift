@@ -9,7 +9,7 @@ internal import Synchronization
 /// An index opened from a checkpoint holds its directories only; each page is read and verified on first touch.
 /// Immutable and safe to use from any thread.
 package final class ObjectIndex: @unchecked Sendable {
-    // Unchecked: the nodes are raw memory, immutable but for atomic counts and slots; see IndexNode.
+    // Unchecked: the nodes are raw memory, immutable but for counts under a lock and atomic slots; see IndexNode.
     let tree: IndexTree
     let pages: PageLoader
 

@@ -58,7 +58,7 @@ struct PageLoader: Sendable {
     func verify(
         _ bytes: UnsafeRawBufferPointer, _ table: PageTable, _ index: Int, pageNumber: UInt64
     ) throws(StoreError) {
-        let found = Checksum.of(bytes, place: pageNumber)
+        let found = PageChecksum.of(bytes, place: pageNumber)
         guard found == table.checksum(index) else {
             throw .damagedCheckpoint(
                 "page \(pageNumber) of the object index has checksum \(found), expected \(table.checksum(index))",

@@ -157,7 +157,7 @@ private final class PostingsWriter {
         let bytes = UnsafeRawBufferPointer(rebasing: packed[..<byteCount])
         try add(
             first, bytes, pairCount: UInt16(pending.count),
-            checksum: Checksum.of(bytes, place: first.target, first.referrer))
+            checksum: PageChecksum.of(bytes, place: first.target, first.referrer))
         pending.removeAll(keepingCapacity: true)
     }
 

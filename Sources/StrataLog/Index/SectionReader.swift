@@ -36,7 +36,7 @@ struct SectionReader {
         end = bytes.count - 4
         let (found, expected) = bytes.withUnsafeBytes { bytes in
             (
-                Checksum.of(UnsafeRawBufferPointer(rebasing: bytes.dropLast(4))),
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: bytes.dropLast(4))),
                 UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self))
             )
         }

@@ -1,5 +1,3 @@
-internal import CStrataSupport
-
 /// Gathers small pieces into large writes to a checkpoint file and knows where each lies.
 final class SectionWriter {
     private static let bufferByteCount = 1 << 17
@@ -40,7 +38,7 @@ final class SectionWriter {
     func finish(directory: DirectoryBytes) throws(StoreError) -> CheckpointSection {
         let section = CheckpointSection(offset: position, byteCount: directory.bytes.count + 4)
         var sealed = directory
-        sealed.append(directory.bytes.withUnsafeBytes { Checksum.of($0) })
+        sealed.append(directory.bytes.withUnsafeBytes { PageChecksum.of($0) })
         var failure: StoreError?
         sealed.bytes.withUnsafeBytes { bytes in
             do throws(StoreError) { try write(bytes) } catch { failure = error }
@@ -58,19 +56,5 @@ struct DirectoryBytes {
     @inline(__always)
     mutating func append<T: FixedWidthInteger>(_ value: T) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
-    }
-}
-
-enum Checksum {
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        strata_crc32c(0, bytes.baseAddress, bytes.count)
-    }
-
-    /// Checksum of bytes and of what says where they belong, so that a displaced page does not pass for another.
-    static func of(_ bytes: UnsafeRawBufferPointer, place first: UInt64, _ second: UInt64 = 0) -> UInt32 {
-        let crc = withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) {
-            strata_crc32c(0, $0.baseAddress, $0.count)
-        }
-        return strata_crc32c(crc, bytes.baseAddress, bytes.count)
     }
 }
