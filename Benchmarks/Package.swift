@@ -22,9 +22,13 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .target(name: "CBenchSupport"),
         .target(name: "DataSet", swiftSettings: settings),
         .target(name: "BenchSupport", dependencies: ["DataSet"], swiftSettings: settings),
-        .target(name: "Peers", dependencies: ["BenchSupport", "DataSet", "CSQLite", "CLMDB"], swiftSettings: settings),
+        .target(
+            name: "Peers",
+            dependencies: ["BenchSupport", "DataSet", "CBenchSupport", "CSQLite", "CLMDB"],
+            swiftSettings: settings),
         .target(
             name: "GRDBPeer",
             dependencies: ["BenchSupport", "DataSet", .product(name: "GRDB", package: "GRDB.swift")],
@@ -32,7 +36,7 @@ let package = Package(
         .target(
             name: "EnginePeople",
             dependencies: [
-                "BenchSupport", "DataSet", .product(name: "StrataLog", package: "Strata"),
+                "BenchSupport", "DataSet", "CBenchSupport", .product(name: "StrataLog", package: "Strata"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),

@@ -11,6 +11,10 @@ public protocol Contestant: AnyObject {
     /// Deletes rows in one transaction that is durable when the call returns.
     func delete(_ ids: [UInt64]) throws
 
+    /// Makes whatever the contestant needs to find rows 1...count by number: an application holds such keys anyhow.
+    /// Called before the clock of random reads starts; reads no rows.
+    func prepareKeys(_ count: Int) throws
+
     /// Reads rows by key in the order given. Returns the digest, or nil when there is no such way to read.
     func read(_ ids: [UInt64], _ manner: ReadManner) throws -> UInt64?
 
@@ -21,6 +25,11 @@ public protocol Contestant: AnyObject {
     func scan(_ query: ScanQuery) throws -> UInt64?
 
     func close() throws
+}
+
+extension Contestant {
+    /// The numbers themselves are the keys.
+    public func prepareKeys(_ count: Int) throws {}
 }
 
 /// How much of a row is read.

@@ -48,8 +48,16 @@ public struct Folder: Sendable {
         if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
     }
 
-    /// Whether there is at least one file.
-    public var hasFiles: Bool { !files.isEmpty }
+    /// Whether the directory holds nothing, or is not there. Cheap: part of what it takes to open a store.
+    public var isEmpty: Bool {
+        guard let directory = opendir(path) else { return true }
+        defer { closedir(directory) }
+        while let entry = readdir(directory) {
+            // A name that begins with a dot is the directory itself, its parent or hidden.
+            if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { return false }
+        }
+        return true
+    }
 
     private var files: [String] {
         guard let names = FileManager.default.enumerator(atPath: path) else { return [] }

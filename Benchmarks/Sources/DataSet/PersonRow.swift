@@ -39,6 +39,13 @@ public struct PersonRow: Sendable {
         (0..<count).map { PersonRow(id: UInt64($0) + 1) }
     }
 
+    /// The sum that a contestant must find when it reads every field.
+    public var digest: UInt64 {
+        DataSet.digest(
+            age: age, department: UInt64(department), score: score, created: created, active: active,
+            name: name, email: email, bio: bio)
+    }
+
     private static func syllables(byteCount: Int, _ random: inout SplitMix64) -> String {
         var bytes: [UInt8] = []
         while bytes.count < byteCount { bytes += Vocabulary.syllables[Int(random.next() % 64)] }

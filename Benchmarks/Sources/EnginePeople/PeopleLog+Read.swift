@@ -33,19 +33,7 @@ extension PeopleLog {
         return found
     }
 
-    /// Keys of persons that lie in one block, block by block.
-    public func keysByBlock() throws -> [Range<UInt64>] {
-        var runs: [Range<UInt64>] = []
-        try store.snapshot.forEachRun(root: PeopleSchema.person) { run in
-            runs.append(run.firstKey..<run.firstKey + UInt64(run.count))
-            return true
-        }
-        return runs
-    }
-
-    /// Persons of a department, found through postings. Returns how many, with the digest of their names.
-    ///
-    /// - Parameter decodesAll: read every field of each, as a peer that makes whole records does.
+    /// The persons are found through the postings.
     public func traverse(department: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64) {
         let target = ObjectRef(entity: PeopleSchema.department, key: UInt64(department))
         let snapshot = store.snapshot

@@ -1,6 +1,6 @@
 public import BenchSupport
+import CBenchSupport
 import DataSet
-import Glibc
 import StrataLog
 
 extension PeopleLog {
@@ -19,7 +19,7 @@ extension PeopleLog {
             let bios = try block.column(PeopleSchema.Slot.bio)
             for row in rows where ages.int16(row) >= 40 {
                 let bio = bios.bytes(row)
-                if let start = bio.baseAddress, memmem(start, bio.count, "delta", 5) != nil { hits += 1 }
+                if bench_contains(bio.baseAddress, bio.count, "delta", 5) { hits += 1 }
             }
         }
         return hits

@@ -5,10 +5,10 @@ import StrataIO
 import SystemPackage
 
 /// The people in the engine, without an object graph above it. The numbers of the data set are the primary keys.
-public final class PeopleLog: Contestant, Sendable {
+public final class PeopleLog: BenchStore, Sendable {
     /// How the store is opened.
     public struct Options: Sendable {
-        public var durability = LogOptions.Durability.full
+        public var flushing = Flushing.full
         /// Keep the persons of each department; only asked when the store is made.
         public var keepsPostings = true
         /// The budget of decoded blocks; nil for the engine's own.
@@ -21,9 +21,9 @@ public final class PeopleLog: Contestant, Sendable {
 
     /// Opens the store in `folder`, creating it with its departments when it is not there.
     public init(in folder: Folder, options: Options = Options()) throws {
-        let isNew = !folder.hasFiles
+        let isNew = folder.isEmpty
         var log = LogOptions()
-        log.durability = options.durability
+        log.durability = options.flushing.durability
         if let cacheByteCount = options.cacheByteCount { log.cacheMaximumBytes = cacheByteCount }
         store = try LogStore.open(
             FilePath(folder.path), in: PosixFileSystem(), options: log,
@@ -52,7 +52,21 @@ public final class PeopleLog: Contestant, Sendable {
     /// What the engine did so far, for people to read.
     public var statisticsText: String { "\(store.statistics)" }
 
+    public func settle() throws {
+        try store.checkpoint()
+    }
+
     public func close() throws {
         try store.close()
+    }
+}
+
+extension Flushing {
+    var durability: LogOptions.Durability {
+        switch self {
+        case .full: .full
+        case .interval: .interval(milliseconds: 100)
+        case .system: .os
+        }
     }
 }

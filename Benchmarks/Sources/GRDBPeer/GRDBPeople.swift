@@ -9,7 +9,7 @@ public final class GRDBPeople: Contestant {
 
     /// Opens the database below `folder`, creating it with its tables when it is not there.
     public init(in folder: Folder) throws {
-        let isNew = !folder.hasFiles
+        let isNew = folder.isEmpty
         pool = try DatabasePool(path: folder.appending("db.sqlite").path)
         // Set after opening: the pool itself sets NORMAL when it turns the write-ahead log on.
         try pool.writeWithoutTransaction { database in

@@ -1,7 +1,7 @@
 public import BenchSupport
+import CBenchSupport
 import CLMDB
 public import DataSet
-import Glibc
 
 /// The people in LMDB: packed rows under integer keys, one sync for each commit, no WRITEMAP.
 public final class LMDBPeople: Contestant {
@@ -66,8 +66,9 @@ public final class LMDBPeople: Contestant {
         case .predicate:
             var hits: UInt64 = 0
             try forEachRow { person in
-                let bio = person.bio
-                if person.age >= 40, memmem(bio.baseAddress!, bio.count, "delta", 5) != nil { hits += 1 }
+                if person.age >= 40, bench_contains(person.bio.baseAddress, person.bio.count, "delta", 5) {
+                    hits += 1
+                }
             }
             return hits
         case .groupSum:

@@ -18,7 +18,7 @@ public final class SQLitePeople: Contestant {
     /// - Parameter indexed: create (department) and (age, name) indexes with the tables.
     public init(in folder: Folder, settings: Settings, indexed: Bool = false) throws {
         let path = folder.appending("db.sqlite").path
-        let isNew = !folder.hasFiles
+        let isNew = folder.isEmpty
         database = try SQLiteDatabase(path: path)
         try database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
         if settings == .tuned {

@@ -65,6 +65,7 @@ extension Job {
     func deleteHalf() throws {
         let ids = (1...UInt64(rowCount)).filter(deletedHalf)
         let people = try open()
+        try people.prepareKeys(rowCount)
         settleDisks()
         let (seconds, _) = try timed {
             for batch in Workload.batches(ids.count) { try people.delete(Array(ids[batch])) }

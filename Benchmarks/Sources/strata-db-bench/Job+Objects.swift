@@ -4,7 +4,7 @@ import ObjectPeople
 extension Job {
     /// What single operations on managed objects cost.
     func objects() throws {
-        let figures = ObjectFigures(folder: folder)
+        let figures = try ObjectFigures()
         let creation = try figures.creation(count: 100_000)
         emit("create_ns", creation.createNanoseconds, "ns/object")
         emit("save_objects_per_s", creation.savedPerSecond, "objects/s")

@@ -8,6 +8,7 @@ extension Job {
     func readRandom() throws {
         let people = try open()
         _ = try people.readSequentially()
+        try people.prepareKeys(rowCount)
         let count = contestant == .grdb ? Workload.randomReads / 20 : Workload.randomReads
         var random = SplitMix64(7)
         let ids = (0..<count).map { _ in random.next() % UInt64(rowCount) + 1 }
@@ -26,12 +27,12 @@ extension Job {
     /// Reads with an empty block cache; the kernel's pages of the files stay. The blocks come in random order, and of
     /// each the first row read is timed apart from its neighbours.
     func readCold() throws {
-        let timings: ColdReads
-        if contestant == .objects {
-            timings = try PeopleGraph.coldReads(in: folder, blockLimit: 2_000)
-        } else {
-            timings = try PeopleLog(in: folder).coldReads(blockLimit: 2_000)
-        }
+        let store = contestant == .objects ? PeopleGraph.storeFolder(in: folder) : folder
+        let blocks = try PeopleLog.blocks(ofEntityNamed: "Person", in: store)
+        let people = try open()
+        try people.prepareKeys(rowCount)
+        let timings = try ColdReads(blocks, limit: 2_000, through: people)
+        try people.close()
         emit("first_of_block_us", timings.first * 1e6, "us/read")
         emit("first_of_block_p99_us", timings.first99 * 1e6, "us/read")
         emit("neighbour_ns", timings.neighbour * 1e9, "ns/read")
@@ -87,6 +88,6 @@ extension Job {
     }
 
     private func noteStatistics(_ people: any Contestant) {
-        if let log = people as? PeopleLog { note(log.statisticsText) }
+        if let store = people as? any BenchStore, !store.statisticsText.isEmpty { note(store.statisticsText) }
     }
 }

@@ -10,7 +10,8 @@ struct Report {
         var lines = ["# \(options.rowCount) rows, \(options.runs) runs (medians; GRDB: \(options.grdbRowCount) rows)"]
         for group in options.groups { lines += table(of: group) + targets(of: group) }
         lines += results.disagreements.map { "CHECK FAILED \($0)" }
-        if results.disagreements.isEmpty { lines.append("\nall checks agree") }
+        lines += results.failures.map { "FAILED \($0)" }
+        if results.disagreements.isEmpty { lines.append("all checks agree") }
         return lines.joined(separator: "\n")
     }
 

@@ -11,6 +11,8 @@ struct Results {
     private(set) var order: [Key] = []
     private(set) var samples: [Key: [Double]] = [:]
     private(set) var units: [Key: String] = [:]
+    /// Jobs that ended with an error.
+    var failures: [String] = []
     /// By group and metric: which contestants found which value.
     private var checks: [[String]: [String: Set<String>]] = [:]
 

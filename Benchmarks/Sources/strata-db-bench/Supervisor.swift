@@ -11,7 +11,7 @@ struct Supervisor {
         base = Folder(options.directory).appending("strata-db-bench-\(ProcessInfo.processInfo.processIdentifier)")
     }
 
-    /// Returns whether all checks agreed.
+    /// Returns whether every job ran and all checks agreed.
     func run() throws -> Bool {
         try base.create()
         defer { try? base.remove() }
@@ -19,15 +19,23 @@ struct Supervisor {
         for run in 1...options.runs {
             try base.clear()
             var filled: Set<ContestantName> = []
+            var broken: Set<ContestantName> = []
             for group in options.groups {
-                for contestant in group.contestants {
+                for contestant in group.contestants where !broken.contains(contestant) {
                     announce("run \(run) of \(options.runs): \(group.rawValue) \(contestant.rawValue)")
-                    try measure(group, contestant, &results, &filled)
+                    do {
+                        try measure(group, contestant, &results, &filled)
+                    } catch {
+                        // The others are still worth measuring; this one only what needs no filled store.
+                        if group.needsFilledStore || group == .fillbatch { broken.insert(contestant) }
+                        results.failures.append("\(error)")
+                        announce("\(error)")
+                    }
                 }
             }
         }
         print(Report(results: results, options: options).text)
-        return results.disagreements.isEmpty
+        return results.disagreements.isEmpty && results.failures.isEmpty
     }
 
     private func measure(

@@ -1,6 +1,6 @@
 /// A figure that Strata promises, as a ratio inside one run or as a limit.
-struct Target {
-    enum Bound {
+struct Target: Sendable {
+    enum Bound: Sendable {
         case atLeast(Double)
         case atMost(Double)
     }
@@ -9,7 +9,7 @@ struct Target {
     var text: String
     var bound: Bound
     var unit: String
-    var value: (Results) -> Double?
+    var value: @Sendable (Results) -> Double?
 
     func isMet(_ value: Double) -> Bool {
         switch bound {

@@ -1,0 +1,28 @@
+public import BenchSupport
+import StrataIO
+import StrataLog
+import SystemPackage
+
+extension PeopleLog {
+    /// Keys of the live rows of an entity, block by block, in any store of this engine; reads no rows.
+    public static func blocks(ofEntityNamed name: String, in folder: Folder) throws -> [Range<UInt64>] {
+        var options = LogOptions()
+        options.access = .readOnly
+        let store = try LogStore.open(FilePath(folder.path), in: PosixFileSystem(), options: options, schema: nil)
+        guard let entity = store.schema.entities.first(where: { $0.name == name }) else {
+            throw BenchFailure("no entity is called \(name)")
+        }
+        let blocks = try blocks(ofRoot: entity.rootID, in: store)
+        try store.close()
+        return blocks
+    }
+
+    static func blocks(ofRoot root: UInt16, in store: LogStore) throws -> [Range<UInt64>] {
+        var blocks: [Range<UInt64>] = []
+        try store.snapshot.forEachRun(root: root) { run in
+            blocks.append(run.firstKey..<run.firstKey + UInt64(run.count))
+            return true
+        }
+        return blocks
+    }
+}
