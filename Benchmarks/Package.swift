@@ -42,7 +42,7 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "ObjectPeople",
-            dependencies: ["BenchSupport", "DataSet", .product(name: "Strata", package: "Strata")],
+            dependencies: ["BenchSupport", "DataSet", "CBenchSupport", .product(name: "Strata", package: "Strata")],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-bench",

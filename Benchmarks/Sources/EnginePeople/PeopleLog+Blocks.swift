@@ -12,17 +12,12 @@ extension PeopleLog {
         guard let entity = store.schema.entities.first(where: { $0.name == name }) else {
             throw BenchFailure("no entity is called \(name)")
         }
-        let blocks = try blocks(ofRoot: entity.rootID, in: store)
-        try store.close()
-        return blocks
-    }
-
-    static func blocks(ofRoot root: UInt16, in store: LogStore) throws -> [Range<UInt64>] {
         var blocks: [Range<UInt64>] = []
-        try store.snapshot.forEachRun(root: root) { run in
+        try store.snapshot.forEachRun(root: entity.rootID) { run in
             blocks.append(run.firstKey..<run.firstKey + UInt64(run.count))
             return true
         }
+        try store.close()
         return blocks
     }
 }

@@ -98,15 +98,16 @@ public struct ObjectFigures {
 
     /// Deletes parents with their children through the delete rule, and saves. Returns objects a second.
     public func cascade(parents: Int, children: Int) throws -> Double {
-        try context.performAndWait {
+        let rows = PersonRow.all(children)
+        return try context.performAndWait {
             let oldest = try context.count(for: NSFetchRequest<Department>(entityName: "Department"))
             for number in 1...parents {
                 let parent = Department(context: context)
                 parent.number = Int32(oldest + number)
                 parent.name = departmentName(number)
-                for child in 1...children {
+                for row in rows {
                     let person = Person(context: context)
-                    person.number = Int64(child)
+                    person.set(row)
                     person.department = parent
                 }
                 if number % 10 == 0 || number == parents { try context.save() }
