@@ -30,10 +30,11 @@ enum Group: String, CaseIterable {
                 .engine, .enginePlain, .objects, .sqlite, .sqliteDefault, .sqliteIndexed, .sqliteDefaultIndexed,
                 .lmdb, .raw, .grdb,
             ]
-        case .fillsync: [.engine, .raw, .rawReserved, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
-        case .readrandom, .readseq, .scan, .deletes: [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
+        case .fillsync:
+            [.engine, .raw, .rawReserved, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
+        case .readrandom, .readseq, .scan, .deletes, .open:
+            [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
         case .readcold: [.engine, .objects]
-        case .open: [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
         case .openkilled: [.engine, .objects, .sqlite, .lmdb]
         case .memory: [.engine]
         case .objects: [.objects]

@@ -74,10 +74,10 @@ extension Job {
         let opened = MemoryUse()
         guard try log.locateAll(rowCount) == rowCount else { throw BenchFailure("objects are missing") }
         let touched = MemoryUse()
-        let count = Double(rowCount)
-        emit("opened_bytes_per_object", Double(opened.residentBytes - empty.residentBytes) / count, "bytes")
-        emit("touched_bytes_per_object", Double(touched.residentBytes - empty.residentBytes) / count, "bytes")
-        emit("touched_anonymous_bytes_per_object", Double(touched.anonymousBytes - empty.anonymousBytes) / count, "bytes")
+        func perObject(_ bytes: Int) -> Double { Double(bytes) / Double(rowCount) }
+        emit("opened_bytes_per_object", perObject(opened.residentBytes - empty.residentBytes), "bytes")
+        emit("touched_bytes_per_object", perObject(touched.residentBytes - empty.residentBytes), "bytes")
+        emit("touched_anonymous_bytes_per_object", perObject(touched.anonymousBytes - empty.anonymousBytes), "bytes")
         emit("opened_bytes", exactly: UInt64(max(0, opened.residentBytes - empty.residentBytes)), "bytes")
         try log.close()
     }
