@@ -78,7 +78,7 @@ extension PeopleLog {
             }
             try writer.beginUpdate(key: change.id, replacing: row.version, changed: changed)
             for slot in 0..<PeopleSchema.Slot.count where slot != PeopleSchema.Slot.score {
-                writer.copy(slot, from: row, slot: slot)
+                try writer.copy(slot, from: row, slot: slot)
             }
             writer.set(PeopleSchema.Slot.score, score)
             writer.endRow()
