@@ -1,5 +1,5 @@
 public import BenchSupport
-public import DataSet
+import DataSet
 public import StrataLog
 import StrataIO
 import SystemPackage
