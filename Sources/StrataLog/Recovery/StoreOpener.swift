@@ -60,7 +60,7 @@ struct StoreOpener {
     mutating func open(schema: Schema?) throws(StoreError) -> OpenedStore {
         try prepareDirectory()
         let lock = isWritable ? try takeLock() : nil
-        do {
+        do throws(StoreError) {
             let manifest = Manifest.read(files)
             var listing = try files.list()
             let source = BlockSource(
@@ -120,7 +120,7 @@ struct StoreOpener {
         if let manifest { return manifest.storeUUID }
         var failure: StoreError?
         for segment in listing.segments {
-            do {
+            do throws(StoreError) {
                 return try header(of: segment).storeUUID
             } catch {
                 if failure == nil { failure = error }
@@ -134,19 +134,12 @@ struct StoreOpener {
     private func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
         let path = files.segment(segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
-        var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
-        let isComplete = try io("read", path) { () throws(Errno) in
-            // Errno is thrown out of the closure as it is.
-            try readAll(file, &bytes)
-        }
-        guard isComplete else {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
+        defer { bytes.deallocate() }
+        guard try io("read", path, { () throws(Errno) in try file.readAll(into: bytes, at: 0) }) else {
             throw StoreError(.corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
         }
-        return try bytes.withUnsafeBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: segment) }
-    }
-
-    private func readAll(_ file: any File, _ bytes: inout [UInt8]) throws(Errno) -> Bool {
-        try bytes.withUnsafeMutableBytes { buffer throws(Errno) in try file.readAll(into: buffer, at: 0) }
+        return try SegmentHeader(UnsafeRawBufferPointer(bytes), segment: segment)
     }
 
     /// A crash while a segment is being made leaves a file without sound header and preamble. Nothing was committed to it, so it is removed;
@@ -156,7 +149,8 @@ struct StoreOpener {
     ) throws(StoreError) {
         guard let last = listing.segments.last, let failure = try damage(of: last, source) else { return }
         let isNamed = (manifest?.segment ?? 0) >= last
-        if try isNamed || containsRecords(last, source) { throw failure }
+        if isNamed { throw failure }
+        if try containsRecords(last, source) { throw failure }
         if isWritable {
             let path = files.segment(last)
             try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
@@ -168,7 +162,7 @@ struct StoreOpener {
     /// What is wrong with a segment's header or preamble; nil when they are sound.
     private func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
         let reader = try reader(segment, source)
-        do {
+        do throws(StoreError) {
             let header = try reader.segmentHeader()
             guard header.storeUUID == source.storeUUID else {
                 return StoreError(
@@ -193,8 +187,9 @@ struct StoreOpener {
 
     private func containsRecords(_ segment: UInt32, _ source: BlockSource) throws(StoreError) -> Bool {
         let reader = try reader(segment, source)
+        // Without looking at checksums: when in doubt, nothing is removed.
         for offset in stride(from: SegmentHeader.byteCount, to: reader.limit, by: Location.alignmentBytes) {
-            if let header = try reader.header(at: offset), header.kind != .preamble { return true }
+            if let bytes = try reader.bytes(at: offset, count: 8), RecordHeader.looksLikeContents(bytes) { return true }
         }
         return false
     }
@@ -292,7 +287,7 @@ struct StoreOpener {
         _ listing: StoreFiles.Listing, _ manifest: Manifest?, _ chain: [SegmentHeader], _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
         for number in listing.checkpoints.reversed() {
-            do {
+            do throws(StoreError) {
                 let checkpoint = try Checkpoint.open(number: number, source: source)
                 let end = checkpoint.snapshot.end
                 guard chain.contains(where: { $0.segment == end.segment }) else {
@@ -357,7 +352,7 @@ struct StoreOpener {
                     .corruption, "the log ends too early", path: files.segment(reader.segment).string,
                     segment: reader.segment, offset: replayer.end.position.offset)
             }
-            do {
+            do throws(StoreError) {
                 return try TailRule(durable: replayer.durable).judge(bad, at: replayer.end.position, in: reader)
             } catch {
                 // A reader may have seen a record while its writer was writing it: then it is sound a moment later.
