@@ -18,9 +18,14 @@ public final class PeopleGraph: BenchStore {
     }
 
     /// Opens the store below `folder`, creating it with its departments when it is not there.
-    public init(in folder: Folder) throws {
+    public init(in folder: Folder, flushing: Flushing = .full) throws {
         let isNew = folder.isEmpty
         let store = NSPersistentStoreDescription(url: URL(fileURLWithPath: Self.storeFolder(in: folder).path))
+        switch flushing {
+        case .full: break
+        case .interval: store.setOption(NSNumber(value: 100), forKey: StrataDurabilityOption)
+        case .system: store.setOption(NSString("os"), forKey: StrataDurabilityOption)
+        }
         container = try PeopleContainer.load(store, PeopleModel.model())
         context = container.newBackgroundContext()
         if isNew { departmentIDs = try context.performAndWait { try PeopleContainer.insertDepartments(context) } }

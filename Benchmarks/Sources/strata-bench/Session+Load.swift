@@ -71,7 +71,7 @@ extension Session {
 
     /// W2: one changed field a commit, flushed; W2n: the same with less durability.
     private func commitSingly(_ flushing: Flushing) throws {
-        guard let store = try variant.open(folder, flushing) else { return }
+        let store = try variant.open(folder, flushing)
         try store.prepareKeys(rowCount)
         var random = SplitMix64(flushing == .full ? 11 : flushing == .interval ? 12 : 13)
         settleDisks()

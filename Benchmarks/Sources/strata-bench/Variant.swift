@@ -9,15 +9,14 @@ enum Variant: String {
     /// Contexts and managed objects.
     case objects
 
-    /// Opens the store, creating it when the folder is empty. Returns nil when the layer cannot flush that way.
-    func open(_ folder: Folder, _ flushing: Flushing) throws -> (any BenchStore)? {
+    /// Opens the store, creating it when the folder is empty.
+    func open(_ folder: Folder, _ flushing: Flushing) throws -> any BenchStore {
         switch self {
         case .engine:
             var options = PeopleLog.Options()
             options.flushing = flushing
             return try PeopleLog(in: folder, options: options)
-        case .objects:
-            return flushing == .full ? try PeopleGraph(in: folder) : nil
+        case .objects: return try PeopleGraph(in: folder, flushing: flushing)
         }
     }
 
