@@ -69,6 +69,7 @@ extension Job {
 
     /// Memory that the object index takes: after opening, and after every object was looked up (no row is read).
     func indexMemory() throws {
+        try touchEngineOnce()
         let empty = MemoryUse()
         let log = try PeopleLog(in: folder)
         let opened = MemoryUse()
@@ -80,6 +81,18 @@ extension Job {
         emit("touched_anonymous_bytes_per_object", perObject(touched.anonymousBytes - empty.anonymousBytes), "bytes")
         emit("opened_bytes", exactly: UInt64(max(0, opened.residentBytes - empty.residentBytes)), "bytes")
         try log.close()
+    }
+
+    /// Opens, reads and closes a store of a few rows, so that the program's own pages are resident already.
+    private func touchEngineOnce() throws {
+        let small = Folder(folder.path + "-small")
+        try small.clear()
+        for _ in 0..<2 {
+            let log = try PeopleLog(in: small)
+            if try log.locateAll(1) == 0 { try log.insert(PersonRow.all(10)[...]) }
+            try log.close()
+        }
+        try small.remove()
     }
 
     /// A check that only contestants with all rows can agree on.
