@@ -92,10 +92,7 @@ struct StoreOpener {
         guard isWritable, options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store", path: path.string)
         }
-        try io("create directory", path) { () throws(Errno) in
-            try files.fileSystem.createDirectory(path)
-            try files.fileSystem.syncDirectory(path.removingLastComponent())
-        }
+        try io("create directory", path) { () throws(Errno) in try files.fileSystem.createDirectory(path) }
     }
 
     private func takeLock() throws(StoreError) -> any File {
@@ -214,6 +211,8 @@ struct StoreOpener {
         guard isWritable, options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
         }
+        // An earlier attempt may have died between making the directory and flushing its name.
+        try syncNames(isNew: true)
         let source = BlockSource(
             files: files, storeUUID: options.newStoreUUID ?? .random(), cacheMaximumBytes: options.cacheMaximumBytes)
         var facts = StoreFacts()
@@ -377,11 +376,22 @@ struct StoreOpener {
             byteCount = end.offset
         }
         if isTorn || manifest?.durable != end {
-            // What was replayed may be in the page cache only; from here on it counts as durable.
+            // What was replayed may be in the page cache only, the names of files too; from here on it counts as durable. (Without flushing the
+            // directory a segment that a killed process had just made was lost with the power, and every later commit in it.)
             try io("flush", path) { () throws(Errno) in try file.sync() }
+            try syncNames(isNew: manifest == nil)
         }
         source.register(file, segment: end.segment)
         return (file, byteCount)
+    }
+
+    private func syncNames(isNew: Bool) throws(StoreError) {
+        let directory = files.directory
+        try io("flush directory", directory) { () throws(Errno) in
+            try files.fileSystem.syncDirectory(directory)
+            // The manifest is written last: without one the store's own name may not have been flushed either.
+            if isNew { try files.fileSystem.syncDirectory(directory.removingLastComponent()) }
+        }
     }
 
     /// Files of interrupted work. What cannot be removed only takes space.
