@@ -1,4 +1,4 @@
-public import BenchSupport
+import BenchSupport
 import CBenchSupport
 import DataSet
 import Foundation

@@ -1,4 +1,4 @@
-public import BenchSupport
+import BenchSupport
 public import DataSet
 import Foundation
 import Strata
