@@ -8,6 +8,8 @@ public struct HistoryReader {
     private let source: BlockSource
     private let end: LogPosition
     private let after: UInt64
+    /// Number of the last transaction passed or returned, once that is known: the next has the next number.
+    private var last: UInt64?
     private var segments: [UInt32]
     private var reader: RecordReader?
     private var offset = 0
@@ -34,43 +36,57 @@ public struct HistoryReader {
         segments.removeFirst(low)
     }
 
-    private func reader(of segment: UInt32) throws(StoreError) -> RecordReader {
-        let file = try source.file(segment: segment)
-        return try RecordReader(
-            files: source.files, storeUUID: source.storeUUID, segment: segment, file: file,
-            limit: segment == end.segment ? end.offset : nil)
+    private func reader(of segment: UInt32, limit: Int? = nil) throws(StoreError) -> RecordReader {
+        try RecordReader(
+            files: source.files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment),
+            limit: limit)
     }
 
     /// The next transaction, or nil at the end.
     ///
-    /// - Throws: `.io` or `.corruption`, with segment and offset; calling again throws again.
+    /// - Throws: `.io` or `.corruption`, with segment and offset: nothing is left out silently.
     public mutating func next() throws(StoreError) -> HistoryTransaction? {
         while true {
             guard let reader = try currentReader() else { return nil }
             guard let header = try reader.header(at: offset) else {
-                // Behind the valid bytes of a segment that the log has left; in the newest one the limit comes first.
-                guard reader.segment != end.segment || offset >= reader.limit else {
-                    throw corrupt("no record where one should be", reader.segment)
-                }
-                self.reader = nil
-                continue
+                throw corrupt("no record where one should be", reader.segment)
             }
             let start = offset
+            if header.kind == .transaction {
+                guard header.sequence == last.map({ $0 + 1 }) ?? header.sequence else {
+                    throw corrupt("transaction \(header.sequence) follows \(last ?? 0)", reader.segment)
+                }
+                last = header.sequence
+            }
             guard header.kind == .transaction, header.sequence > after else {
                 offset += header.byteCount
                 continue
             }
-            let transaction = try transaction(header, at: start, in: reader)
             offset += header.byteCount
-            return transaction
+            return try transaction(header, at: start, in: reader)
         }
     }
 
     private mutating func currentReader() throws(StoreError) -> RecordReader? {
         if let reader, offset < reader.limit { return reader }
         guard let segment = segments.first else { return nil }
+        // Valid bytes of a segment that the log has left are what the next one's header says, not what the file holds.
+        let limit =
+            segments.count > 1 ? try reader(of: segments[1]).segmentHeader().previousValidByteCount : end.offset
+        let new = try reader(of: segment, limit: limit)
+        guard new.limit == limit else {
+            throw StoreError(
+                .corruption, "the segment is \(limit - new.limit) bytes shorter than it was",
+                path: source.files.segment(segment).string, segment: segment, offset: new.limit)
+        }
+        let first = try new.segmentHeader()
+        guard first.previousSequence == last ?? first.previousSequence else {
+            throw StoreError(
+                .corruption, "the segment begins after transaction \(first.previousSequence), the one before ends with \(last ?? 0)",
+                path: source.files.segment(segment).string, segment: segment, offset: 0)
+        }
+        last = first.previousSequence
         segments.removeFirst()
-        let new = try reader(of: segment)
         reader = new
         offset = SegmentHeader.byteCount
         return new

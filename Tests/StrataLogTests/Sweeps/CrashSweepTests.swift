@@ -143,11 +143,7 @@ enum Effort {
             let hint = "seed \(seed), round \(round), \(policy)"
             #expect(Int(store.snapshot.sequence) >= workload.acknowledged, "\(hint): an acknowledged commit is lost")
             model = StoreModel()
-            for state in workload.model.states[1...Int(max(store.snapshot.sequence, 1))].prefix(
-                Int(store.snapshot.sequence))
-            {
-                model.commit(state)
-            }
+            for state in workload.model.states.dropFirst().prefix(Int(store.snapshot.sequence)) { model.commit(state) }
             try model.check(store, hint)
             try model.checkHistory(store, hint)
         }
