@@ -12,7 +12,7 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
-        .library(name: "StrataLog", targets: ["StrataLog"]),
+        .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
     ],
     dependencies: [

@@ -1,0 +1,57 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+// A package of its own, so that users of Strata never resolve what only the measuring needs.
+let package = Package(
+    name: "StrataBenchmarks",
+    products: [
+        .executable(name: "strata-bench", targets: ["strata-bench"]),
+        .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
+    ],
+    dependencies: [
+        .package(name: "Strata", path: "../"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+    ],
+    targets: [
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .target(name: "CBenchSupport"),
+        .target(name: "DataSet", swiftSettings: settings),
+        .target(name: "BenchSupport", dependencies: ["DataSet"], swiftSettings: settings),
+        .target(
+            name: "Peers",
+            dependencies: ["BenchSupport", "DataSet", "CBenchSupport", "CSQLite", "CLMDB"],
+            swiftSettings: settings),
+        .target(
+            name: "GRDBPeer",
+            dependencies: ["BenchSupport", "DataSet", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(
+            name: "EnginePeople",
+            dependencies: [
+                "BenchSupport", "DataSet", "CBenchSupport", .product(name: "StrataLog", package: "Strata"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "ObjectPeople",
+            dependencies: ["BenchSupport", "DataSet", "CBenchSupport", .product(name: "Strata", package: "Strata")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-bench",
+            dependencies: ["BenchSupport", "DataSet", "EnginePeople", "ObjectPeople"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-db-bench",
+            dependencies: ["BenchSupport", "DataSet", "EnginePeople", "ObjectPeople", "Peers", "GRDBPeer"],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,19 @@
+/// The generator behind every row and every random key: small, quick, and the same in any language.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+    @usableFromInline
+    var state: UInt64
+
+    @inlinable
+    public init(_ seed: UInt64) {
+        state = seed
+    }
+
+    @inlinable
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,50 @@
+import BenchSupport
+public import DataSet
+import Foundation
+import Strata
+
+extension PeopleGraph {
+    /// One save. After a save of more than one row the context is reset, as importers do.
+    public func insert(_ rows: ArraySlice<PersonRow>, packed: PackedPeople) throws {
+        try context.performAndWait {
+            // Held so that each is found by its ID once a save, not once a row.
+            let departments = rows.count > 1 ? try (1...PersonRow.departmentCount).map(department) : []
+            for row in rows {
+                let person = Person(context: context)
+                person.set(row)
+                let number = Int(row.department)
+                person.department = departments.isEmpty ? try department(number) : departments[number - 1]
+            }
+            try context.save()
+            if rows.count > 1 { context.reset() }
+        }
+    }
+
+    public func delete(_ ids: [UInt64]) throws {
+        try context.performAndWait {
+            for id in ids { context.delete(person(id)) }
+            try context.save()
+        }
+    }
+
+    public func updateScores(_ changes: [(id: UInt64, score: Double)]) throws {
+        try context.performAndWait {
+            for change in changes { person(change.id).score = change.score }
+            try context.save()
+        }
+    }
+}
+
+extension Person {
+    /// Sets the eight attributes.
+    func set(_ row: PersonRow) {
+        number = Int64(row.id)
+        name = row.name
+        email = row.email
+        age = row.age
+        score = row.score
+        created = Date(timeIntervalSince1970: row.created)
+        active = row.active
+        bio = row.bio
+    }
+}

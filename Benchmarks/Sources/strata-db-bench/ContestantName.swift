@@ -1,0 +1,51 @@
+import BenchSupport
+import EnginePeople
+import GRDBPeer
+import ObjectPeople
+import Peers
+
+/// Every contestant with its settings; the table of settings is in docs/benchmarks.md.
+enum ContestantName: String, CaseIterable {
+    case engine
+    /// No postings for the inverse of the person's department, as SQLite without an index.
+    case enginePlain = "engine-plain"
+    case engine8 = "engine-8-writers"
+    case engine32 = "engine-32-writers"
+    case objects
+    case sqlite
+    case sqliteDefault = "sqlite-default"
+    case sqliteIndexed = "sqlite-indexed"
+    case sqliteDefaultIndexed = "sqlite-default-indexed"
+    case lmdb
+    case raw
+    case rawReserved = "raw-fallocate"
+    case grdb
+
+    var writers: Int {
+        switch self {
+        case .engine8: 8
+        case .engine32: 32
+        default: 1
+        }
+    }
+
+    /// - Parameter recordByteCount: bytes of a raw log's one-row record; nil for the row's own.
+    func open(in folder: Folder, recordByteCount: Int? = nil) throws -> any Contestant {
+        switch self {
+        case .engine, .engine8, .engine32: return try PeopleLog(in: folder)
+        case .enginePlain:
+            var options = PeopleLog.Options()
+            options.keepsPostings = false
+            return try PeopleLog(in: folder, options: options)
+        case .objects: return try PeopleGraph(in: folder)
+        case .sqlite: return try SQLitePeople(in: folder, settings: .tuned)
+        case .sqliteDefault: return try SQLitePeople(in: folder, settings: .defaults)
+        case .sqliteIndexed: return try SQLitePeople(in: folder, settings: .tuned, indexed: true)
+        case .sqliteDefaultIndexed: return try SQLitePeople(in: folder, settings: .defaults, indexed: true)
+        case .lmdb: return try LMDBPeople(in: folder)
+        case .raw: return try RawLog(in: folder, space: .appended, recordByteCount: recordByteCount)
+        case .rawReserved: return try RawLog(in: folder, space: .reserved, recordByteCount: recordByteCount)
+        case .grdb: return try GRDBPeople(in: folder)
+        }
+    }
+}

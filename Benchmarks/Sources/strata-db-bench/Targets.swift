@@ -1,0 +1,102 @@
+/// Every figure that is promised, in the order of the groups.
+enum Targets {
+    private static let sqlite: [ContestantName] = [.sqlite, .sqliteDefault]
+    private static let sqliteIndexed: [ContestantName] = [.sqliteIndexed, .sqliteDefaultIndexed]
+
+    static let all = fill + reads + opens + objects
+
+    private static let fill = [
+        Target(group: .fillbatch, text: "objects against SQLite", bound: .atLeast(1), unit: "x") {
+            $0.ratio(.fillbatch, "rows_per_s", .objects, over: sqlite)
+        },
+        Target(group: .fillbatch, text: "engine without postings against SQLite", bound: .atLeast(1.7), unit: "x") {
+            $0.ratio(.fillbatch, "rows_per_s", .enginePlain, over: sqlite)
+        },
+        Target(
+            group: .fillbatch, text: "engine with postings against SQLite with two indexes", bound: .atLeast(5),
+            unit: "x"
+        ) { $0.ratio(.fillbatch, "rows_per_s", .engine, over: sqliteIndexed) },
+        Target(group: .fillbatch, text: "engine's store against SQLite's file", bound: .atMost(0.6), unit: "x") {
+            size(.engine, $0)
+        },
+        Target(group: .fillbatch, text: "objects' store against SQLite's file", bound: .atMost(0.6), unit: "x") {
+            size(.objects, $0)
+        },
+        Target(group: .fillsync, text: "engine against raw append+fdatasync", bound: .atLeast(0.95), unit: "x") {
+            $0.ratio(.fillsync, "commits_per_s", .engine, over: [.raw])
+        },
+        Target(group: .fillsync, text: "engine against SQLite", bound: .atLeast(1), unit: "x") {
+            $0.ratio(.fillsync, "commits_per_s", .engine, over: sqlite)
+        },
+        Target(group: .fillsync, text: "32 writers against one", bound: .atLeast(3), unit: "x") {
+            $0.ratio(.fillsync, "commits_per_s", .engine32, over: [.engine])
+        },
+    ]
+
+    private static let reads = [
+        Target(group: .readrandom, text: "engine, two fields, warm", bound: .atMost(500), unit: " ns") {
+            $0.value(.readrandom, .engine, "two_fields_ns")
+        },
+        Target(
+            group: .readrandom, text: "object, fault and two fields, against SQLite's all columns", bound: .atLeast(5),
+            unit: "x"
+        ) { $0.speedup(.readrandom, "two_fields_ns", .objects, over: sqlite, of: "all_fields_ns") },
+        Target(
+            group: .readrandom, text: "object, all fields, against SQLite's all columns", bound: .atLeast(2), unit: "x"
+        ) { $0.speedup(.readrandom, "all_fields_strings_ns", .objects, over: sqlite, of: "all_fields_ns") },
+        Target(group: .readcold, text: "engine, first of a block", bound: .atMost(10), unit: " us") {
+            $0.value(.readcold, .engine, "first_of_block_us")
+        },
+        Target(group: .readcold, text: "engine, its neighbours", bound: .atMost(300), unit: " ns") {
+            $0.value(.readcold, .engine, "neighbour_ns")
+        },
+        Target(group: .memory, text: "index memory", bound: .atMost(10), unit: " bytes an object") {
+            $0.value(.memory, .engine, "touched_bytes_per_object")
+        },
+        Target(group: .memory, text: "resident before it is touched", bound: .atMost(1), unit: " bytes an object") {
+            $0.value(.memory, .engine, "opened_bytes_per_object")
+        },
+    ]
+
+    private static let opens = [
+        Target(group: .open, text: "engine, closed cleanly", bound: .atMost(3), unit: " ms at 1,000,000 rows") {
+            $0.value(.open, .engine, "open_first_read_ms")
+        },
+        Target(group: .openkilled, text: "engine, killed", bound: .atMost(150), unit: " ms at 1,000,000 rows") {
+            $0.value(.openkilled, .engine, "open_first_read_ms")
+        },
+    ]
+
+    private static let objects = [
+        Target(group: .objects, text: "creating an object, eight attributes set", bound: .atMost(1_000), unit: " ns") {
+            $0.value(.objects, .objects, "create_ns")
+        },
+        Target(group: .objects, text: "reading an Int16", bound: .atMost(10), unit: " ns") {
+            $0.value(.objects, .objects, "read_int16_ns")
+        },
+        Target(group: .objects, text: "reading a short String", bound: .atMost(30), unit: " ns") {
+            $0.value(.objects, .objects, "read_short_string_ns")
+        },
+        Target(group: .objects, text: "setting an Int16", bound: .atMost(60), unit: " ns") {
+            $0.value(.objects, .objects, "set_int16_ns")
+        },
+        Target(group: .objects, text: "setting a String", bound: .atMost(60), unit: " ns") {
+            $0.value(.objects, .objects, "set_string_ns")
+        },
+        Target(group: .objects, text: "saving 100,000 objects, no flush", bound: .atLeast(700_000), unit: "/s") {
+            $0.value(.objects, .objects, "save_objects_per_s")
+        },
+        Target(group: .objects, text: "cascaded delete, 1,000 x 1,000", bound: .atLeast(1_000_000), unit: "/s") {
+            $0.value(.objects, .objects, "cascade_objects_per_s")
+        },
+        Target(group: .objects, text: "memory of a realized object", bound: .atMost(300), unit: " bytes") {
+            $0.value(.objects, .objects, "bytes_per_object")
+        },
+    ]
+
+    private static func size(_ ours: ContestantName, _ results: Results) -> Double? {
+        let sizes = sqlite.compactMap { results.value(.fillbatch, $0, "disk_bytes") }
+        guard let our = results.value(.fillbatch, ours, "disk_bytes"), let best = sizes.min() else { return nil }
+        return our / best
+    }
+}
