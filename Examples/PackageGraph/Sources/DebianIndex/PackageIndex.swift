@@ -57,7 +57,7 @@ public struct PackageIndex: Sendable {
             if candidate.starts(with: wanted), !wanted.isEmpty { return (candidate.count - wanted.count, package.name) }
             guard abs(candidate.count - wanted.count) <= 3 else { return nil }
             let distance = EditDistance.between(wanted, candidate)
-            return distance <= max(1, wanted.count / 3) ? (distance, package.name) : nil
+            return distance <= max(2, wanted.count / 3) ? (distance, package.name) : nil
         }
         return scored.sorted { ($0.score, $0.name) < ($1.score, $1.name) }.prefix(limit).map(\.name)
     }

@@ -1,4 +1,5 @@
 import CLZ4Frame
+import Foundation
 import Testing
 
 @testable import DebianIndex
