@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 SWIFT ?= swift
-# Arguments for the demo, for instance: make demo ARGS="--package vim"
+# Arguments of demo, bench and bench-import, for instance: make demo ARGS="--package vim"
 ARGS ?=
 # error: a compiler warning fails the build. For CI; a newer compiler's warnings are no reason to fail a user's build.
 WARNINGS ?=
@@ -49,10 +49,9 @@ endif
 soak: bootstrap ## Run every test in release over SOAK_STATES states; takes hours
 	STRATA_SWEEP_STATES=$(SOAK_STATES) $(SWIFT) test -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
 
-bench: ## Measure the store, beside SQLite and other peers
+bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb
-	@$(SWIFT) build --package-path $(BENCHMARKS) -c release --product strata-db-bench
-	@"$$($(SWIFT) build --package-path $(BENCHMARKS) -c release --show-bin-path)/strata-db-bench" $(ARGS)
+	@$(BENCHMARKS)/run.sh $(ARGS)
 
 bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite
