@@ -14,7 +14,9 @@ final class Statement {
 
     init(_ database: Database, _ sql: String) throws {
         var prepared: OpaquePointer?
-        guard sqlite3_prepare_v3(database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil) == SQLITE_OK,
+        guard
+            sqlite3_prepare_v3(database.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+                == SQLITE_OK,
             let prepared
         else { throw database.failure(sql) }
         self.database = database

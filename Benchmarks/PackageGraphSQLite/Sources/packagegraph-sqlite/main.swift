@@ -22,7 +22,8 @@ func measure(_ variant: Variant, _ index: PackageIndex, batchSize: Int, in folde
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     let bytes = (attributes[.size] as? NSNumber)?.intValue ?? 0
     let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18
-    print(variant.name, String(format: "%.3f", seconds), Int(Double(index.objectCount) / seconds), bytes, separator: "\t")
+    print(
+        variant.name, String(format: "%.3f", seconds), Int(Double(index.objectCount) / seconds), bytes, separator: "\t")
     try FileManager.default.removeItem(atPath: path)
 }
 

@@ -35,7 +35,8 @@ public struct IndexSource: Hashable, Sendable {
         }
         let status = URL(filePath: root).appending(path: "var/lib/dpkg/status").path
         if isReadableAndFilled(status) {
-            return IndexSource(paths: [status], summary: "\(status) (apt has no lists; apt-get update would fetch them)")
+            return IndexSource(
+                paths: [status], summary: "\(status) (apt has no lists; apt-get update would fetch them)")
         }
         return sample
     }

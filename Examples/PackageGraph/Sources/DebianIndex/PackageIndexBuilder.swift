@@ -67,7 +67,8 @@ struct PackageIndexBuilder {
             return
         }
         guard !stanza[.package].isEmpty else {
-            throw IndexError(.malformed, path: path, line: stanza.line, 
+            throw IndexError(
+                .malformed, path: path, line: stanza.line,
                 "the stanza has no Package field, so this is no Debian package index")
         }
         guard !stanza[.version].isEmpty else {

@@ -22,9 +22,10 @@ struct Answers {
             heading("What \(name) pulls in", clock.now - start)
             row("packages", Text.count(all.count - 1), "", "besides itself")
             row("installed size", Text.bytes(size * 1024), "", "together")
-            for package in all.dropFirst().sorted(by: { ($1.installedSizeKiB, $0.name) < ($0.installedSizeKiB, $1.name) })
-                .prefix(5)
-            {
+            for package in all.dropFirst().sorted(by: {
+                ($1.installedSizeKiB, $0.name) < ($0.installedSizeKiB, $1.name)
+            })
+            .prefix(5) {
                 row("  \(package.name)", Text.bytes(package.installedSizeKiB * 1024), "", note(package))
             }
         }

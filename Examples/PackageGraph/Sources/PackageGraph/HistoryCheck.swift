@@ -28,7 +28,9 @@ struct HistoryCheck {
         for entity in PackageGraphModel.entityNames {
             let (replayed, count) = (replay.counts[entity] ?? 0, stored[entity] ?? 0)
             guard replayed == count else { throw Mismatch(entity: entity, replayed: replayed, stored: count) }
-            Swift.print("  \(Text.padded(entity, to: 12)) \(Text.padded(Text.count(count), to: 10, right: true))  as in the store")
+            Swift.print(
+                "  \(Text.padded(entity, to: 12)) \(Text.padded(Text.count(count), to: 10, right: true))  as in the store"
+            )
         }
     }
 }

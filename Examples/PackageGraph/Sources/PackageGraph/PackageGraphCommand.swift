@@ -17,7 +17,8 @@ struct PackageGraphCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Read this index, plain or LZ4-compressed.", valueName: "path"))
     var file: String?
 
-    @Option(help: ArgumentHelp("The package to look into (default: build-essential, or the neediest).", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The package to look into (default: build-essential, or the neediest).", valueName: "name"))
     var package: String?
 
     @Option(help: ArgumentHelp("Make the store here and keep it (default: temporary).", valueName: "path"))
@@ -36,6 +37,8 @@ struct PackageGraphCommand: AsyncParsableCommand {
         let subject = try Subject.choose(package, in: index)
         let place = try StorePlace(path: store)
         defer { place.removeIfTemporary() }
+        let cleanup = InterruptCleanup(place)
+        defer { withExtendedLifetime(cleanup) {} }
 
         let imported = try await importGraph(index, at: place)
         let clock = ContinuousClock()

@@ -22,7 +22,9 @@ enum Subject {
         }
         if names.contains("build-essential") { return "build-essential" }
         var counts: [Int: Int] = [:]
-        for dependency in index.dependencies where dependency.kind == .depends { counts[dependency.owner, default: 0] += 1 }
+        for dependency in index.dependencies where dependency.kind == .depends {
+            counts[dependency.owner, default: 0] += 1
+        }
         let neediest = counts.max { ($0.value, $1.key) < ($1.value, $0.key) }
         return index.packages[neediest?.key ?? 0].name
     }

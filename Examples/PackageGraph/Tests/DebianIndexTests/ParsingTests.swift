@@ -86,20 +86,22 @@ struct ParsingTests {
         #expect(index.dependencies.last?.unresolvedName == "dep199999")
     }
 
-    @Test("What is wrong is named with its line", arguments: [
-        ("root:x:0:0:root:/root:/bin/sh\n", 1, "no Package field"),
-        ("Package: a\nVersion: 1\n\nnonsense here\n", 4, "not a \"Field: value\" line"),
-        ("Package: a\nVersion: 1\n\nVersion: 2\n", 4, "no Package field"),
-        ("\n\nPackage: a\nSection: x\n", 3, "no Version field"),
-        ("Package: a\nVersion: 1\nInstalled-Size: many\n", 3, "Installed-Size is \"many\""),
-        ("Package: a\nVersion: 1\nSize: -1\n", 3, "Size is \"-1\""),
-        (" folded\nPackage: a\n", 1, "continues a field"),
-        ("Package: a\nVersion: 1\nDepends: b (>= 1\n", 3, "closing parenthesis"),
-        ("Package: a\nVersion: 1\nDepends: b (1)\n", 3, "no operator"),
-        ("Package: a\nVersion: 1\nSection: x\nSuggests: b c\n", 4, "no comma or bar after \"b\""),
-        ("Package: a\nVersion: 1\nDepends: | b\n", 3, "without a name"),
-        ("Package: a\nVersion: 1\nDepends: (>= 1)\n", 3, "where a package name belongs"),
-    ])
+    @Test(
+        "What is wrong is named with its line",
+        arguments: [
+            ("root:x:0:0:root:/root:/bin/sh\n", 1, "no Package field"),
+            ("Package: a\nVersion: 1\n\nnonsense here\n", 4, "not a \"Field: value\" line"),
+            ("Package: a\nVersion: 1\n\nVersion: 2\n", 4, "no Package field"),
+            ("\n\nPackage: a\nSection: x\n", 3, "no Version field"),
+            ("Package: a\nVersion: 1\nInstalled-Size: many\n", 3, "Installed-Size is \"many\""),
+            ("Package: a\nVersion: 1\nSize: -1\n", 3, "Size is \"-1\""),
+            (" folded\nPackage: a\n", 1, "continues a field"),
+            ("Package: a\nVersion: 1\nDepends: b (>= 1\n", 3, "closing parenthesis"),
+            ("Package: a\nVersion: 1\nDepends: b (1)\n", 3, "no operator"),
+            ("Package: a\nVersion: 1\nSection: x\nSuggests: b c\n", 4, "no comma or bar after \"b\""),
+            ("Package: a\nVersion: 1\nDepends: | b\n", 3, "without a name"),
+            ("Package: a\nVersion: 1\nDepends: (>= 1)\n", 3, "where a package name belongs"),
+        ])
     func namesLine(text: String, line: Int, reason: String) throws {
         let failure = try #require(try readingFailure(text))
         #expect(failure.code == .malformed)

@@ -90,11 +90,13 @@ struct RelationTests {
         #expect(index.statistics.notInstalledCount == 2)
     }
 
-    @Test("Versions compare as dpkg compares them", arguments: [
-        ("1.0", "1.1"), ("1.9", "1.10"), ("1.0~rc1", "1.0"), ("1.0~~", "1.0~"), ("1.0", "1.0a"), ("1.0a", "1.0+b"),
-        ("1.0", "1:0.1"), ("1.0-1", "1.0-2"), ("1.0-1", "1.0-1.1"), ("1.0", "1.0-1"), ("1.0-1", "1.0.1-1"),
-        ("2.0-1~bpo1", "2.0-1"), ("1.2.3", "1.02.4"), ("9", "99999999999999999999999"), ("1-2-3", "1-3-1"),
-    ])
+    @Test(
+        "Versions compare as dpkg compares them",
+        arguments: [
+            ("1.0", "1.1"), ("1.9", "1.10"), ("1.0~rc1", "1.0"), ("1.0~~", "1.0~"), ("1.0", "1.0a"), ("1.0a", "1.0+b"),
+            ("1.0", "1:0.1"), ("1.0-1", "1.0-2"), ("1.0-1", "1.0-1.1"), ("1.0", "1.0-1"), ("1.0-1", "1.0.1-1"),
+            ("2.0-1~bpo1", "2.0-1"), ("1.2.3", "1.02.4"), ("9", "99999999999999999999999"), ("1-2-3", "1-3-1"),
+        ])
     func ordersVersions(earlier: String, later: String) {
         #expect(DebianVersion.isEarlier(earlier, than: later))
         #expect(!DebianVersion.isEarlier(later, than: earlier))

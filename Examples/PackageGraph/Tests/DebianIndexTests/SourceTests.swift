@@ -56,10 +56,12 @@ struct SourceTests {
         }
     }
 
-    @Test("Other compressions are named", arguments: [
-        ([0x1f, 0x8b, 8, 0] as [UInt8], "gzip"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz"),
-        ([0x28, 0xb5, 0x2f, 0xfd], "zstd"), ([0x42, 0x5a, 0x68, 0x39], "bzip2"),
-    ])
+    @Test(
+        "Other compressions are named",
+        arguments: [
+            ([0x1f, 0x8b, 8, 0] as [UInt8], "gzip"), ([0xfd, 0x37, 0x7a, 0x58, 0x5a], "xz"),
+            ([0x28, 0xb5, 0x2f, 0xfd], "zstd"), ([0x42, 0x5a, 0x68, 0x39], "bzip2"),
+        ])
     func namesCompression(bytes: [UInt8], name: String) throws {
         let folder = try TemporaryFolder()
         let path = try folder.file("file", bytes)

@@ -14,9 +14,11 @@ enum PackageGraphModel {
         let section = entity("Section", Section.self)
         let dependency = entity("Dependency", Dependency.self)
 
-        let maintained = relationships(from: package, "maintainer", to: maintainer, "packages", deleteRule: .nullifyDeleteRule)
+        let maintained = relationships(
+            from: package, "maintainer", to: maintainer, "packages", deleteRule: .nullifyDeleteRule)
         let filed = relationships(from: package, "section", to: section, "packages", deleteRule: .nullifyDeleteRule)
-        let owned = relationships(from: dependency, "package", to: package, "dependencies", deleteRule: .cascadeDeleteRule)
+        let owned = relationships(
+            from: dependency, "package", to: package, "dependencies", deleteRule: .cascadeDeleteRule)
         let aimed = relationships(from: dependency, "target", to: package, "dependents", deleteRule: .nullifyDeleteRule)
 
         package.properties =
