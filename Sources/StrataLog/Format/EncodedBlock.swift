@@ -1,0 +1,73 @@
+/// The bytes of a block. They become readable once the place where they will lie is stamped in.
+package struct EncodedBlock: Sendable {
+    /// Where the bytes hold an external value whose place was not known when the row was written.
+    struct Patch: Sendable {
+        var position: Int
+        var number: UInt32
+    }
+
+    /// A chunk whose checksum changes when external values are filled in.
+    struct PatchedChunk: Sendable {
+        /// Where its checksum is kept.
+        var checksumPosition: Int
+        var start: Int
+        var count: Int
+    }
+
+    package private(set) var bytes: [UInt8]
+    package let entity: UInt16
+    package let rowCount: Int
+    private let patches: [Patch]
+    private let patchedChunks: [PatchedChunk]
+
+    init(bytes: [UInt8], entity: UInt16, rowCount: Int, patches: [Patch], patchedChunks: [PatchedChunk]) {
+        self.bytes = bytes
+        self.entity = entity
+        self.rowCount = rowCount
+        self.patches = patches
+        self.patchedChunks = patchedChunks
+    }
+
+    /// A multiple of 64.
+    package var byteCount: Int { bytes.count }
+
+    /// Some values were set as ``ExternalValue/pending(number:byteCount:)``.
+    package var hasPendingExternals: Bool { !patches.isEmpty }
+
+    /// Fills in where the transaction's large values lie, by number. Can be repeated with other places.
+    package mutating func patchExternals(_ value: (UInt32) -> ExternalValue) {
+        guard !patches.isEmpty else { return }
+        bytes.withUnsafeMutableBytes { buffer in
+            let start = buffer.baseAddress!
+            for patch in patches { value(patch.number).write(to: start + patch.position) }
+            for chunk in patchedChunks {
+                let crc = Checksum.crc32c(start + chunk.start, count: chunk.count)
+                start.storeBytes(of: crc, toByteOffset: chunk.checksumPosition, as: UInt32.self)
+            }
+        }
+    }
+
+    /// Fills in the transaction's sequence number and the checksum that ties the block to its place. Can be repeated with another
+    /// place.
+    ///
+    /// - Complexity: O(slots).
+    /// - Precondition: offset is a multiple of 64; pending external values are patched.
+    package mutating func stamp(storeUUID: (UInt64, UInt64), segment: UInt32, offset: Int, sequence: UInt64) {
+        precondition(offset % Location.alignmentBytes == 0 && offset < Location.segmentMaximumBytes)
+        typealias Field = BlockFormat.Header
+        bytes.withUnsafeMutableBytes { buffer in
+            let start = buffer.baseAddress!
+            start.storeBytes(of: sequence, toByteOffset: Field.sequence, as: UInt64.self)
+            let flags = BlockFormat.BlockFlags(rawValue: start.load(fromByteOffset: Field.flags, as: UInt16.self))
+            var columns = 0
+            if !flags.contains(.plain) {
+                columns = Int(start.load(fromByteOffset: Field.slotCount, as: UInt16.self))
+                columns += (flags.contains(.keys) ? 1 : 0) + (flags.contains(.sequences) ? 1 : 0)
+            }
+            let crc = BlockHeader.checksum(
+                start, headerByteCount: BlockFormat.headerBytes + columns * BlockFormat.descriptorBytes,
+                storeUUID: storeUUID, segment: segment, offset: UInt32(offset), sequence: sequence)
+            start.storeBytes(of: crc, toByteOffset: Field.checksum, as: UInt32.self)
+        }
+    }
+}

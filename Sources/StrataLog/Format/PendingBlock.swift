@@ -1,0 +1,31 @@
+/// Rows taken from a ``RowBuffer``, not encoded yet. A value that can go to another core.
+package struct PendingBlock: Sendable {
+    let rows: TakenRows
+    package let entity: UInt16
+    package let schemaVersion: UInt16
+    let advice: CompressionAdvice
+
+    package var rowCount: Int { rows.memory.rowCount }
+
+    /// - Precondition: 0 <= row < rowCount.
+    package func key(_ row: Int) -> UInt64 {
+        precondition(row >= 0 && row < rowCount, "row out of range")
+        return rows.memory.keys[row]
+    }
+
+    /// Encodes the rows as a block that has no place yet: see ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
+    ///
+    /// - Precondition: the rows decode to at most 8 MiB, which holds when every value passed ``RowBuffer/fitsInline(_:)`` and rows
+    ///   were taken when ``RowBuffer/shouldCut`` said so.
+    package func encode() -> EncodedBlock {
+        let memory = rows.memory
+        var encoder = BlockEncoder(memory, entity: entity, schemaVersion: schemaVersion, advice: advice)
+        let bytes = [UInt8](unsafeUninitializedCapacity: encoder.byteCountMaximum) { buffer, count in
+            encoder.encode(into: buffer.baseAddress!)
+            count = encoder.position
+        }
+        return EncodedBlock(
+            bytes: bytes, entity: entity, rowCount: memory.rowCount, patches: encoder.patches,
+            patchedChunks: encoder.patchedChunks)
+    }
+}

@@ -1,0 +1,117 @@
+/// Gathers rows of one entity as columns, to be encoded as blocks. Not thread-safe.
+///
+/// A row is written with `beginRow`, a setter for each slot that has a value (in any order, the last one counts), and `endRow`.
+/// Slots that are not set are null and cost nothing. When ``shouldCut`` says so, ``take()`` moves the rows out as a value that
+/// can be encoded on another core.
+public final class RowBuffer {
+    public let layout: EntityLayout
+    public let schemaVersion: UInt16
+    /// Behind a constant pointer, so that a setter costs no exclusivity check.
+    @usableFromInline let memory: UnsafeMutablePointer<RowMemory>
+    private let advice: CompressionAdvice
+
+    /// - Parameter advice: what earlier blocks of the entity taught about compression; keep it and pass it again when buffers are
+    ///   made often.
+    public init(layout: EntityLayout, schemaVersion: UInt16, advice: CompressionAdvice? = nil) {
+        precondition(layout.slots.count <= Schema.maximumSlots, "too many slots")
+        self.layout = layout
+        self.schemaVersion = schemaVersion
+        self.advice = advice ?? CompressionAdvice(slotCount: layout.slots.count)
+        precondition(self.advice.slotCount == layout.slots.count, "compression advice for another layout")
+        memory = .allocate(capacity: 1)
+        memory.initialize(to: RowMemory(slots: layout.slots, rowCapacity: 8))
+    }
+
+    deinit {
+        memory.pointee.deallocate()
+        memory.deallocate()
+    }
+
+    /// Finished rows.
+    @inlinable
+    public var rowCount: Int { memory.pointee.rowCount }
+
+    /// Bytes of the rows' values, before packing; a variable slot counts one byte more than its value.
+    @inlinable
+    public var rawByteCount: Int {
+        memory.pointee.rowCount &* memory.pointee.fixedRowBytes &+ memory.pointee.heapBytes
+    }
+
+    /// The rows make a full block: call ``take()`` before the next row.
+    @inlinable
+    public var shouldCut: Bool { rawByteCount >= 32 << 10 || rowCount >= 4_096 }
+
+    /// Whether a value of that many bytes may lie in the row; otherwise it must be stored out of line.
+    @inlinable
+    public func fitsInline(_ byteCount: Int) -> Bool {
+        byteCount <= 64 << 10 && rawByteCount &+ byteCount <= 6 << 20
+    }
+
+    /// Starts a row written by the block's own transaction.
+    ///
+    /// - Precondition: no row is open, the key is at most ``ObjectRef/maximumKey``, and there are fewer than 65,535 rows.
+    @inlinable
+    public func beginRow(key: UInt64) {
+        precondition(memory.pointee.openRow < 0, "a row is still being written")
+        precondition(key <= ObjectRef.maximumKey, "primary key out of range")
+        let row = memory.pointee.rowCount
+        if row == memory.pointee.rowCapacity { growRows() }
+        memory.pointee.keys[row] = key
+        memory.pointee.openRow = Int32(truncatingIfNeeded: row)
+        if memory.pointee.sequences != nil { setSequence(0) }
+    }
+
+    /// Starts a row that another transaction wrote: it keeps that sequence number.
+    public func beginRow(key: UInt64, sequence: UInt64) {
+        beginRow(key: key)
+        setSequence(sequence)
+    }
+
+    /// Finishes the row.
+    @inlinable
+    public func endRow() {
+        precondition(memory.pointee.openRow >= 0, "no row is being written")
+        memory.pointee.rowCount = Int(memory.pointee.openRow) &+ 1
+        memory.pointee.openRow = -1
+    }
+
+    @usableFromInline
+    func growRows() {
+        memory.pointee.growRows()
+    }
+
+    @usableFromInline
+    func setSequence(_ sequence: UInt64) {
+        memory.pointee.setSequence(sequence)
+    }
+
+    /// Moves the finished rows out; the buffer is empty then and can go on.
+    package func take() -> PendingBlock {
+        memory.pointee.complete()
+        let capacity = Swift.max(8, Swift.min(memory.pointee.rowCapacity, BlockFormat.cutRows))
+        let fresh = RowMemory(slots: layout.slots, rowCapacity: capacity)
+        // The next block will be like this one: give its heaps their size at once.
+        for slot in 0..<fresh.slotCount where memory.pointee.columns[slot].heapCount > 0 {
+            fresh.columns[slot].growHeap(by: Swift.min(memory.pointee.columns[slot].heapCapacity, 64 << 10))
+        }
+        let taken = memory.pointee
+        memory.pointee = fresh
+        return PendingBlock(
+            rows: TakenRows(taken), entity: layout.id, schemaVersion: schemaVersion, advice: advice)
+    }
+}
+
+/// Rows taken out of a buffer: nobody writes to them any more.
+///
+/// Unchecked: the memory is never changed after `init`, and freed when the last owner lets go.
+final class TakenRows: @unchecked Sendable {
+    let memory: RowMemory
+
+    init(_ memory: RowMemory) {
+        self.memory = memory
+    }
+
+    deinit {
+        memory.deallocate()
+    }
+}

@@ -1,0 +1,208 @@
+public import Synchronization
+
+/// Decoded rows of one entity. Immutable; retained by whoever reads from it. Thread-safe.
+///
+/// The block owns a copy of its stored bytes. A slot's chunk is checked and decoded when the slot is first read; what is stored
+/// as it is read (doubles, text that did not shrink, every block of few rows) is read in place.
+///
+/// Unchecked: the pointers are constant, and what they point to is written under `lock` before its ready flag is released.
+public final class Block: @unchecked Sendable {
+    /// Of row 0.
+    public let location: Location
+    public let entity: UInt16
+    public let schemaVersion: UInt16
+    public let rowCount: Int
+    public let slotCount: Int
+    /// Of the transaction (or compaction) that wrote the block.
+    public let blockSequence: UInt64
+    /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
+    package let estimatedByteCount: Int
+
+    let layout: EntityLayout
+    let header: BlockHeader
+    /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
+    let bytes: UnsafeRawPointer
+    @usableFromInline let firstKey: UInt64
+    /// Nil when keys count up from ``firstKey``.
+    @usableFromInline let keys: UnsafeMutablePointer<UInt64>?
+    /// Nil when all rows have ``blockSequence``.
+    @usableFromInline let sequences: UnsafeMutablePointer<UInt64>?
+    @usableFromInline let views: UnsafeMutablePointer<ColumnView>
+    /// 1 once the slot's view is there.
+    @usableFromInline let ready: UnsafeMutablePointer<Atomic<UInt8>>
+    /// Memory of decoded columns, by slot.
+    private let owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    private let lock = Mutex<Void>(())
+    private let isVerified = Atomic<Bool>(false)
+
+    /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place.
+    ///
+    /// - Parameters:
+    ///   - location: where the bytes lie.
+    ///   - schemas: the store's schema of each version.
+    /// - Throws: ``StoreError/Code/corruption`` when bytes are missing, damaged or of another place;
+    ///   ``StoreError/Code/unsupportedFormat`` when the block needs a later version of this code.
+    package static func load(
+        _ bytes: UnsafeRawBufferPointer, location: Location, storeUUID: (UInt64, UInt64),
+        schemas: (UInt16) -> Schema?
+    ) throws(StoreError) -> Block {
+        let header = try BlockHeader(parsing: bytes, location: location, storeUUID: storeUUID)
+        guard let layout = schemas(header.schemaVersion)?.entity(header.entity), layout.slots.count == header.slotCount
+        else {
+            throw StoreError(
+                damagedBlock: "block of entity \(header.entity) that schema version \(header.schemaVersion) lacks",
+                at: location)
+        }
+        return try Block(copying: bytes.baseAddress!, header: header, layout: layout, location: location.block)
+    }
+
+    private init(
+        copying source: UnsafeRawPointer, header: BlockHeader, layout: EntityLayout, location: Location
+    ) throws(StoreError) {
+        self.location = location
+        self.header = header
+        self.layout = layout
+        entity = header.entity
+        schemaVersion = header.schemaVersion
+        rowCount = header.rowCount
+        slotCount = header.slotCount
+        blockSequence = header.sequence
+        firstKey = header.firstKey
+        let copy = UnsafeMutableRawPointer.allocate(
+            byteCount: header.byteCount + BitPacking.slackBytes, alignment: 16)
+        copy.copyMemory(from: source, byteCount: header.byteCount)
+        (copy + header.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: BitPacking.slackBytes)
+        bytes = UnsafeRawPointer(copy)
+        let rows = header.rowCount
+        keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
+        sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
+        let slots = header.slotCount
+        views = .allocate(capacity: Swift.max(slots, 1))
+        ready = .allocate(capacity: Swift.max(slots, 1))
+        owned = .allocate(capacity: Swift.max(slots, 1))
+        for slot in 0..<slots { (ready + slot).initialize(to: Atomic(0)) }
+        owned.initialize(repeating: nil, count: slots)
+        let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
+        let internals = header.internalColumnCount * rows * 8
+        let bitmaps = header.flags.contains(.plain) ? 0 : slots
+        estimatedByteCount = header.byteCount + header.decodedByteCount + internals + slots * perSlot + bitmaps + 256
+        if header.flags.contains(.plain) {
+            try preparePlain()
+        } else {
+            try prepareColumns()
+        }
+    }
+
+    deinit {
+        for slot in 0..<slotCount { owned[slot]?.deallocate() }
+        owned.deallocate()
+        ready.deinitialize(count: slotCount)
+        ready.deallocate()
+        views.deallocate()
+        keys?.deallocate()
+        sequences?.deallocate()
+        bytes.deallocate()
+    }
+
+    func damaged(_ message: String) -> StoreError {
+        StoreError(damagedBlock: message, at: location)
+    }
+
+    // MARK: Rows
+
+    /// - Precondition: 0 <= row < ``rowCount``; so for the others.
+    @inlinable
+    public func key(_ row: Int) -> UInt64 {
+        precondition(UInt(bitPattern: row) < UInt(bitPattern: rowCount), "row out of range")
+        if let keys { return keys[row] }
+        return firstKey &+ UInt64(truncatingIfNeeded: row)
+    }
+
+    /// The transaction that wrote the row.
+    @inlinable
+    public func sequence(_ row: Int) -> UInt64 {
+        precondition(UInt(bitPattern: row) < UInt(bitPattern: rowCount), "row out of range")
+        if let sequences, sequences[row] != 0 { return sequences[row] }
+        return blockSequence
+    }
+
+    @inlinable
+    public func ref(_ row: Int) -> ObjectRef {
+        ObjectRef(entity: entity, key: key(row))
+    }
+
+    // MARK: Columns
+
+    /// The slot's values; checks and decodes its chunk on first use. The view is valid while the block is retained.
+    ///
+    /// - Throws: ``StoreError/Code/corruption``, each time it is asked.
+    /// - Precondition: 0 <= slot < ``slotCount``.
+    /// - Complexity: O(1) after the first use, without a lock.
+    @inlinable
+    public func column(_ slot: Int) throws(StoreError) -> ColumnView {
+        precondition(UInt(bitPattern: slot) < UInt(bitPattern: slotCount), "slot out of range")
+        if ready[slot].load(ordering: .acquiring) == 0 { try decode(slot) }
+        return views[slot]
+    }
+
+    /// As ``column(_:)`` for a block that ``verify()`` passed.
+    ///
+    /// A chunk whose checksum is right but that does not inflate, which only a forger or a broken writer can make, reads as nulls.
+    @inlinable
+    public func verifiedColumn(_ slot: Int) -> ColumnView {
+        precondition(UInt(bitPattern: slot) < UInt(bitPattern: slotCount), "slot out of range")
+        if ready[slot].load(ordering: .acquiring) == 0 { decodeVerified(slot) }
+        return views[slot]
+    }
+
+    @usableFromInline
+    func decode(_ slot: Int) throws(StoreError) {
+        try lock.withLock { _ throws(StoreError) in
+            guard ready[slot].load(ordering: .relaxed) == 0 else { return }
+            publish(slot, try decodedColumn(slot, isVerified: isVerified.load(ordering: .relaxed)))
+        }
+    }
+
+    @usableFromInline
+    func decodeVerified(_ slot: Int) {
+        precondition(isVerified.load(ordering: .acquiring), "the block was not verified")
+        do {
+            try decode(slot)
+        } catch {
+            lock.withLock { _ in
+                if ready[slot].load(ordering: .relaxed) == 0 { publish(slot, nullColumn(slot)) }
+            }
+        }
+    }
+
+    private func publish(_ slot: Int, _ column: DecodedColumn) {
+        owned[slot] = column.owned
+        (views + slot).initialize(to: column.view)
+        ready[slot].store(1, ordering: .releasing)
+    }
+
+    /// Publishes a view into the stored bytes. Only while the block is being made.
+    func publishStored(_ slot: Int, _ view: ColumnView) {
+        publish(slot, DecodedColumn(view: view, owned: nil))
+    }
+
+    /// Checks every chunk's checksum and bounds; afterwards ``column(_:)`` cannot throw and ``verifiedColumn(_:)`` can be used. Inflates
+    /// nothing.
+    ///
+    /// - Complexity: O(stored bytes) the first time, O(1) afterwards.
+    public func verify() throws(StoreError) {
+        if isVerified.load(ordering: .acquiring) { return }
+        if !header.flags.contains(.plain) {
+            for slot in 0..<slotCount where ready[slot].load(ordering: .acquiring) == 0 {
+                try verifyChunk(slot)
+            }
+        }
+        isVerified.store(true, ordering: .releasing)
+    }
+}
+
+/// A view and the memory it needs beside the block's bytes.
+struct DecodedColumn {
+    var view: ColumnView
+    var owned: UnsafeMutableRawPointer?
+}

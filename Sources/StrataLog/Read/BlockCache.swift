@@ -1,0 +1,108 @@
+import Synchronization
+
+/// Decoded blocks by location, within a budget of bytes. Thread-safe.
+///
+/// Eviction is S3-FIFO: a block enters a small queue, moves to the main one only if it is asked for again, and a block that comes
+/// back soon after it was dropped enters the main queue at once. A scan therefore passes through the small queue and drives nothing
+/// out. Repeated look-ups of one block without any other block coming in between count as one, so that reading a block row by
+/// row does not make it look popular.
+package final class BlockCache: Sendable {
+    package struct Statistics: Sendable, Equatable {
+        package var hits: UInt64 = 0
+        package var misses: UInt64 = 0
+        package var evictions: UInt64 = 0
+        /// Held now, by the blocks' own estimates.
+        package var byteCount = 0
+        package var blockCount = 0
+    }
+
+    /// A cache is divided only if each part can hold this much.
+    private static let shardMinimumBytes = 16 << 20
+    private static let shardsMaximum = 8
+
+    package let budgetBytes: Int
+    private let shards: [CacheShard]
+    private let shardMask: Int
+
+    /// - Parameter budgetBytes: what the blocks may weigh together, by ``Block/estimatedByteCount``; 0 keeps nothing.
+    package init(budgetBytes: Int) {
+        precondition(budgetBytes >= 0)
+        self.budgetBytes = budgetBytes
+        var count = 1
+        while count < Self.shardsMaximum, budgetBytes / (count * 2) >= Self.shardMinimumBytes { count *= 2 }
+        shards = (0..<count).map { _ in CacheShard(budgetBytes: budgetBytes / count) }
+        shardMask = count - 1
+    }
+
+    @inline(__always)
+    private func shard(_ hash: UInt64) -> CacheShard {
+        shards[Int(truncatingIfNeeded: hash & UInt64(shardMask))]
+    }
+
+    /// The block that holds the row at `location`, if it is here.
+    package func get(_ location: Location) -> Block? {
+        let key = location.block.rawValue
+        let hash = CacheTable.hash(key)
+        return shard(hash).get(key, hash: hash)
+    }
+
+    /// Keeps the block, unless it is over the budget by itself.
+    ///
+    /// - Returns: The block to use: the one that was here already if another thread was faster.
+    @discardableResult
+    package func insert(_ block: Block) -> Block {
+        let key = block.location.block.rawValue
+        let hash = CacheTable.hash(key)
+        return shard(hash).insert(block, key: key, hash: hash)
+    }
+
+    /// Forgets the blocks of a segment.
+    /// - Complexity: O(blocks held).
+    package func removeAll(segment: UInt32) {
+        for shard in shards { shard.remove(segment: segment) }
+    }
+
+    package func removeAll() {
+        for shard in shards { shard.remove(segment: nil) }
+    }
+
+    package var statistics: Statistics {
+        var sum = Statistics()
+        for shard in shards {
+            let one = shard.statistics
+            sum.hits += one.hits
+            sum.misses += one.misses
+            sum.evictions += one.evictions
+            sum.byteCount += one.byteCount
+            sum.blockCount += one.blockCount
+        }
+        return sum
+    }
+}
+
+/// One part of the cache with a lock of its own.
+private final class CacheShard: Sendable {
+    private let state: Mutex<CacheQueues>
+
+    init(budgetBytes: Int) {
+        state = Mutex(CacheQueues(budgetBytes: budgetBytes))
+    }
+
+    @inline(__always)
+    func get(_ key: UInt64, hash: UInt64) -> Block? {
+        state.withLock { $0.get(key, hash: hash) }
+    }
+
+    func insert(_ block: Block, key: UInt64, hash: UInt64) -> Block {
+        state.withLock { $0.insert(block, key: key, hash: hash) }
+    }
+
+    /// - Parameter segment: nil for all.
+    func remove(segment: UInt32?) {
+        state.withLock { $0.remove(segment: segment) }
+    }
+
+    var statistics: BlockCache.Statistics {
+        state.withLock { $0.statistics }
+    }
+}

@@ -1,0 +1,23 @@
+/// One row of a block. Keeps the block alive.
+public struct Row: Sendable {
+    public let block: Block
+    /// In the block.
+    public let index: Int
+
+    /// - Precondition: `index` is a row of the block.
+    @inlinable
+    public init(block: Block, index: Int) {
+        precondition(index >= 0 && index < block.rowCount, "row out of range")
+        self.block = block
+        self.index = index
+    }
+
+    @inlinable
+    public var ref: ObjectRef { block.ref(index) }
+
+    @inlinable
+    public var location: Location { Location(rawValue: block.location.rawValue | UInt64(index)) }
+
+    @inlinable
+    public var version: RowVersion { RowVersion(location: location, sequence: block.sequence(index)) }
+}
