@@ -62,7 +62,7 @@ final class StoreSave {
         for object in changes.deleted where !object.flags.contains(.gone) {
             try transaction.delete(object.ref, replacing: object.version)
         }
-        try links.write(to: transaction, writer)
+        try links.write(to: transaction)
     }
 
     /// Brings the objects in line with what was written.

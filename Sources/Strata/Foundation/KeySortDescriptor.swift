@@ -50,7 +50,8 @@ final class KeySortDescriptor: NSSortDescriptor {
         }
     }
 
-    private func orderOf(_ left: Any, _ right: Any) -> ComparisonResult {
+    /// The order of two values of the key path, ascending.
+    func orderOf(_ left: Any, _ right: Any) -> ComparisonResult {
         if case .comparator(let comparator) = order { return comparator(left, right) }
         return compareValues(left, right)
     }
@@ -76,6 +77,12 @@ final class KeySortDescriptor: NSSortDescriptor {
 
     override var description: String {
         "(\(path.text), \(ascending ? "ascending" : "descending"), \(selectorName ?? "comparator"))"
+    }
+
+    /// Whether values are compared by their natural order.
+    var isNatural: Bool {
+        if case .natural = order { return true }
+        return false
     }
 
     /// The selector that stands for the order; `nil` for a comparator.

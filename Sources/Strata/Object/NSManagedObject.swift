@@ -73,11 +73,6 @@ open class NSManagedObject: NSObject {
     /// after the context has gone or been reset.
     public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
 
-    override open func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? NSObject else { return false }
-        return other === self || (other as? RowSource)?.refersTo(self) == true
-    }
-
     override open var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
 
     override open var description: String {
