@@ -1,0 +1,74 @@
+import Foundation
+
+/// A compound predicate that prints, copies and compares as Core Data's does.
+///
+/// Foundation's own on Linux prints `FALSEPREDICATE`, is copied to a predicate that is always false, and equals every other
+/// compound. Whatever Strata parses or keeps is turned into this subclass; `subpredicates` and the type stay Foundation's.
+final class CompoundPredicate: NSCompoundPredicate {
+    let children: [NSPredicate]
+    let depth: Int
+
+    override init(type: LogicalType, subpredicates: [NSPredicate]) {
+        children = subpredicates.map(Self.canonical)
+        depth = 1 + children.reduce(0) { max($0, $1.nodeDepth) }
+        super.init(type: type, subpredicates: children)
+    }
+
+    required init?(coder: NSCoder) {
+        return nil
+    }
+
+    /// The predicate with every compound of Foundation's in it replaced by one of this class.
+    static func canonical(_ predicate: NSPredicate) -> NSPredicate {
+        guard let compound = predicate as? NSCompoundPredicate, !(compound is CompoundPredicate) else { return predicate }
+        return CompoundPredicate(
+            type: compound.compoundPredicateType, subpredicates: compound.subpredicates.compactMap { $0 as? NSPredicate })
+    }
+
+    override func evaluate(with object: Any?) -> Bool {
+        evaluate(with: object, substitutionVariables: nil)
+    }
+
+    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        switch compoundPredicateType {
+        case .and: children.allSatisfy { $0.evaluate(with: object, substitutionVariables: bindings) }
+        case .or: children.contains { $0.evaluate(with: object, substitutionVariables: bindings) }
+        case .not: !(children.first?.evaluate(with: object, substitutionVariables: bindings) ?? false)
+        }
+    }
+
+    // Immutable, so a copy is the predicate itself.
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSCompoundPredicate else { return false }
+        if self === other { return true }
+        guard let other = Self.canonical(other) as? CompoundPredicate else { return false }
+        return compoundPredicateType == other.compoundPredicateType && children == other.children
+    }
+
+    override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(compoundPredicateType.rawValue)
+        hasher.combine(children.count)
+        for case let child as NSComparisonPredicate in children { hasher.combine(child) }
+        return hasher.finalize()
+    }
+
+    override var predicateFormat: String { PredicatePrinter.text(self) }
+
+    override var description: String { PredicatePrinter.text(self) }
+}
+
+extension NSPredicate {
+    /// The number of predicates and expressions on the longest way down, itself included.
+    package var nodeDepth: Int {
+        switch self {
+        case let comparison as NSComparisonPredicate: comparison.depth
+        case let compound as CompoundPredicate: compound.depth
+        case let compound as NSCompoundPredicate:
+            1 + compound.subpredicates.reduce(0) { max($0, ($1 as? NSPredicate)?.nodeDepth ?? 0) }
+        default: 1
+        }
+    }
+}
