@@ -38,17 +38,21 @@ enum FileSystemKind: String, CaseIterable, Sendable, CustomTestStringConvertible
 
 /// Runs the body with an empty directory on disk, which is removed afterwards.
 func withTemporaryDirectory(_ body: (FilePath) throws -> Void) throws {
+    let directory = try makeTemporaryDirectory()
+    defer { removeTree(directory, in: PosixFileSystem()) }
+    try body(directory)
+}
+
+func makeTemporaryDirectory() throws -> FilePath {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(parent)/strata-io-XXXXXX".utf8CString)
     let path = template.withUnsafeMutableBufferPointer { buffer in
         mkdtemp(buffer.baseAddress!).map { FilePath(String(cString: $0)) }
     }
-    let directory = try #require(path)
-    defer { removeTree(directory, in: PosixFileSystem()) }
-    try body(try PosixFileSystem().resolve(directory))
+    return try PosixFileSystem().resolve(try #require(path))
 }
 
-private func removeTree(_ directory: FilePath, in fileSystem: PosixFileSystem) {
+func removeTree(_ directory: FilePath, in fileSystem: PosixFileSystem) {
     for name in (try? fileSystem.list(directory)) ?? [] {
         let path = directory.appending(name)
         if (try? fileSystem.unlink(path)) == nil {

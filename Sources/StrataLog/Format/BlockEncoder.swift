@@ -59,7 +59,7 @@ struct BlockEncoder {
             position = BlockFormat.headerBytes
             encodePlain(start, &flags)
             payloadLength = position - BlockFormat.headerBytes
-            payloadChecksum = Checksum.crc32c(start + BlockFormat.headerBytes, count: payloadLength)
+            payloadChecksum = checksum(start + BlockFormat.headerBytes, count: payloadLength)
             decodedLength = payloadLength
             patchedChunks =
                 patches.isEmpty
@@ -216,7 +216,7 @@ extension BlockEncoder {
         descriptor.offset = position
         position += descriptor.storedLength
         if descriptor.storedLength > 0 {
-            descriptor.checksum = Checksum.crc32c(start + descriptor.offset, count: descriptor.storedLength)
+            descriptor.checksum = checksum(start + descriptor.offset, count: descriptor.storedLength)
         }
         return descriptor
     }

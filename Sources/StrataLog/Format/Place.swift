@@ -1,14 +1,12 @@
-internal import CStrataSupport
-
 /// Where some bytes belong: every checksum in the log covers the data and its place, so that a displaced, stale or foreign piece
 /// does not pass for what should be there.
-public struct Place: Sendable, Hashable {
-    public var storeUUID: StoreUUID
-    public var segment: UInt32
-    public var offset: Int
-    public var sequence: UInt64
+package struct Place: Sendable, Hashable {
+    package var storeUUID: StoreUUID
+    package var segment: UInt32
+    package var offset: Int
+    package var sequence: UInt64
 
-    public init(storeUUID: StoreUUID, segment: UInt32, offset: Int, sequence: UInt64) {
+    package init(storeUUID: StoreUUID, segment: UInt32, offset: Int, sequence: UInt64) {
         self.storeUUID = storeUUID
         self.segment = segment
         self.offset = offset
@@ -21,13 +19,14 @@ public struct Place: Sendable, Hashable {
         Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: 0)
     }
 
-    /// CRC-32C continued from `crc` (that of the data) over 32 bytes that name the place.
+    /// CRC-32C continued from `crc` (that of the data) over 32 bytes that name the place: the UUID's two words, segment and offset (4 bytes
+    /// each), sequence number.
     func checksum(continuing crc: UInt32) -> UInt32 {
         var words = (
             storeUUID.high.littleEndian, storeUUID.low.littleEndian,
-            (UInt64(segment) << 32 | UInt64(UInt32(truncatingIfNeeded: offset))).littleEndian, sequence.littleEndian
+            (UInt64(segment) | UInt64(UInt32(truncatingIfNeeded: offset)) << 32).littleEndian, sequence.littleEndian
         )
-        return withUnsafeBytes(of: &words) { strata_crc32c(crc, $0.baseAddress, $0.count) }
+        return withUnsafeBytes(of: &words) { StrataLog.checksum($0, continuing: crc) }
     }
 }
 
@@ -51,9 +50,4 @@ public struct StoreUUID: Sendable, Hashable {
         StoreUUID(
             high: generator.next() & ~0xF000 | 0x4000, low: generator.next() & ~(0xC << 60) | (0x8 << 60))
     }
-}
-
-/// CRC-32C of a buffer, continuing from `crc`.
-func checksum(_ bytes: UnsafeRawBufferPointer, continuing crc: UInt32 = 0) -> UInt32 {
-    strata_crc32c(crc, bytes.baseAddress, bytes.count)
 }

@@ -76,6 +76,11 @@ struct RecordHeader: Hashable {
         self.bodyChecksum = bodyChecksum
     }
 
+    /// Whether the first 8 bytes are those of a record other than a preamble, with no regard to checksums.
+    static func looksLikeContents(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic && bytes[4] != Kind.preamble.rawValue
+    }
+
     /// Nil when these are not the bytes of a record that was written at this place.
     init?(_ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int) {
         guard bytes.count >= Self.byteCount,

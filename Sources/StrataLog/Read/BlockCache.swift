@@ -6,7 +6,9 @@ import Synchronization
 /// back soon after it was dropped enters the main queue at once. A scan therefore passes through the small queue and drives nothing
 /// out. Repeated look-ups of one block without any other block coming in between count as one, so that reading a block row by
 /// row does not make it look popular.
-package final class BlockCache: Sendable {
+///
+/// Unchecked: the shards lie in memory that lives as long as the cache, so that a look-up retains nothing but the block; each is a mutex.
+package final class BlockCache: @unchecked Sendable {
     package struct Statistics: Sendable, Equatable {
         package var hits: UInt64 = 0
         package var misses: UInt64 = 0
@@ -21,8 +23,8 @@ package final class BlockCache: Sendable {
     private static let shardsMaximum = 8
 
     package let budgetBytes: Int
-    private let shards: [CacheShard]
-    private let shardMask: Int
+    private let shards: UnsafeMutablePointer<Mutex<CacheQueues>>
+    private let shardCount: Int
 
     /// - Parameter budgetBytes: what the blocks may weigh together, by ``Block/estimatedByteCount``; 0 keeps nothing.
     package init(budgetBytes: Int) {
@@ -30,20 +32,27 @@ package final class BlockCache: Sendable {
         self.budgetBytes = budgetBytes
         var count = 1
         while count < Self.shardsMaximum, budgetBytes / (count * 2) >= Self.shardMinimumBytes { count *= 2 }
-        shards = (0..<count).map { _ in CacheShard(budgetBytes: budgetBytes / count) }
-        shardMask = count - 1
+        shards = .allocate(capacity: count)
+        for index in 0..<count { (shards + index).initialize(to: Mutex(CacheQueues(budgetBytes: budgetBytes / count))) }
+        shardCount = count
+    }
+
+    deinit {
+        shards.deinitialize(count: shardCount)
+        shards.deallocate()
     }
 
     @inline(__always)
-    private func shard(_ hash: UInt64) -> CacheShard {
-        shards[Int(truncatingIfNeeded: hash & UInt64(shardMask))]
+    private func shard(_ hash: UInt64) -> UnsafeMutablePointer<Mutex<CacheQueues>> {
+        // The count is a power of two.
+        shards + Int(truncatingIfNeeded: hash & UInt64(shardCount - 1))
     }
 
     /// The block that holds the row at `location`, if it is here.
     package func get(_ location: Location) -> Block? {
         let key = location.block.rawValue
         let hash = CacheTable.hash(key)
-        return shard(hash).get(key, hash: hash)
+        return shard(hash).pointee.withLock { $0.get(key, hash: hash) }
     }
 
     /// Keeps the block, unless it is over the budget by itself.
@@ -53,23 +62,23 @@ package final class BlockCache: Sendable {
     package func insert(_ block: Block) -> Block {
         let key = block.location.block.rawValue
         let hash = CacheTable.hash(key)
-        return shard(hash).insert(block, key: key, hash: hash)
+        return shard(hash).pointee.withLock { $0.insert(block, key: key, hash: hash) }
     }
 
     /// Forgets the blocks of a segment.
     /// - Complexity: O(blocks held).
     package func removeAll(segment: UInt32) {
-        for shard in shards { shard.remove(segment: segment) }
+        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: segment) } }
     }
 
     package func removeAll() {
-        for shard in shards { shard.remove(segment: nil) }
+        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: nil) } }
     }
 
     package var statistics: Statistics {
         var sum = Statistics()
-        for shard in shards {
-            let one = shard.statistics
+        for index in 0..<shardCount {
+            let one = shards[index].withLock { $0.statistics }
             sum.hits += one.hits
             sum.misses += one.misses
             sum.evictions += one.evictions
@@ -77,32 +86,5 @@ package final class BlockCache: Sendable {
             sum.blockCount += one.blockCount
         }
         return sum
-    }
-}
-
-/// One part of the cache with a lock of its own.
-private final class CacheShard: Sendable {
-    private let state: Mutex<CacheQueues>
-
-    init(budgetBytes: Int) {
-        state = Mutex(CacheQueues(budgetBytes: budgetBytes))
-    }
-
-    @inline(__always)
-    func get(_ key: UInt64, hash: UInt64) -> Block? {
-        state.withLock { $0.get(key, hash: hash) }
-    }
-
-    func insert(_ block: Block, key: UInt64, hash: UInt64) -> Block {
-        state.withLock { $0.insert(block, key: key, hash: hash) }
-    }
-
-    /// - Parameter segment: nil for all.
-    func remove(segment: UInt32?) {
-        state.withLock { $0.remove(segment: segment) }
-    }
-
-    var statistics: BlockCache.Statistics {
-        state.withLock { $0.statistics }
     }
 }

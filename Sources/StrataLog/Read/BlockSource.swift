@@ -18,7 +18,7 @@ final class BlockSource: Sendable {
     init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
         self.files = files
         self.storeUUID = storeUUID
-        cache = BlockCache(byteBudget: cacheMaximumBytes)
+        cache = BlockCache(budgetBytes: cacheMaximumBytes)
         schemas = Mutex([])
     }
 
@@ -49,9 +49,7 @@ final class BlockSource: Sendable {
     func block(at location: Location) throws(StoreError) -> Block {
         let place = location.block
         if let block = cache.get(place) { return block }
-        let block = try load(place)
-        cache.insert(block)
-        return block
+        return cache.insert(try load(place))
     }
 
     func row(at location: Location) throws(StoreError) -> Row {
@@ -67,51 +65,35 @@ final class BlockSource: Sendable {
     private func load(_ location: Location) throws(StoreError) -> Block {
         let file = try file(segment: location.segment)
         let offset = Int64(location.byteOffset)
-        let head = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.firstReadByteCount, alignment: 64)
-        let count: Int
-        do {
-            count = try file.read(into: head, at: offset)
-        } catch {
-            head.deallocate()
-            throw readError(error, location)
-        }
-        guard
-            let byteCount = BlockHeader.unverifiedByteCount(
-                UnsafeRawBufferPointer(rebasing: head[..<min(count, head.count)]))
-        else {
-            head.deallocate()
-            throw StoreError(
-                .corruption, "no block here", path: files.segment(location.segment).string, segment: location.segment,
-                offset: location.byteOffset)
-        }
-        // Always copied into memory of the block's own size: a block of one row must not keep 4 KiB alive in the cache.
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
-        let known = min(count, byteCount)
-        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: head[..<known]))
-        head.deallocate()
-        do {
-            if known < byteCount {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[known...])
-                guard try file.readAll(into: rest, at: offset + Int64(known)) else {
-                    bytes.deallocate()
-                    throw StoreError(
-                        .corruption, "the file ends inside a block", path: files.segment(location.segment).string,
-                        segment: location.segment, offset: location.byteOffset)
-                }
+        var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.firstReadByteCount, alignment: 64)
+        defer { bytes.deallocate() }
+        var count = 0
+        var isComplete = true
+        do throws(Errno) {
+            count = try file.read(into: bytes, at: offset)
+            let head = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            if let byteCount = BlockHeader.unverifiedByteCount(head), byteCount > bytes.count {
+                let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+                whole.copyMemory(from: head)
+                bytes.deallocate()
+                bytes = whole
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
+                isComplete = try file.readAll(into: rest, at: offset + Int64(count))
+                count = byteCount
             }
-        } catch let error as StoreError {
-            throw error
         } catch {
-            bytes.deallocate()
-            throw readError(error as? Errno ?? .ioError, location)
+            throw StoreError(
+                .io, "could not read a block", errno: error, path: files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
         }
-        return try Block(taking: bytes, location: location, storeUUID: storeUUID) { self.schema(version: $0) }
-    }
-
-    private func readError(_ errno: Errno, _ location: Location) -> StoreError {
-        StoreError(
-            .io, "could not read a block", errno: errno, path: files.segment(location.segment).string,
-            segment: location.segment, offset: location.byteOffset)
+        guard isComplete else {
+            throw StoreError(
+                .corruption, "the file ends inside a block", path: files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
+        }
+        return try Block.load(
+            UnsafeRawBufferPointer(rebasing: bytes[..<count]), location: location, storeUUID: storeUUID
+        ) { schema(version: $0) }
     }
 
     /// Reads a value stored out of line.

@@ -120,14 +120,14 @@ struct Checkpoint {
         var indexes: [ObjectIndex] = []
         for root in layout.roots {
             if let entry = directory.indexes.first(where: { $0.root == root }) {
-                indexes.append(try ObjectIndex(loading: entry.section, from: pages))
+                indexes.append(try ObjectIndex.load(entry.section, from: pages))
             } else {
                 indexes.append(ObjectIndex())
             }
         }
         var postings: [UInt16: Postings] = [:]
         for entry in directory.postings {
-            postings[entry.id] = try Postings(loading: entry.section, from: pages)
+            postings[entry.id] = try Postings.load(entry.section, from: pages)
         }
         var counts = [Int](repeating: 0, count: layout.entityLimit)
         for entry in directory.counts where Int(entry.entity) < counts.count {

@@ -80,16 +80,17 @@ struct RecordContents {
         for entry in transaction.blocks {
             let start = position
             let bytes = try piece(entry.byteCount)
-            let block = try Block(
-                copying: bytes, location: Location(segment: segment, byteOffset: offset + start, row: 0),
+            let block = try Block.load(
+                bytes, location: Location(segment: segment, byteOffset: offset + start, row: 0),
                 storeUUID: source.storeUUID
             ) { source.schema(version: $0) }
             try block.verify()
-            guard block.byteCount == entry.byteCount, block.sequence == header.sequence else {
+            guard BlockHeader.unverifiedByteCount(bytes) == entry.byteCount, block.blockSequence == header.sequence
+            else {
                 throw StoreError(
                     .corruption, "a block is not the one its record names", segment: segment, offset: offset + start)
             }
-            checksums.append(block.headerChecksum)
+            checksums.append(BlockHeader.storedChecksum(bytes))
             blocks.append(PlacedBlock(role: entry.role, block: block))
         }
         for byteCount in transaction.largeValueByteCounts {

@@ -34,6 +34,15 @@ public final class Snapshot: Sendable {
         self.checksum = checksum
     }
 
+    /// A store without objects whose log ends at `end`.
+    static func empty(layout: StoreLayout, source: BlockSource, end: LogWriter.End) -> Snapshot {
+        Snapshot(
+            sequence: end.sequence, timestampNanoseconds: 0, layout: layout,
+            indexes: layout.roots.map { _ in ObjectIndex() }, postings: [:],
+            counts: Array(repeating: 0, count: layout.entityLimit), source: source, end: end.position,
+            checksum: end.checksum)
+    }
+
     /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key count.
     ///
     /// - Throws: `.corruption` when a page of the checkpoint is damaged, `.io` when it cannot be read.

@@ -25,19 +25,19 @@ struct SnapshotEdit {
 
     private func baseIndex(at position: Int) -> ObjectIndex {
         let root = layout.roots[position]
-        return base.layout.position(ofRoot: root).map { base.indexes[$0] } ?? .empty
+        return base.layout.position(ofRoot: root).map { base.indexes[$0] } ?? ObjectIndex()
     }
 
     private mutating func withIndex<Result>(
-        ofEntity entity: UInt16, _ body: (inout IndexEdit) throws(StoreError) -> Result
+        ofEntity entity: UInt16, _ body: (IndexEdit) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard let position = layout.position(ofEntity: entity) else {
             throw StoreError(.corruption, "the log names entity \(entity), which no schema of the store has")
         }
-        if indexes[position] == nil {
-            indexes[position] = IndexEdit(base: baseIndex(at: position))
-        }
-        return try body(&indexes[position]!)
+        if let index = indexes[position] { return try body(index) }
+        let index = IndexEdit(base: baseIndex(at: position))
+        indexes[position] = index
+        return try body(index)
     }
 
     /// Objects of the transaction whose rows are no longer those it read.
@@ -96,7 +96,7 @@ struct SnapshotEdit {
                 for (row, key) in job.keys.enumerated() {
                     let before = Location(rawValue: job.replacedLocation.rawValue | UInt64(row))
                     if try index.location(of: key) == before {
-                        try index.set(key, Location(rawValue: job.location.rawValue | UInt64(row)))
+                        index.set(key, Location(rawValue: job.location.rawValue | UInt64(row)))
                     }
                 }
             }
@@ -114,9 +114,9 @@ struct SnapshotEdit {
                 while end < keys.count && keys[end] == keys[end - 1] + 1 { end += 1 }
                 let location = Location(rawValue: block.rawValue | UInt64(start))
                 if end - start == 1 {
-                    try index.set(keys[start], location)
+                    index.set(keys[start], location)
                 } else {
-                    try index.setRun(firstKey: keys[start], count: end - start, location: location)
+                    index.setRun(firstKey: keys[start], count: end - start, location: location)
                 }
                 start = end
             }
@@ -127,14 +127,14 @@ struct SnapshotEdit {
     mutating func remove(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
         guard !keys.isEmpty else { return }
         try withIndex(ofEntity: entity) { index throws(StoreError) in
-            for key in keys { try index.set(key, .absent) }
+            for key in keys { index.set(key, .absent) }
         }
         counts[Int(entity)] -= keys.count
     }
 
     mutating func change(_ postingsID: UInt16, _ changes: [PostingChange]) throws(StoreError) {
         guard !changes.isEmpty else { return }
-        postings[postingsID] = (postings[postingsID] ?? .empty).adding(changes)
+        postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)
     }
 
     mutating func note(sequence: UInt64, timestampNanoseconds: Int64) {
@@ -145,7 +145,7 @@ struct SnapshotEdit {
     func finish(end: LogPosition, checksum: UInt32) throws(StoreError) -> Snapshot {
         var finished: [ObjectIndex] = []
         for position in indexes.indices {
-            if var edit = indexes[position] {
+            if let edit = indexes[position] {
                 finished.append(try edit.finish())
             } else {
                 finished.append(baseIndex(at: position))

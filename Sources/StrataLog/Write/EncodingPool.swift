@@ -8,9 +8,9 @@ final class EncodingJob: @unchecked Sendable {
     let role: TransactionBody.BlockRole
     let entity: UInt16
     var pending: PendingBlock?
-    var encoded: EncodedBlock?
+    private var encoded: EncodedBlock?
     /// Primary keys of the rows, in row order.
-    var keys: [UInt64] = []
+    private(set) var keys: [UInt64] = []
     private let locationBits = Atomic<UInt64>(0)
     /// Where the block was before a failed flush moved it.
     private(set) var replacedLocation = Location.absent
@@ -18,19 +18,33 @@ final class EncodingJob: @unchecked Sendable {
     /// Where the block was placed; set by the commit, and again when a failed flush makes the log go on elsewhere, possibly on another thread.
     var location: Location { Location(rawValue: locationBits.load(ordering: .acquiring)) }
 
-    func place(at location: Location) {
-        replacedLocation = self.location
-        locationBits.store(location.rawValue, ordering: .releasing)
-    }
-
     init(role: TransactionBody.BlockRole, entity: UInt16) {
         self.role = role
         self.entity = entity
     }
 
     func run() {
-        encoded = pending?.encode()
+        guard let rows = pending else { return }
+        keys = (0..<rows.rowCount).map { rows.key($0) }
+        encoded = rows.encode()
         pending = nil
+    }
+
+    /// The encoded block; empty before the job has run.
+    var bytes: [UInt8] { encoded?.bytes ?? [] }
+
+    /// The checksum that ``stamp(at:largeValue:)`` put into the block's header.
+    var headerChecksum: UInt32 {
+        bytes.withUnsafeBytes { BlockHeader.storedChecksum($0) }
+    }
+
+    /// Ties the block to its place and fills in where the large values of its transaction lie.
+    func stamp(at place: Place, largeValue: (UInt32) -> ExternalValue) {
+        encoded?.patchExternals(largeValue)
+        encoded?.stamp(at: place)
+        replacedLocation = location
+        let location = Location(segment: place.segment, byteOffset: place.offset, row: 0)
+        locationBits.store(location.rawValue, ordering: .releasing)
     }
 }
 

@@ -147,7 +147,7 @@ public final class EntityWriter {
     /// UTF-8 of any length; over 64 KiB it is stored out of line.
     @inlinable
     public func set(_ slot: Int, _ value: String) {
-        if value.utf8.count <= RowBuffer.inlineMaximumByteCount {
+        if buffer.fitsInline(value.utf8.count) {
             buffer.set(slot, value)
         } else {
             setLarge(slot, value)
@@ -162,7 +162,7 @@ public final class EntityWriter {
 
     /// Bytes of any length up to 512 MiB; over 64 KiB they are stored out of line.
     public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
-        if bytes.count <= RowBuffer.inlineMaximumByteCount {
+        if buffer.fitsInline(bytes.count) {
             buffer.set(slot, bytes: bytes)
         } else {
             buffer.set(slot, external: transaction.addLargeValue(bytes))

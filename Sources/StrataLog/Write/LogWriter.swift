@@ -21,6 +21,9 @@ final class LogWriter {
         var position: LogPosition
         var sequence: UInt64
         var checksum: UInt32
+
+        /// Before the first segment of a new store.
+        static let start = End(position: LogPosition(segment: 0, offset: 0), sequence: 0, checksum: 0)
     }
 
     let files: StoreFiles
@@ -71,19 +74,8 @@ final class LogWriter {
 
     // MARK: Segments
 
-    /// Makes the first segment of a new store.
-    static func createStore(
-        files: StoreFiles, source: BlockSource, options: LogOptions, facts: StoreFacts
-    ) throws(StoreError) -> LogWriter {
-        let start = End(position: LogPosition(segment: 0, offset: 0), sequence: 0, checksum: 0)
-        let created = try createSegment(1, after: start, files: files, source: source, options: options, facts: facts)
-        return LogWriter(
-            files: files, source: source, options: options, file: created.file, fileByteCount: created.byteCount,
-            end: created.end, facts: facts)
-    }
-
     /// Writes a new segment with header and preamble and makes it durable, name included.
-    private static func createSegment(
+    static func createSegment(
         _ number: UInt32, after previous: End, files: StoreFiles, source: BlockSource, options: LogOptions,
         facts: StoreFacts
     ) throws(StoreError) -> (file: any File, end: End, byteCount: Int) {
@@ -98,8 +90,8 @@ final class LogWriter {
         facts.append(to: &body)
         let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
         let preamble = RecordImage.plain(
-            kind: .preamble, body: body.bytes,
-            placement: PreparedTransaction.Placement(
+            .preamble, body: body.bytes,
+            placement: RecordPlacement(
                 storeUUID: source.storeUUID, position: start, sequence: previous.sequence,
                 timestampNanoseconds: options.clock(), previousChecksum: previous.checksum, durable: previous.position))
         let path = files.segment(number)
@@ -108,7 +100,7 @@ final class LogWriter {
             try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
-        let contents = start.offset + preamble.byteCount
+        let contents = start.offset + preamble.bytes.count
         let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
         do {
             try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount)) }
@@ -116,8 +108,8 @@ final class LogWriter {
             try headerBytes.withUnsafeBytes { bytes throws(StoreError) in
                 try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: 0) }
             }
-            try RecordImage.withBuffers(of: [preamble.image]) { buffers throws(StoreError) in
-                try io("write", path) { () throws(Errno) in try file.writeAll(buffers, at: Int64(start.offset)) }
+            try io("write", path) { () throws(Errno) in
+                try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: Int64(start.offset))
             }
             try io("flush", path) { () throws(Errno) in try file.sync() }
             try io("flush directory", files.directory) { () throws(Errno) in
@@ -132,7 +124,7 @@ final class LogWriter {
         source.register(file, segment: number)
         let end = End(
             position: LogPosition(segment: number, offset: contents), sequence: previous.sequence,
-            checksum: preamble.image.checksum)
+            checksum: preamble.checksum)
         return (file, end, byteCount)
     }
 
@@ -176,9 +168,11 @@ final class LogWriter {
         let path = files.segment(end.position.segment)
         do {
             try preallocate(to: newEnd.position.offset, path)
-            try RecordImage.withBuffers(of: images) { buffers throws(StoreError) in
-                try io("write", path) { () throws(Errno) in try file.writeAll(buffers, at: Int64(offset)) }
+            try io("write", path) { () throws(Errno) in
+                try file.writeAll(images.map { UnsafeRawBufferPointer($0.bytes) }, at: Int64(offset))
             }
+            // The buffers above are the images' own memory.
+            withExtendedLifetime(images) {}
         } catch {
             rollBack()
             throw error
@@ -291,23 +285,21 @@ final class LogWriter {
 
     /// Places a record at `next` and moves that behind it.
     func place(_ record: UnsyncedRecord, at next: inout End) -> RecordImage {
-        var placement = PreparedTransaction.Placement(
+        var placement = RecordPlacement(
             storeUUID: source.storeUUID, position: next.position, sequence: next.sequence, timestampNanoseconds: 0,
             previousChecksum: next.checksum, durable: durable.position)
         let image: RecordImage
-        let byteCount: Int
         switch record {
         case .transaction(let transaction, let sequence, let timestamp):
             placement.sequence = sequence
             placement.timestampNanoseconds = timestamp
             image = transaction.place(placement)
-            byteCount = transaction.byteCount
             next.sequence = sequence
         case .plain(let kind, let body):
             placement.timestampNanoseconds = options.clock()
-            (image, byteCount) = RecordImage.plain(kind: kind, body: body, placement: placement)
+            image = RecordImage.plain(kind, body: body, placement: placement)
         }
-        next.position.offset += byteCount
+        next.position.offset += image.bytes.count
         next.checksum = image.checksum
         return image
     }
@@ -328,7 +320,7 @@ final class LogWriter {
 
     /// Appends a record that changes the facts and makes it durable.
     func append(_ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void) throws(StoreError) {
-        try makeRoom(for: body.count + RecordHeader.byteCount + 2 * Location.alignmentBytes)
+        try makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
         var next = end
         let record = UnsyncedRecord.plain(kind, body: body)
         let image = place(record, at: &next)

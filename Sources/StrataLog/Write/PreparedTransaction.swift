@@ -8,7 +8,6 @@ final class PreparedTransaction {
     let changeCount: Int
     private let body: [UInt8]
     private let bodyChecksum: UInt32
-    private let blocksOffset: Int
 
     /// Encodes what is left of the blocks, and the change table.
     ///
@@ -20,9 +19,9 @@ final class PreparedTransaction {
         body.author = transaction.author
         body.contextName = transaction.contextName
         body.blocks = transaction.jobs.map {
-            TransactionBody.Piece(role: $0.role, byteCount: $0.encoded?.byteCount ?? 0)
+            TransactionBody.Piece(role: $0.role, byteCount: $0.bytes.count)
         }
-        body.largeValueByteCounts = transaction.largeValues.map(\.count)
+        body.largeValueByteCounts = transaction.largeValues.map(\.bytes.count)
         for list in transaction.accumulators where !list.others.isEmpty {
             for start in stride(from: 0, to: list.others.count, by: TransactionBody.groupMaximumCount) {
                 let end = min(start + TransactionBody.groupMaximumCount, list.others.count)
@@ -35,17 +34,12 @@ final class PreparedTransaction {
         changeCount = body.changes.reduce(0) { $0 + $1.keys.count }
         self.body = body.encoded()
         bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
-        blocksOffset = Self.aligned(RecordHeader.byteCount + self.body.count)
         let pieces = body.blocks.reduce(0) { $0 + $1.byteCount } + body.largeValueByteCounts.reduce(0, +)
-        byteCount = Self.aligned(blocksOffset + pieces + RecordFooter.byteCount)
+        byteCount = RecordImage.byteCount(body: self.body.count, pieces: pieces)
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
                 .tooLarge, "transaction of \(byteCount) bytes: the log takes at most \(RecordHeader.maximumByteCount); save in parts")
         }
-    }
-
-    private static func aligned(_ byteCount: Int) -> Int {
-        (byteCount + Location.alignmentBytes - 1) & ~(Location.alignmentBytes - 1)
     }
 
     private static func appendChanges(of writer: EntityWriter, to body: inout TransactionBody) {
@@ -104,60 +98,35 @@ final class PreparedTransaction {
         return groups
     }
 
-    /// Where and as what the record is written.
-    struct Placement {
-        var storeUUID: StoreUUID
-        var position: LogPosition
-        var sequence: UInt64
-        var timestampNanoseconds: Int64
-        var previousChecksum: UInt32
-        var durable: LogPosition
+    /// Stamps every piece with its place and returns the record. Can be repeated with another place.
+    func place(_ placement: RecordPlacement) -> RecordImage {
+        let image = RecordImage(byteCount: byteCount, body: body)
+        let largeValues = largeValuePlaces(placement, blocksOffset: image.offset)
+        for job in transaction.jobs {
+            let offset = image.offset
+            let place = placement.place(at: offset)
+            job.stamp(at: place) { largeValues[Int($0)] }
+            image.append(piece: job.bytes, checksum: job.headerChecksum)
+        }
+        for value in transaction.largeValues {
+            var bytes = value.bytes
+            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: image.offset).withoutSequence)
+            image.append(piece: bytes, checksum: checksum)
+        }
+        image.finish(
+            header: placement.header(
+                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
+        return image
     }
 
-    /// Stamps every piece with its place and returns the record's bytes, in order, and the checksum the next record repeats.
-    func place(_ placement: Placement) -> RecordImage {
-        var image = RecordImage()
-        func place(at offset: Int) -> Place {
-            Place(
-                storeUUID: placement.storeUUID, segment: placement.position.segment,
-                offset: placement.position.offset + offset, sequence: placement.sequence)
+    /// Where the record's large values will lie: behind its blocks.
+    private func largeValuePlaces(_ placement: RecordPlacement, blocksOffset: Int) -> [ExternalValue] {
+        var offset = blocksOffset + transaction.jobs.reduce(0) { $0 + $1.bytes.count }
+        return transaction.largeValues.map { value in
+            defer { offset += value.bytes.count }
+            return ExternalValue(
+                segment: placement.position.segment, byteOffset: UInt32(placement.position.offset + offset),
+                byteCount: UInt64(value.rawByteCount), storedByteCount: UInt64(value.bytes.count), checksum: 0)
         }
-        var largeOffset = blocksOffset + transaction.jobs.reduce(0) { $0 + ($1.encoded?.byteCount ?? 0) }
-        let blocksEnd = largeOffset
-        var largeValues: [(offset: Int, bytes: [UInt8])] = []
-        for bytes in transaction.largeValues {
-            largeValues.append((largeOffset, bytes))
-            largeOffset += bytes.count
-        }
-        var offset = blocksOffset
-        var checksums: [UInt32] = []
-        for job in transaction.jobs {
-            guard let block = job.encoded else { continue }
-            block.patchExternals { number in
-                ExternalValue(
-                    segment: placement.position.segment,
-                    byteOffset: placement.position.offset + largeValues[number].offset,
-                    storedByteCount: largeValues[number].bytes.count)
-            }
-            checksums.append(block.stamp(place(at: offset)))
-            job.place(
-                at: Location(
-                    segment: placement.position.segment, byteOffset: placement.position.offset + offset, row: 0))
-            image.append(block)
-            offset += block.byteCount
-        }
-        precondition(offset == blocksEnd)
-        for index in largeValues.indices {
-            checksums.append(LargeValue.stamp(&largeValues[index].bytes, at: place(at: largeValues[index].offset).withoutSequence))
-            image.append(largeValues[index].bytes)
-        }
-        let header = RecordHeader(
-            kind: .transaction, sequence: placement.sequence, timestampNanoseconds: placement.timestampNanoseconds,
-            byteCount: byteCount, bodyByteCount: body.count, previousChecksum: placement.previousChecksum,
-            durable: placement.durable, bodyChecksum: bodyChecksum)
-        image.finish(
-            header: header.encoded(at: place(at: 0)), body: body, bodyPadding: blocksOffset, pieceChecksums: checksums,
-            byteCount: byteCount, piecesEnd: largeOffset)
-        return image
     }
 }

@@ -1,90 +1,96 @@
-/// The bytes of one record, ready to be written: pieces that stay where they are until the write is done.
-struct RecordImage {
-    private enum Piece {
-        case block(EncodedBlock)
-        case bytes([UInt8])
-    }
-
-    private var head: [UInt8] = []
-    private var pieces: [Piece] = []
-    private var tail: [UInt8] = []
+/// The bytes of one record in one piece of memory, ready to be written.
+final class RecordImage {
+    let bytes: UnsafeMutableRawBufferPointer
     /// The footer's checksum, which the next record's header repeats.
     private(set) var checksum: UInt32 = 0
+    private var filled: Int
+    private var pieceChecksums: [UInt32] = []
 
-    mutating func append(_ block: EncodedBlock) {
-        pieces.append(.block(block))
+    /// Memory for a record, with its body in place. The header is added by ``finish(header:)``, when the pieces are known.
+    init(byteCount: Int, body: [UInt8]) {
+        bytes = .allocate(byteCount: byteCount, alignment: Location.alignmentBytes)
+        filled = RecordHeader.byteCount
+        append(body)
+        pad()
     }
 
-    mutating func append(_ bytes: [UInt8]) {
-        pieces.append(.bytes(bytes))
+    deinit {
+        bytes.deallocate()
     }
 
-    /// Adds header, body and footer around the pieces.
-    mutating func finish(
-        header: [UInt8], body: [UInt8], bodyPadding blocksOffset: Int, pieceChecksums: [UInt32], byteCount: Int, piecesEnd: Int
-    ) {
-        head.reserveCapacity(blocksOffset)
-        head += header
-        head += body
-        head += repeatElement(0, count: blocksOffset - head.count)
-        let headerChecksum = header.withUnsafeBytes {
-            UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
-        }
+    /// Bytes written so far: where the next piece will lie, counted from the record's start.
+    var offset: Int { filled }
+
+    /// A block or a large value, whose own checksum enters the footer.
+    func append(piece: [UInt8], checksum: UInt32) {
+        append(piece)
+        pieceChecksums.append(checksum)
+    }
+
+    private func append(_ source: [UInt8]) {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]).copyBytes(from: source)
+        filled += source.count
+    }
+
+    private func pad() {
+        let end = align(filled)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<end]).initializeMemory(as: UInt8.self, repeating: 0)
+        filled = end
+    }
+
+    func finish(header: [UInt8]) {
+        bytes.copyBytes(from: header)
+        let headerChecksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
         checksum = RecordFooter.checksum(ofPieces: [headerChecksum] + pieceChecksums)
-        tail = [UInt8](repeating: 0, count: byteCount - piecesEnd - RecordFooter.byteCount)
-        tail += RecordFooter.encoded(recordByteCount: byteCount, checksum: checksum)
+        let footer = bytes.count - RecordFooter.byteCount
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<footer]).initializeMemory(as: UInt8.self, repeating: 0)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[footer...])
+            .copyBytes(from: RecordFooter.encoded(recordByteCount: bytes.count, checksum: checksum))
     }
 
-    /// A record without blocks: schema, metadata or preamble.
-    static func plain(
-        kind: RecordHeader.Kind, body: [UInt8], placement: PreparedTransaction.Placement
-    ) -> (image: RecordImage, byteCount: Int) {
-        let blocksOffset = align(RecordHeader.byteCount + body.count)
-        let byteCount = align(blocksOffset + RecordFooter.byteCount)
-        let header = RecordHeader(
-            kind: kind, sequence: placement.sequence, timestampNanoseconds: placement.timestampNanoseconds,
-            byteCount: byteCount, bodyByteCount: body.count, previousChecksum: placement.previousChecksum,
-            durable: placement.durable, bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) })
-        let place = Place(
-            storeUUID: placement.storeUUID, segment: placement.position.segment, offset: placement.position.offset,
-            sequence: placement.sequence)
-        var image = RecordImage()
+    /// Length of a record with a body and pieces of these lengths.
+    static func byteCount(body: Int, pieces: Int) -> Int {
+        align(align(RecordHeader.byteCount + body) + pieces + RecordFooter.byteCount)
+    }
+
+    /// A record without pieces: schema, metadata or preamble.
+    static func plain(_ kind: RecordHeader.Kind, body: [UInt8], placement: RecordPlacement) -> RecordImage {
+        let image = RecordImage(byteCount: byteCount(body: body.count, pieces: 0), body: body)
         image.finish(
-            header: header.encoded(at: place), body: body, bodyPadding: blocksOffset, pieceChecksums: [],
-            byteCount: byteCount, piecesEnd: blocksOffset)
-        return (image, byteCount)
+            header: placement.header(
+                kind, byteCount: image.bytes.count, bodyByteCount: body.count,
+                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }))
+        return image
+    }
+}
+
+/// The next multiple of 64.
+private func align(_ byteCount: Int) -> Int {
+    (byteCount + Location.alignmentBytes - 1) & ~(Location.alignmentBytes - 1)
+}
+
+/// Where and as what a record is written.
+struct RecordPlacement {
+    var storeUUID: StoreUUID
+    var position: LogPosition
+    var sequence: UInt64
+    var timestampNanoseconds: Int64
+    var previousChecksum: UInt32
+    var durable: LogPosition
+
+    /// The place of a piece at an offset in the record.
+    func place(at offset: Int) -> Place {
+        Place(
+            storeUUID: storeUUID, segment: position.segment, offset: position.offset + offset, sequence: sequence)
     }
 
-    private static func align(_ byteCount: Int) -> Int {
-        (byteCount + Location.alignmentBytes - 1) & ~(Location.alignmentBytes - 1)
-    }
-
-    /// Calls `body` with the record's bytes as a list of buffers. They are valid only during the call.
-    static func withBuffers<Result>(
-        of images: [RecordImage], _ body: ([UnsafeRawBufferPointer]) throws(StoreError) -> Result
-    ) throws(StoreError) -> Result {
-        var buffers: [UnsafeRawBufferPointer] = []
-        // Arrays give their bytes only for the length of a call: those of a record are small (or large values, which are rare), so they
-        // are copied into memory that stays put. Blocks own theirs.
-        var owned: [UnsafeMutableRawBufferPointer] = []
-        defer { owned.forEach { $0.deallocate() } }
-        func copy(_ bytes: [UInt8]) {
-            guard !bytes.isEmpty else { return }
-            let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
-            memory.copyBytes(from: bytes)
-            owned.append(memory)
-            buffers.append(UnsafeRawBufferPointer(memory))
-        }
-        for image in images {
-            copy(image.head)
-            for piece in image.pieces {
-                switch piece {
-                case .block(let block): buffers.append(block.bytes)
-                case .bytes(let bytes): copy(bytes)
-                }
-            }
-            copy(image.tail)
-        }
-        return try withExtendedLifetime(images) { () throws(StoreError) -> Result in try body(buffers) }
+    func header(
+        _ kind: RecordHeader.Kind, byteCount: Int, bodyByteCount: Int, bodyChecksum: UInt32
+    ) -> [UInt8] {
+        RecordHeader(
+            kind: kind, sequence: sequence, timestampNanoseconds: timestampNanoseconds, byteCount: byteCount,
+            bodyByteCount: bodyByteCount, previousChecksum: previousChecksum, durable: durable,
+            bodyChecksum: bodyChecksum
+        ).encoded(at: place(at: 0))
     }
 }

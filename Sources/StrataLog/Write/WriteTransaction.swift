@@ -15,7 +15,7 @@ public final class WriteTransaction {
     private(set) var writers: [EntityWriter] = []
     private(set) var jobs: [EncodingJob] = []
     private(set) var accumulators: [PostingsAccumulator] = []
-    private(set) var largeValues: [[UInt8]] = []
+    private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
     private let pool = EncodingPool()
     var isSpent = false
 
@@ -70,9 +70,8 @@ public final class WriteTransaction {
         return jobs.count - 1
     }
 
-    func submit(job index: Int, _ pending: consuming PendingBlock) {
+    func submit(job index: Int, _ pending: PendingBlock) {
         let job = jobs[index]
-        job.keys = pending.keys
         job.pending = pending
         // A block of few rows costs less to encode here than to hand over.
         if jobs.count == 1 && pending.rowCount < 64 {
@@ -83,8 +82,8 @@ public final class WriteTransaction {
     }
 
     func addLargeValue(_ bytes: UnsafeRawBufferPointer) -> ExternalValue {
-        largeValues.append(LargeValue.encode(bytes))
-        return ExternalValue(largeValueNumber: largeValues.count - 1, byteCount: bytes.count)
+        largeValues.append((LargeValue.encode(bytes), bytes.count))
+        return .pending(number: UInt32(largeValues.count - 1), byteCount: UInt64(bytes.count))
     }
 
     /// Encodes what is left. Every job has its block when this returns.

@@ -1,0 +1,125 @@
+import Testing
+
+@testable import StrataLog
+
+@Suite struct FormatPartsTests {
+    @Test func packedIntegersUnpack() {
+        var random = FormatRandom(seed: 1)
+        for bits in 0...BitPacking.bitsMaximum {
+            for count in [0, 1, 7, 8, 9, 63, 64, 65, 200] {
+                let values = (0..<count).map { _ in bits == 0 ? 0 : random.next() >> UInt64(64 - bits) }
+                let capacity = BitPacking.byteCount(count, bits: bits) + BitPacking.slackBytes
+                withUnsafeTemporaryAllocation(byteCount: capacity, alignment: 8) { buffer in
+                    let written = BitPacking.pack(count: count, bits: bits, into: buffer.baseAddress!) { values[$0] }
+                    #expect(written == BitPacking.byteCount(count, bits: bits))
+                    var found: [UInt64] = []
+                    BitPacking.forEach(buffer.baseAddress!, count: count, bits: bits) { _, value in found.append(value) }
+                    #expect(found == values)
+                }
+            }
+        }
+    }
+
+    @Test func lz4RefusesWhatIsNotLZ4() {
+        var random = FormatRandom(seed: 2)
+        for _ in 0..<5_000 {
+            let source = (0..<random.below(60)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            let targetCount = random.below(400)
+            withUnsafeTemporaryAllocation(byteCount: 401, alignment: 8) { target in
+                source.withUnsafeBytes {
+                    _ = LZ4.decompress(
+                        $0.baseAddress ?? UnsafeRawPointer(target.baseAddress!), count: $0.count,
+                        into: target.baseAddress!, targetCount: targetCount)
+                }
+            }
+        }
+    }
+
+    @Test func checksumsAreCRC32C() {
+        let digits = Array("123456789".utf8)
+        let crc = digits.withUnsafeBytes { Checksum.crc32c($0.baseAddress!, count: $0.count) }
+        #expect(crc == 0xE306_9283)
+    }
+
+    @Test func slotSetsBehaveLikeSets() {
+        var random = FormatRandom(seed: 3)
+        for _ in 0..<500 {
+            var model: Set<Int> = []
+            var other: Set<Int> = []
+            for _ in 0..<random.below(20) { model.insert(random.below(random.chance(50) ? 64 : 300)) }
+            for _ in 0..<random.below(20) { other.insert(random.below(random.chance(50) ? 64 : 300)) }
+            let set = SlotSet(model)
+            #expect(set.slots == model.sorted())
+            #expect(set.count == model.count && set.isEmpty == model.isEmpty)
+            #expect((0..<310).allSatisfy { set.contains($0) == model.contains($0) })
+            #expect(!set.contains(-1))
+            #expect(SlotSet.union(set, SlotSet(other)) == SlotSet(model.union(other)))
+            #expect(SlotSet(words: set.words + [0, 0]) == set)
+            #expect(SlotSet(words: set.words).hashValue == set.hashValue)
+        }
+    }
+
+    @Test func headersAreReadWithoutTheRows() throws {
+        let layout = makeLayout([.string, .int16])
+        let rows = (0..<30).map {
+            FormatRow(key: UInt64(1_000 + $0), sequence: nil, values: [.bytes([1, 2]), .int16(Int16($0))])
+        }
+        let bytes = stamped(encode(rows, layout)).bytes
+        try bytes.withUnsafeBytes { buffer in
+            #expect(BlockHeader.unverifiedByteCount(UnsafeRawBufferPointer(rebasing: buffer[..<64])) == bytes.count)
+            let header = try BlockHeader(
+                parsing: buffer, location: FormatPlace.location, storeUUID: FormatPlace.storeUUID)
+            #expect(header.entity == 3 && header.schemaVersion == 5 && header.rowCount == 30 && header.slotCount == 2)
+            #expect(header.firstKey == 1_000 && !header.hasStoredKeys && !header.hasStoredSequences)
+            #expect(header.sequence == FormatPlace.sequence && header.byteCount == bytes.count)
+        }
+        #expect([0, 1, 2].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil)
+    }
+
+    @Test func slotsThatDoNotShrinkAreLeftAloneForAWhile() {
+        let advice = CompressionAdvice(slotCount: 2)
+        advice.didNotShrink(0)
+        var tries = 0
+        for _ in 0..<32 where advice.shouldTry(0) {
+            tries += 1
+            advice.didNotShrink(0)
+        }
+        #expect(tries == 2)
+        #expect(advice.shouldTry(1))
+    }
+
+    @Test func columnsCanBeDecodedByManyThreadsAtOnce() async throws {
+        var generator = FormatGenerator(seed: 40)
+        for _ in 0..<40 {
+            let layout = makeLayout([.string, .int64, .double, .bool, .data, .uuid, .int16])
+            let rows = generator.rows(layout, count: 60)
+            let block = try load(stamped(encode(rows, layout)).bytes, layout)
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for task in 0..<6 {
+                    group.addTask {
+                        if task == 3 { try block.verify() }
+                        return try StrataLogTests.rows(of: block) == rows
+                    }
+                }
+                for try await isEqual in group { #expect(isEqual) }
+            }
+        }
+    }
+
+    @Test func encodingCanHappenOnAnotherThread() async throws {
+        var generator = FormatGenerator(seed: 41)
+        let layout = makeLayout([.string, .int64, .data])
+        let buffer = RowBuffer(layout: layout, schemaVersion: 5)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<30 {
+                let rows = generator.rows(layout, count: 100)
+                append(rows, to: buffer)
+                let pending = buffer.take()
+                group.addTask {
+                    try StrataLogTests.rows(of: load(stamped(pending.encode()).bytes, layout)) == rows
+                }
+            }
+            for try await isEqual in group { #expect(isEqual) }
+        }
+    }
+}
