@@ -18,6 +18,22 @@ final class ContextQueue: Sendable {
         isMain ? Thread.isMainThread : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
     }
 
+    private static let threadKey = "strata.context"
+
+    /// The context whose `perform` or `performAndWait` the calling thread runs, if any.
+    static var currentContext: NSManagedObjectContext? {
+        Thread.current.threadDictionary[threadKey] as? NSManagedObjectContext
+    }
+
+    /// Makes the context the current one of this thread while the block runs.
+    static func with<T>(_ context: NSManagedObjectContext, _ block: () -> T) -> T {
+        let dictionary = Thread.current.threadDictionary
+        let outer = dictionary[threadKey]
+        dictionary[threadKey] = context
+        defer { dictionary[threadKey] = outer }
+        return block()
+    }
+
     func async(_ block: @escaping () -> Void) {
         let box = UncheckedBox(block)
         queue.async { box.value() }

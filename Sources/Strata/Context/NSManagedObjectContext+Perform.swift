@@ -4,18 +4,23 @@ extension NSManagedObjectContext {
     /// Runs a block on the context's queue, later. Pending changes are processed after it.
     public final func perform(_ block: @escaping () -> Void) {
         queue.async {
-            block()
-            self.processPendingChanges()
+            ContextQueue.with(self) {
+                block()
+                self.processPendingChanges()
+            }
         }
     }
 
     /// Runs a block on the context's queue and waits for it. May be nested.
     @_disfavoredOverload
     public final func performAndWait(_ block: () -> Void) {
-        let isNested = queue.isCurrent
+        let isNested = ContextQueue.currentContext === self
         queue.sync {
-            block()
-            if !isNested { processPendingChanges() }
+            if isNested { return block() }
+            ContextQueue.with(self) {
+                block()
+                processPendingChanges()
+            }
         }
     }
 
@@ -23,15 +28,13 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: what the block throws.
     public final func performAndWait<T, Failure: Error>(_ block: () throws(Failure) -> T) throws(Failure) -> T {
-        let isNested = queue.isCurrent
+        let isNested = ContextQueue.currentContext === self
         let result: Result<T, Failure> = queue.sync {
-            do throws(Failure) {
-                let value = try block()
-                if !isNested { processPendingChanges() }
-                return .success(value)
-            } catch {
-                if !isNested { processPendingChanges() }
-                return .failure(error)
+            if isNested { return Self.result(block) }
+            return ContextQueue.with(self) {
+                let result = Self.result(block)
+                processPendingChanges()
+                return result
             }
         }
         return try result.get()
@@ -48,16 +51,22 @@ extension NSManagedObjectContext {
         let context = UncheckedBox(self)
         let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
             queue.async {
-                let result: Result<T, Failure>
-                do throws(Failure) {
-                    result = .success(try box.value())
-                } catch {
-                    result = .failure(error)
+                let result = ContextQueue.with(context.value) {
+                    let result = Self.result(box.value)
+                    context.value.processPendingChanges()
+                    return result
                 }
-                context.value.processPendingChanges()
                 continuation.resume(returning: UncheckedBox(result))
             }
         }
         return try result.value.get()
+    }
+
+    private static func result<T, Failure: Error>(_ block: () throws(Failure) -> T) -> Result<T, Failure> {
+        do throws(Failure) {
+            return .success(try block())
+        } catch {
+            return .failure(error)
+        }
     }
 }

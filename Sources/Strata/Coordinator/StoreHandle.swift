@@ -19,8 +19,8 @@ final class StoreHandle: Sendable {
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
     }
 
-    static func uuid(_ words: (UInt64, UInt64)) -> UUID {
-        unsafeBitCast((words.0, words.1), to: UUID.self)
+    static func uuid(_ words: StoreUUID) -> UUID {
+        unsafeBitCast((words.high.bigEndian, words.low.bigEndian), to: UUID.self)
     }
 }
 
