@@ -34,7 +34,7 @@ import Testing
             }
             defer { storage.forEach { $0.deallocate() } }
             try file.writeAll(storage.map { UnsafeRawBufferPointer($0) }, at: 3)
-            let expected = [0, 0, 0] + pieces.flatMap { $0 }
+            let expected: [UInt8] = [0, 0, 0] + pieces.joined()
             #expect(try file.bytes(100_000) == expected)
             #expect(try file.write([], at: 0) == 0)
         }

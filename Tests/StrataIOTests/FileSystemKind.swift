@@ -64,7 +64,7 @@ func removeTree(_ directory: FilePath, in fileSystem: PosixFileSystem) {
 
 extension File {
     func write(_ bytes: [UInt8], at offset: Int64) throws {
-        try bytes.withUnsafeBytes { bytes throws(Errno) in try writeAll([bytes], at: offset) }
+        try bytes.withUnsafeBytes { try writeAll([$0], at: offset) }
     }
 
     func write(_ text: String, at offset: Int64) throws {
@@ -74,7 +74,7 @@ extension File {
     /// At most `count` bytes.
     func bytes(_ count: Int, at offset: Int64 = 0) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0xEE, count: count)
-        let got = try bytes.withUnsafeMutableBytes { buffer throws(Errno) in try read(into: buffer, at: offset) }
+        let got = try bytes.withUnsafeMutableBytes { try read(into: $0, at: offset) }
         return Array(bytes[..<got])
     }
 

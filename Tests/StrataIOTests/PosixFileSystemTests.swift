@@ -113,12 +113,12 @@ import Darwin
         let path = directory.appending("lock").string
         let file = try fs.open(FilePath(path), .create)
         #expect(try file.tryLockExclusively())
-        await #expect(processExitsWith: .success) { [path] in
+        await #expect(processExitsWith: .success) { [path = path as String] in
             let other = try PosixFileSystem().open(FilePath(path), .readWrite)
             try #require(try other.tryLockExclusively() == false)
         }
         try file.close()
-        await #expect(processExitsWith: .success) { [path] in
+        await #expect(processExitsWith: .success) { [path = path as String] in
             let other = try PosixFileSystem().open(FilePath(path), .readWrite)
             try #require(try other.tryLockExclusively())
         }
@@ -154,7 +154,7 @@ extension FilePath {
                 readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
             }
         }
-        try #require(count >= 0)
+        guard count >= 0 else { throw Errno.noSuchFileOrDirectory }
         return String(decoding: buffer[..<count], as: UTF8.self)
     }
 }

@@ -88,7 +88,7 @@ import Testing
         #expect(fs.callCount(of: .write) == 143)
         #expect(try file.bytes(1000) == Array(content[..<7]))
         var buffer = [UInt8](repeating: 0, count: 1000)
-        let isWhole = try buffer.withUnsafeMutableBytes { bytes throws(Errno) in try file.readAll(into: bytes, at: 0) }
+        let isWhole = try buffer.withUnsafeMutableBytes { try file.readAll(into: $0, at: 0) }
         #expect(isWhole && buffer == content)
     }
 

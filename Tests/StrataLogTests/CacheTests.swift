@@ -16,7 +16,8 @@ import Testing
         var encoded = buffer.take().encode()
         let location = place(number)
         encoded.stamp(
-            storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1)
+            at: Place(
+                storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1))
         return try load(encoded.bytes, layout, at: location)
     }
 
@@ -42,8 +43,7 @@ import Testing
 
     @Test(arguments: [1, 7, 100, 1_000])
     func theBudgetHolds(blocks: Int) throws {
-        let one = try block(0).estimatedByteCount
-        let budget = one * blocks
+        let budget = try block(0, rows: 3).estimatedByteCount * blocks
         let cache = BlockCache(budgetBytes: budget)
         var random = FormatRandom(seed: 9)
         var requests: UInt64 = 0

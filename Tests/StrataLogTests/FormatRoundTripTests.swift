@@ -171,7 +171,7 @@ import Testing
             let buffer = RowBuffer(layout: layout, schemaVersion: 5)
             for index in 0..<source.rowCount { try buffer.append(row: Row(block: source, index: index)) }
             var copy = buffer.take().encode()
-            copy.stamp(storeUUID: FormatPlace.storeUUID, segment: 7, offset: 4_096, sequence: 500)
+            copy.stamp(at: Place(storeUUID: FormatPlace.storeUUID, segment: 7, offset: 4_096, sequence: 500))
             let block = try load(copy.bytes, layout)
             for index in 0..<rows.count {
                 #expect(block.sequence(index) == rows[index].sequence ?? FormatPlace.sequence)
@@ -218,15 +218,21 @@ import Testing
 
     @Test func zonesCoverTheValues() throws {
         let layout = makeLayout([.int16, .double, .date, .string, .reference, .float, .bool, .double, .int64])
-        let rows = (0..<50).map { row in
-            FormatRow(
-                key: UInt64(row), sequence: nil,
-                values: [
-                    row == 3 ? .null : .int16(Int16(row) - 10), .double(Double(row).bitPattern),
-                    .double((Double(row) / 4).bitPattern), .bytes([1]), .reference(UInt64(row) + 5),
-                    .float(Float(0.5).bitPattern), .bool(true),
-                    .double(row == 9 ? Double.nan.bitPattern : Double(row).bitPattern), .null,
-                ])
+        var rows: [FormatRow] = []
+        for row in 0..<50 {
+            let whole = Double(row)
+            let values: [FormatValue] = [
+                row == 3 ? .null : .int16(Int16(row) - 10),
+                .double(whole.bitPattern),
+                .double((whole / 4).bitPattern),
+                .bytes([1]),
+                .reference(UInt64(row) + 5),
+                .float(Float(0.5).bitPattern),
+                .bool(true),
+                .double(row == 9 ? Double.nan.bitPattern : whole.bitPattern),
+                .null,
+            ]
+            rows.append(FormatRow(key: UInt64(row), sequence: nil, values: values))
         }
         let block = try load(stamped(encode(rows, layout)).bytes, layout)
         #expect(block.zone(0) == .integers(min: -10, max: 39))

@@ -96,3 +96,19 @@ package struct ByteReader {
         return count
     }
 }
+
+extension Array where Element == UInt8 {
+    /// `withUnsafeBytes` that keeps the type of what is thrown, which the library's own does not.
+    func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let result = withUnsafeBytes { bytes -> Swift.Result<Result, Failure> in
+            do throws(Failure) {
+                return .success(try body(bytes))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}

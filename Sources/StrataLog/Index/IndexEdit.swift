@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Changes to an ``ObjectIndex`` that make a new version of it. Not thread-safe; used once.
 ///
@@ -18,7 +18,8 @@ package final class IndexEdit {
     private var touched: [(directory: UnsafeMutableRawPointer, slot: Int)] = []
     private var currentPage = UInt64.max
     private var currentValues: UnsafeMutablePointer<UInt64>?
-    private var maximumKey: UInt64
+    /// The highest key that ever had a location in this edit or its base.
+    private(set) var maximumKey: UInt64
     private var failure: StoreError?
 
     package init(base: ObjectIndex) {

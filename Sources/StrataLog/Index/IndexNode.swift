@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Counts the nodes that all living versions of one index hold together.
 final class IndexLineage: Sendable {

@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Pages in the form of runs: each run holds for the keys from its start to the next run's start, which lie at
 /// consecutive locations, or are all absent when the run's location is absent.

@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// The tree of directories above the pages: shared by an index and by an edit of it.
 struct IndexTree {

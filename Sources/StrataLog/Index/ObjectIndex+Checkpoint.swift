@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 // In the checkpoint file an index is its pages, one after the other by ascending number, and then its directory. All
 // integers are little-endian.

@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 extension ObjectIndex {
     /// Calls the body with the present keys from `first` up to, not including, `end`, as maximal runs of neighbouring

@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// One version of the map from the primary keys of a root entity to where their rows lie.
 ///

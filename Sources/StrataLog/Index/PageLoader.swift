@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Brings pages of an index in from the checkpoint file.
 struct PageLoader: Sendable {

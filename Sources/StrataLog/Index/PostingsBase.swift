@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// The part of postings that lies in the checkpoint file: sorted pairs in packed blocks, each loaded on first touch.
 ///

@@ -1,4 +1,4 @@
-import CStrataSupport
+internal import CStrataSupport
 
 /// Gathers small pieces into large writes to a checkpoint file and knows where each lies.
 final class SectionWriter {

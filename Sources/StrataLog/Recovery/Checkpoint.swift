@@ -187,7 +187,7 @@ struct Checkpoint {
             try io("remove", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
-        do {
+        do throws(StoreError) {
             let sink = CheckpointFileSink(file: file, path: path)
             try write(number: number, snapshot: snapshot, facts: facts, to: sink)
             try io("flush", path) { () throws(Errno) in try file.sync() }
@@ -220,8 +220,8 @@ struct Checkpoint {
             directory.postings.append((id, try list.encode(into: sink)))
         }
         let bytes = directory.encoded()
-        let offset = sink.offset
-        try bytes.withUnsafeBytes { bytes throws(StoreError) in try sink.write(bytes) }
+        let offset = sink.position
+        try bytes.withBytes { bytes throws(StoreError) in try sink.write(bytes) }
         var trailer = ByteWriter()
         trailer.append(bytes: magic)
         trailer.append(snapshot.source.storeUUID.high)
@@ -232,7 +232,7 @@ struct Checkpoint {
         trailer.append(number)
         trailer.pad(toMultipleOf: 60)
         trailer.append(trailer.bytes.withUnsafeBytes { checksum($0) })
-        try trailer.bytes.withUnsafeBytes { bytes throws(StoreError) in try sink.write(bytes) }
+        try trailer.bytes.withBytes { bytes throws(StoreError) in try sink.write(bytes) }
         try sink.flush()
     }
 }
@@ -257,7 +257,7 @@ final class CheckpointPages: PageSource {
     /// Memory for the caller to deallocate.
     func read(count: Int, at offset: Int64) throws(StoreError) -> UnsafeMutableRawBufferPointer {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        do {
+        do throws(StoreError) {
             try read(into: buffer, at: offset)
             return buffer
         } catch {
@@ -287,7 +287,7 @@ final class CheckpointFileSink: CheckpointSink {
         buffer.deallocate()
     }
 
-    var offset: Int64 { written + Int64(buffered) }
+    var position: Int64 { written + Int64(buffered) }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
         if bytes.count > buffer.count - buffered { try flush() }

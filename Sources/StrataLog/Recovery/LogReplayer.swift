@@ -48,7 +48,7 @@ struct LogReplayer {
                 return .bad(corrupt("the segment ends inside a record", reader.segment, offset))
             }
             let contents: RecordContents
-            do {
+            do throws(StoreError) {
                 contents = try RecordContents(
                     bytes, header: header, segment: reader.segment, offset: offset, source: source)
             } catch {

@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 /// One record, checked to its last byte.
 struct RecordContents {
     struct PlacedBlock {

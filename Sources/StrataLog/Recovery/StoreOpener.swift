@@ -60,7 +60,7 @@ struct StoreOpener {
     mutating func open(schema: Schema?) throws(StoreError) -> OpenedStore {
         try prepareDirectory()
         let lock = isWritable ? try takeLock() : nil
-        do {
+        do throws(StoreError) {
             let manifest = Manifest.read(files)
             var listing = try files.list()
             let source = BlockSource(
@@ -92,10 +92,7 @@ struct StoreOpener {
         guard isWritable, options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store", path: path.string)
         }
-        try io("create directory", path) { () throws(Errno) in
-            try files.fileSystem.createDirectory(path)
-            try files.fileSystem.syncDirectory(path.removingLastComponent())
-        }
+        try io("create directory", path) { () throws(Errno) in try files.fileSystem.createDirectory(path) }
     }
 
     private func takeLock() throws(StoreError) -> any File {
@@ -120,7 +117,7 @@ struct StoreOpener {
         if let manifest { return manifest.storeUUID }
         var failure: StoreError?
         for segment in listing.segments {
-            do {
+            do throws(StoreError) {
                 return try header(of: segment).storeUUID
             } catch {
                 if failure == nil { failure = error }
@@ -134,19 +131,12 @@ struct StoreOpener {
     private func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
         let path = files.segment(segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
-        var bytes = [UInt8](repeating: 0, count: SegmentHeader.byteCount)
-        let isComplete = try io("read", path) { () throws(Errno) in
-            // Errno is thrown out of the closure as it is.
-            try readAll(file, &bytes)
-        }
-        guard isComplete else {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
+        defer { bytes.deallocate() }
+        guard try io("read", path, { () throws(Errno) in try file.readAll(into: bytes, at: 0) }) else {
             throw StoreError(.corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
         }
-        return try bytes.withUnsafeBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: segment) }
-    }
-
-    private func readAll(_ file: any File, _ bytes: inout [UInt8]) throws(Errno) -> Bool {
-        try bytes.withUnsafeMutableBytes { buffer throws(Errno) in try file.readAll(into: buffer, at: 0) }
+        return try SegmentHeader(UnsafeRawBufferPointer(bytes), segment: segment)
     }
 
     /// A crash while a segment is being made leaves a file without sound header and preamble. Nothing was committed to it, so it is removed;
@@ -156,7 +146,8 @@ struct StoreOpener {
     ) throws(StoreError) {
         guard let last = listing.segments.last, let failure = try damage(of: last, source) else { return }
         let isNamed = (manifest?.segment ?? 0) >= last
-        if try isNamed || containsRecords(last, source) { throw failure }
+        if isNamed { throw failure }
+        if try containsRecords(last, source) { throw failure }
         if isWritable {
             let path = files.segment(last)
             try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
@@ -168,7 +159,7 @@ struct StoreOpener {
     /// What is wrong with a segment's header or preamble; nil when they are sound.
     private func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
         let reader = try reader(segment, source)
-        do {
+        do throws(StoreError) {
             let header = try reader.segmentHeader()
             guard header.storeUUID == source.storeUUID else {
                 return StoreError(
@@ -220,6 +211,8 @@ struct StoreOpener {
         guard isWritable, options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
         }
+        // An earlier attempt may have died between making the directory and flushing its name.
+        try syncNames(isNew: true)
         let source = BlockSource(
             files: files, storeUUID: options.newStoreUUID ?? .random(), cacheMaximumBytes: options.cacheMaximumBytes)
         var facts = StoreFacts()
@@ -293,7 +286,7 @@ struct StoreOpener {
         _ listing: StoreFiles.Listing, _ manifest: Manifest?, _ chain: [SegmentHeader], _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
         for number in listing.checkpoints.reversed() {
-            do {
+            do throws(StoreError) {
                 let checkpoint = try Checkpoint.open(number: number, source: source)
                 let end = checkpoint.snapshot.end
                 guard chain.contains(where: { $0.segment == end.segment }) else {
@@ -358,7 +351,7 @@ struct StoreOpener {
                     .corruption, "the log ends too early", path: files.segment(reader.segment).string,
                     segment: reader.segment, offset: replayer.end.position.offset)
             }
-            do {
+            do throws(StoreError) {
                 return try TailRule(durable: replayer.durable).judge(bad, at: replayer.end.position, in: reader)
             } catch {
                 // A reader may have seen a record while its writer was writing it: then it is sound a moment later.
@@ -383,11 +376,22 @@ struct StoreOpener {
             byteCount = end.offset
         }
         if isTorn || manifest?.durable != end {
-            // What was replayed may be in the page cache only; from here on it counts as durable.
+            // What was replayed may be in the page cache only, the names of files too; from here on it counts as durable. (Without flushing the
+            // directory a segment that a killed process had just made was lost with the power, and every later commit in it.)
             try io("flush", path) { () throws(Errno) in try file.sync() }
+            try syncNames(isNew: manifest == nil)
         }
         source.register(file, segment: end.segment)
         return (file, byteCount)
+    }
+
+    private func syncNames(isNew: Bool) throws(StoreError) {
+        let directory = files.directory
+        try io("flush directory", directory) { () throws(Errno) in
+            try files.fileSystem.syncDirectory(directory)
+            // The manifest is written last: without one the store's own name may not have been flushed either.
+            if isNew { try files.fileSystem.syncDirectory(directory.removingLastComponent()) }
+        }
     }
 
     /// Files of interrupted work. What cannot be removed only takes space.

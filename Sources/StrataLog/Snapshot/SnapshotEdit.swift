@@ -43,6 +43,7 @@ struct SnapshotEdit {
     /// Objects of the transaction whose rows are no longer those it read.
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
+        let published = base.end
         for writer in transaction.writers {
             let source = transaction.source
             for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {
@@ -51,7 +52,7 @@ struct SnapshotEdit {
                         let current = try index.location(of: key)
                         if current == version.location && !current.isAbsent { continue }
                         // Compaction moves rows without changing them: then the sequence number is still the same.
-                        if !current.isAbsent, LogPosition(current) < base.end,
+                        if !current.isAbsent, LogPosition(current) < published,
                             try source.row(at: current).version.sequence == version.sequence
                         {
                             continue

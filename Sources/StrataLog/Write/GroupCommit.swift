@@ -24,7 +24,7 @@ struct GroupCommit {
         var remaining = group[...]
         while !remaining.isEmpty {
             var accepted: [Accepted] = []
-            do {
+            do throws(StoreError) {
                 try commitNext(&remaining, &accepted, publish)
             } catch {
                 for entry in accepted { entry.request.result = .failure(error) }
@@ -48,7 +48,7 @@ struct GroupCommit {
             let transaction = request.prepared.transaction
             guard images.isEmpty || writer.fits(request.prepared.byteCount, at: end.position) else { break }
             remaining.removeFirst()
-            do {
+            do throws(StoreError) {
                 let conflicts = try edit.conflicts(of: transaction)
                 guard conflicts.isEmpty else {
                     throw StoreError(
@@ -97,7 +97,7 @@ struct GroupCommit {
         _ edit: SnapshotEdit, _ accepted: [Accepted], _ publish: (Snapshot) -> Void
     ) throws(StoreError) {
         let snapshot: Snapshot
-        do {
+        do throws(StoreError) {
             snapshot = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
         } catch {
             // The log has the commits but the index cannot show them: a damaged page of the checkpoint. Opening again rebuilds the index.

@@ -4,7 +4,8 @@ internal import SystemPackage
 /// The writing end of the log: the open segment, what is durable, and what to do when the disk refuses.
 ///
 /// Used by one thread at a time: ``LogStore`` keeps it in a mutex, which is held while the disk works. Readers never wait for it.
-final class LogWriter {
+final class LogWriter: @unchecked Sendable {
+    // Unchecked: reached only through that mutex.
     /// Room kept free in a segment of maximal length for what stands at its head.
     static let preambleReserveByteCount = 16 << 20
     /// Unflushed commits are kept in memory, to be written again if a flush fails; at this many bytes they are flushed whatever the durability.
@@ -102,10 +103,10 @@ final class LogWriter {
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
         let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
-        do {
+        do throws(StoreError) {
             try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount)) }
             let headerBytes = header.encoded()
-            try headerBytes.withUnsafeBytes { bytes throws(StoreError) in
+            try headerBytes.withBytes { bytes throws(StoreError) in
                 try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: 0) }
             }
             try io("write", path) { () throws(Errno) in
@@ -166,7 +167,7 @@ final class LogWriter {
         let offset = end.position.offset
         let byteCount = newEnd.position.offset - offset
         let path = files.segment(end.position.segment)
-        do {
+        do throws(StoreError) {
             try preallocate(to: newEnd.position.offset, path)
             try io("write", path) { () throws(Errno) in
                 try file.writeAll(images.map { UnsafeRawBufferPointer($0.bytes) }, at: Int64(offset))
@@ -237,7 +238,7 @@ final class LogWriter {
             noteFlush()
             return false
         } catch {
-            do {
+            do throws(StoreError) {
                 try relocate()
                 return true
             } catch let second {
