@@ -35,7 +35,9 @@ let package = Package(
             swiftSettings: settings),
         .target(
             name: "Strata",
-            dependencies: ["StrataLog", "StrataIO", .product(name: "SystemPackage", package: "swift-system")],
+            dependencies: [
+                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
         .target(

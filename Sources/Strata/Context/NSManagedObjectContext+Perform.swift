@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, later. Pending changes are processed after it.

@@ -29,7 +29,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// How old a row may be that a fault takes. Faults always read the newest row; the value is kept only.
     open var stalenessInterval: TimeInterval = -1
     /// What happens when the store's rows are newer than those that changes were based on. Default: an error.
-    open var mergePolicy: Any = NSErrorMergePolicy
+    open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
     open var automaticallyMergesChangesFromParent = false {
         didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }

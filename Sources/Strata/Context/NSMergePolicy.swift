@@ -26,12 +26,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 }
 
 /// As ``NSMergePolicy/error``.
-public let NSErrorMergePolicy: Any & Sendable = NSMergePolicy.error
+public let NSErrorMergePolicy: any Sendable = NSMergePolicy.error
 /// As ``NSMergePolicy/rollback``.
-public let NSRollbackMergePolicy: Any & Sendable = NSMergePolicy.rollback
+public let NSRollbackMergePolicy: any Sendable = NSMergePolicy.rollback
 /// As ``NSMergePolicy/overwrite``.
-public let NSOverwriteMergePolicy: Any & Sendable = NSMergePolicy.overwrite
+public let NSOverwriteMergePolicy: any Sendable = NSMergePolicy.overwrite
 /// As ``NSMergePolicy/mergeByPropertyObjectTrump``.
-public let NSMergeByPropertyObjectTrumpMergePolicy: Any & Sendable = NSMergePolicy.mergeByPropertyObjectTrump
+public let NSMergeByPropertyObjectTrumpMergePolicy: any Sendable = NSMergePolicy.mergeByPropertyObjectTrump
 /// As ``NSMergePolicy/mergeByPropertyStoreTrump``.
-public let NSMergeByPropertyStoreTrumpMergePolicy: Any & Sendable = NSMergePolicy.mergeByPropertyStoreTrump
+public let NSMergeByPropertyStoreTrumpMergePolicy: any Sendable = NSMergePolicy.mergeByPropertyStoreTrump

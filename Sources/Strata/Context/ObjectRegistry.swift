@@ -1,11 +1,7 @@
+import CStrataSupport
 import Foundation
 import StrataLog
 import Synchronization
-
-/// Takes a reference to an object unless it is already being destroyed. Part of Swift's runtime; weak references are
-/// made of it. Only used while the registry's lock keeps the object's memory from being freed.
-@_silgen_name("swift_tryRetain")
-private func swiftTryRetain(_ object: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?
 
 /// One object per row and context: the table that finds the object for a reference, without keeping it alive.
 ///
@@ -36,7 +32,17 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    private let tables = Mutex<Tables>(Tables())
+    private let lock = Mutex<Void>(())
+    /// Only touched in `locked`.
+    private var tables = Tables()
+
+    private func locked<R>(_ body: (inout Tables) -> R) -> R {
+        // withLock would want the tables to be Sendable, which what they point to is not.
+        lock._unsafeLock()
+        defer { lock._unsafeUnlock() }
+        return body(&tables)
+    }
+
     /// Nil once the context has gone.
     unowned(unsafe) var context: NSManagedObjectContext?
     /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
@@ -54,13 +60,13 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// The registered object, nil if there is none.
     func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
-        tables.withLock { tables in
+        locked { tables in
             tables.with(storeIndex) { Self.retain($0.object(ref)) }
         }
     }
 
     private static func retain(_ pointer: UnsafeMutableRawPointer?) -> NSManagedObject? {
-        guard let pointer, let retained = swiftTryRetain(pointer) else { return nil }
+        guard let pointer, let retained = strata_try_retain(pointer) else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()
     }
 
@@ -69,7 +75,7 @@ final class ObjectRegistry: @unchecked Sendable {
         let (ref, storeIndex) = (object.ref, object.storeIndex)
         object.registry = self
         object.flags.insert(.registered)
-        tables.withLock { tables in
+        locked { tables in
             tables.with(storeIndex) { $0.set(ref, pointer) }
         }
     }
@@ -78,7 +84,7 @@ final class ObjectRegistry: @unchecked Sendable {
     func remove(_ object: NSManagedObject) {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         let (ref, storeIndex) = (object.ref, object.storeIndex)
-        tables.withLock { tables in
+        locked { tables in
             tables.with(storeIndex) { $0.remove(ref, pointer) }
         }
     }
@@ -90,7 +96,7 @@ final class ObjectRegistry: @unchecked Sendable {
     func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, handle: StoreHandle) -> [NSManagedObject] {
         var found: [NSManagedObject?] = []
         found.reserveCapacity(refs.count)
-        tables.withLock { tables in
+        locked { tables in
             tables.with(storeIndex) { table in
                 for ref in refs { found.append(Self.retain(table.object(ref))) }
             }
@@ -107,7 +113,7 @@ final class ObjectRegistry: @unchecked Sendable {
             }
         }
         guard !missing.isEmpty else { return result }
-        tables.withLock { tables in
+        locked { tables in
             tables.with(storeIndex) { table in
                 table.reserve(missing.count)
                 for object in missing { table.set(object.ref, Unmanaged.passUnretained(object).toOpaque()) }
@@ -118,7 +124,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Moves objects that have been saved from the temporary table to their store's.
     func becamePermanent(_ objects: [(object: NSManagedObject, ref: ObjectRef)], _ storeIndex: UInt16) {
-        tables.withLock { tables in
+        locked { tables in
             for (object, _) in objects {
                 let pointer = Unmanaged.passUnretained(object).toOpaque()
                 tables.temporary.remove(object.ref, pointer)
@@ -155,7 +161,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// Every object that is alive.
     var all: [NSManagedObject] {
-        tables.withLock { tables in
+        locked { tables in
             var objects: [NSManagedObject] = []
             let collect = { (pointer: UnsafeMutableRawPointer) in
                 if let object = Self.retain(pointer) { objects.append(object) }

@@ -23,7 +23,7 @@ final class RowWriter {
         return writer
     }
 
-    func insert(_ object: NSManagedObject) throws -> RowTicket {
+    func insert(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
         let writer = writer(object.shape)
         let ref = object.storeIndex == 0 ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref
         writer.beginInsert(key: ref.key)
@@ -31,7 +31,7 @@ final class RowWriter {
         return writer.endRow()
     }
 
-    func update(_ object: NSManagedObject) throws -> RowTicket {
+    func update(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
         let writer = writer(object.shape)
         var changed = SlotSet()
         if let overlay = object.overlay {
@@ -55,7 +55,7 @@ final class RowWriter {
             if let overlay, overlay.isPresent(slot) {
                 if !overlay.isNull(slot) { try write(overlay, shape.slots[slot], slot, object, writer) }
             } else if let block = object.block {
-                writer.copy(slot, from: Row(block: block, index: Int(object.row)), slot: slot)
+                try writer.copy(slot, from: Row(block: block, index: Int(object.row)), slot: slot)
             } else if Overlay.bit(slot) & shape.withDefault[slot >> 6] != 0 {
                 try writeDefault(shape.slots[slot], slot, shape, writer)
             }

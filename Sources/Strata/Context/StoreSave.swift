@@ -9,7 +9,7 @@ final class StoreSave {
     var changes = ObjectChanges()
     private(set) var receipt: CommitReceipt?
 
-    private var tickets: ContiguousArray<(object: NSManagedObject, ticket: RowTicket)> = []
+    private var tickets: ContiguousArray<(object: NSManagedObject, ticket: EntityWriter.RowTicket)> = []
     private var transaction: WriteTransaction?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {

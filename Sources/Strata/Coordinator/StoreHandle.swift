@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import SystemPackage
 
 /// An open store as contexts use it.
 final class StoreHandle: Sendable {

@@ -62,7 +62,10 @@ struct StoreOpening {
     }
 
     private var exists: Bool {
-        get throws(Errno) { try fileSystem.attributes(path) != nil && !fileSystem.list(path).isEmpty }
+        get throws(Errno) {
+            guard try fileSystem.attributes(path) != nil else { return false }
+            return try !fileSystem.list(path).isEmpty
+        }
     }
 
     func open() throws -> StoreHandle {
@@ -128,10 +131,12 @@ struct StoreOpening {
                 var options = options
                 options.createsIfMissing = false
                 try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
-            } catch let error where error.code == .corruption && forcesDestruction {}
+            } catch {
+                guard error.code == .corruption, forcesDestruction else { throw StoreFailure.opening(error, path.string) }
+            }
             try FileManager.default.removeItem(atPath: path.string)
-        } catch let error as StoreError {
-            throw StoreFailure.opening(error, path.string)
+        } catch let error as Errno {
+            throw StoreFailure.opening(StoreError(.io, "The store cannot be looked at", errno: error), path.string)
         }
     }
 

@@ -20,7 +20,7 @@ enum FetchCandidates {
     ) throws(StoreError) -> FetchCandidates? {
         if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and {
             for part in compound.subpredicates {
-                if let part = part as? NSPredicate, let found = try of(part, plan, scope) { return found }
+                if let found = try of(part, plan, scope) { return found }
             }
             return nil
         }

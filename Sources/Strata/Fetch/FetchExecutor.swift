@@ -120,8 +120,8 @@ struct FetchExecutor {
         let keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
         let changed = changedObjects()
         var matches: [Match] = []
-        let enough = stopAtWindow && plan.sorts.isEmpty ? plan.limit.addingReportingOverflow(plan.offset) : (Int.max, false)
-        let maximum = enough.overflow ? Int.max : enough.partialValue
+        let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
+        let maximum = stopAtWindow && plan.sorts.isEmpty && !isUnlimited ? end : Int.max
         for handle in handles {
             let storeIndex = context.registry.storeIndex(of: handle)
             let skipped = Set(changed.lazy.filter { $0.storeIndex == storeIndex }.map(\.ref))

@@ -22,7 +22,7 @@ struct FetchPlan {
         guard let shapes = context.modelShapes else {
             throw Self.error("The context has no persistent store coordinator.")
         }
-        let name = request.entityName ?? shapes.shape(ofClass: T.self as? NSManagedObject.Type)?.name
+        let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes.shape(ofClass: $0)?.name }
         guard let name, let shape = shapes.byName[name] else {
             throw Self.error("The model has no entity named \(name ?? "nil").")
         }

@@ -65,12 +65,16 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
         do {
             let column = try block.column(slot)
             if info.kind == .toOne { return try source(column.reference(row)) }
-            return ColumnBoxing.box(column, row, info) { value in
-                do { return try scope.handle.log.read(value) } catch {
-                    scope.error = scope.error ?? error
-                    return nil
-                }
-            }
+            return ColumnBoxing.box(column, row, info, external: read)
+        } catch {
+            scope.error = scope.error ?? error
+            return nil
+        }
+    }
+
+    private func read(_ value: ExternalValue) -> [UInt8]? {
+        do {
+            return try scope.handle.log.read(value)
         } catch {
             scope.error = scope.error ?? error
             return nil

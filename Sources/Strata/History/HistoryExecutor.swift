@@ -110,7 +110,13 @@ struct HistoryExecutor {
     private func tombstone(
         _ group: ChangeGroup, _ index: Int, _ shape: EntityShape, _ handle: StoreHandle
     ) throws(StoreError) -> [AnyHashable: Any]? {
-        guard let block = group.tombstones, index < block.rowCount else { return nil }
+        var index = index
+        var blocks = group.tombstones[...]
+        while let block = blocks.first, index >= block.rowCount {
+            index -= block.rowCount
+            blocks.removeFirst()
+        }
+        guard let block = blocks.first else { return nil }
         var values: [AnyHashable: Any] = [:]
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
             guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }

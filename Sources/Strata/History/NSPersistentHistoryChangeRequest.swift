@@ -4,28 +4,30 @@ public import Foundation
 ///
 /// The log is the history: every save is in it, whether ``NSPersistentHistoryTrackingKey`` was set or not.
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
-    enum Start {
+    /// Not API.
+    public enum _Start {
         case token(NSPersistentHistoryToken?)
         case date(Date)
     }
 
-    let start: Start
+    let start: _Start
     /// What the result holds. Default ``NSPersistentHistoryResultType/transactionsAndChanges``.
     open var resultType: NSPersistentHistoryResultType = .transactionsAndChanges
 
-    required init(start: Start) {
+    /// Not API.
+    public required init(_start start: _Start) {
         self.start = start
     }
 
     /// The transactions after a time.
-    open class func fetchHistory(after date: Date) -> Self { Self(start: .date(date)) }
+    open class func fetchHistory(after date: Date) -> Self { Self(_start: .date(date)) }
 
     /// The transactions after a token; all with nil.
-    open class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self { Self(start: .token(token)) }
+    open class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self { Self(_start: .token(token)) }
 
     /// The transactions after another one; all with nil.
     open class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self {
-        Self(start: .token(transaction?.token))
+        Self(_start: .token(transaction?.token))
     }
 
     /// The token that the request starts after.
@@ -35,7 +37,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     override open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = Self(start: start)
+        let copy = Self(_start: start)
         copy.resultType = resultType
         copy.affectedStores = affectedStores
         return copy

@@ -98,6 +98,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Set once, when a coordinator starts to use the model.
     final let tables = AtomicLazyReference<EntityTables>()
 
+    /// The compiled form, set when objects of the entity are first needed; keeps the entity for the life of the process.
+    final let shape = AtomicLazyReference<EntityShape>()
+
     /// Creates an entity without a name and properties.
     public required override init() {
         super.init()

@@ -37,6 +37,9 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     /// Set once, when a coordinator starts to use the model.
     private let tables = AtomicLazyReference<ModelTables>()
 
+    /// The compiled entities, set when the model is first used; keeps the model for the life of the process.
+    final let shapes = AtomicLazyReference<ModelShapes>()
+
     /// Creates a model without entities.
     public required override init() {
         super.init()

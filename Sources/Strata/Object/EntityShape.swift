@@ -90,8 +90,9 @@ final class EntityShape: @unchecked Sendable {
         overlayBytes = layout.overlayBytes
         relationships = layout.relationships
         places = layout.places
+        let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> [UInt64] {
-            var words = [UInt64](repeating: 0, count: groupCount)
+            var words = [UInt64](repeating: 0, count: groups)
             for (slot, info) in layout.slots.enumerated() where condition(info) { words[slot / 64] |= Overlay.bit(slot) }
             return words
         }

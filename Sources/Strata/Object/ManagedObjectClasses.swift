@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import Synchronization
 
 /// Finds the class of an entity's objects by name, without the Objective-C runtime.

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Made when a model is first used by a coordinator or to create an object, and kept for the life of the process; see
 /// ``EntityShape``.
-final class ModelShapes: ModelRuntimeState, @unchecked Sendable {
+final class ModelShapes: @unchecked Sendable {
     // Unchecked: everything is set while `compile` runs under the lock, and constant after it.
     private(set) var shapes: [EntityShape] = []
     private(set) var byName: [String: EntityShape] = [:]
@@ -21,22 +21,21 @@ final class ModelShapes: ModelRuntimeState, @unchecked Sendable {
 
     private init(model: NSManagedObjectModel) {
         self.model = model
-        super.init()
     }
 
     /// The compiled form of a model; freezes and compiles it the first time.
     static func of(_ model: NSManagedObjectModel) -> ModelShapes {
-        if let shapes = model.runtimeState.load() as? ModelShapes { return shapes }
+        if let shapes = model.shapes.load() { return shapes }
         model.freeze()
         return known.withLock { known in
-            if let shapes = model.runtimeState.load() as? ModelShapes { return shapes }
+            if let shapes = model.shapes.load() { return shapes }
             let shapes = ModelShapes(model: model)
             shapes.compile(&known.nextID)
             for shape in shapes.shapes {
-                _ = shape.entity.runtimeState.storeIfNil(EntityShapeReference(shape))
+                _ = shape.entity.shape.storeIfNil(shape)
                 known.shapesByClass[ObjectIdentifier(shape.objectClass), default: []].append(shape)
             }
-            _ = model.runtimeState.storeIfNil(shapes)
+            _ = model.shapes.storeIfNil(shapes)
             return shapes
         }
     }
@@ -97,25 +96,12 @@ final class ModelShapes: ModelRuntimeState, @unchecked Sendable {
     }
 }
 
-/// Leads from an entity to its shape.
-final class EntityShapeReference: ModelRuntimeState, @unchecked Sendable {
-    let shape: EntityShape
-
-    init(_ shape: EntityShape) {
-        self.shape = shape
-        super.init()
-    }
-}
-
 extension EntityShape {
     /// The shape of an entity; compiles its model the first time.
     ///
     /// - Precondition: the entity is in a model.
     static func of(_ entity: NSEntityDescription) -> EntityShape {
-        if let state = entity.runtimeState.load() {
-            // SAFETY: nothing else is ever stored in an entity's runtime state.
-            return unsafeDowncast(state, to: EntityShapeReference.self).shape
-        }
+        if let shape = entity.shape.load() { return shape }
         guard let shape = ModelShapes.of(entity.managedObjectModel).byName[entity.name ?? ""], shape.entity === entity
         else { preconditionFailure("entity \(entity.name ?? "without a name") is not in its model") }
         return shape

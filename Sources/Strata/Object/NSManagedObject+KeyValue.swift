@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 extension NSManagedObject: KeyValueCoding {
     /// The value of a property by name.

@@ -1,5 +1,5 @@
-public import Foundation
-public import StrataLog
+import Foundation
+import StrataLog
 
 extension NSManagedObject {
     /// The value of an attribute. Fires the fault.

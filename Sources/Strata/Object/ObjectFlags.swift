@@ -1,6 +1,6 @@
 /// What a managed object is at the moment.
 @usableFromInline
-struct ObjectFlags: OptionSet {
+struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline let rawValue: UInt32
 
     @inlinable

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A typed accessor's name of an attribute.
 ///

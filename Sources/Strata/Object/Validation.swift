@@ -1,4 +1,5 @@
 import Foundation
+import StrataLog
 
 /// Makes the errors of validation.
 enum ValidationErrors {

@@ -30,7 +30,7 @@ enum ValueConversion {
         case .data: return value as? Data
         case .date: return value as? Date
         case .uuid: return value as? UUID
-        case .uri: return value as? URL ?? (value as? NSURL)?.absoluteString.flatMap { URL(string: $0) }
+        case .uri: return value as? URL ?? (value as? NSURL).flatMap { URL(string: $0.absoluteString) }
         case .transformable: return value
         case .toOne: return value as? NSManagedObject
         case .decimal: return (value as? Decimal) ?? number(value)?.decimalValue
