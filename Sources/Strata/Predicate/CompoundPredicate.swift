@@ -22,7 +22,7 @@ final class CompoundPredicate: NSCompoundPredicate {
     static func canonical(_ predicate: NSPredicate) -> NSPredicate {
         guard let compound = predicate as? NSCompoundPredicate, !(compound is CompoundPredicate) else { return predicate }
         return CompoundPredicate(
-            type: compound.compoundPredicateType, subpredicates: compound.subpredicates.compactMap { $0 as? NSPredicate })
+            type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
     }
 
     override func evaluate(with object: Any?) -> Bool {
@@ -67,7 +67,7 @@ extension NSPredicate {
         case let comparison as NSComparisonPredicate: comparison.depth
         case let compound as CompoundPredicate: compound.depth
         case let compound as NSCompoundPredicate:
-            1 + compound.subpredicates.reduce(0) { max($0, ($1 as? NSPredicate)?.nodeDepth ?? 0) }
+            1 + compound.subpredicates.reduce(0) { max($0, $1.nodeDepth) }
         default: 1
         }
     }

@@ -9,7 +9,7 @@ extension PredicateParser {
         switch keyword {
         case "SUBQUERY": return try parseSubquery(at: start)
         case "TERNARY": return try parseTernary(at: start)
-        case "CAST": return try parseCast(at: start)
+        case "CAST", "castObject:toType:": return try parseCast(at: start)
         case "FUNCTION": return try parseFunction(at: start)
         case "FETCH": return try parseFetch(at: start)
         default:

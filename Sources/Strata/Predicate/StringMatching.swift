@@ -66,8 +66,19 @@ enum StringMatching {
 
     /// Whether `text` contains `part`; an empty part is in nothing, as in Foundation.
     static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        guard let textStart = text.baseAddress, let partStart = part.baseAddress, !part.isEmpty else { return false }
-        return memmem(textStart, text.count, partStart, part.count) != nil
+        guard let first = part.first, let partStart = part.baseAddress, let textStart = text.baseAddress else {
+            return false
+        }
+        // memmem is a GNU extension that Swift does not see; memchr skips nearly as fast on ordinary text.
+        var index = 0
+        while index + part.count <= text.count {
+            let candidates = text.count - part.count - index + 1
+            guard let found = memchr(textStart + index, Int32(first), candidates) else { return false }
+            let start = UnsafeRawPointer(found)
+            if memcmp(start, partStart, part.count) == 0 { return true }
+            index = start - textStart + 1
+        }
+        return false
     }
 
     /// Whether `text` starts with `part`; nothing starts with an empty part.
