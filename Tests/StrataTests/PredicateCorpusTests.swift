@@ -67,7 +67,8 @@ import Testing
             let predicate = try NSPredicate.parse(format, arguments: arguments)
             let copy = try NSPredicate.parse(predicate.formatString)
             #expect(copy == predicate, "\(predicate.formatString)")
-            #expect(copy.hash == predicate.hash)
+            // TRUEPREDICATE alone is Foundation's own object, which hashes by identity.
+            #expect(copy.hash == predicate.hash || type(of: predicate) == NSPredicate.self)
             #expect(copy.formatString == predicate.formatString)
             let object: [String: Any] = [
                 "owner": ["name": "x"], "name": "y", "age": 30, "tags": ["a", "b"], "date": Date(),

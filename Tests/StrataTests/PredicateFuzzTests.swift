@@ -3,7 +3,8 @@ import Testing
 
 @testable import Strata
 
-/// Random and hostile strings: the throwing parser answers with a predicate or an error, and what it accepts prints back.
+/// Random and hostile strings: the throwing parser answers with a predicate or an error, and what it accepts prints
+/// back.
 @Suite struct PredicateFuzzTests {
     /// A small generator with a fixed sequence for a seed (SplitMix64).
     struct Random: RandomNumberGenerator {
@@ -19,12 +20,18 @@ import Testing
     }
 
     static let tokens = [
-        "a", "b.c", "name", "SELF", "$x", "$y.z", "1", "-2", "3.5", "0x1F", "1e400", "'s'", "\"t\\n\"", "'\\u00e9'", "nil", "YES",
-        "%@", "%K", "%d", "%f", "%", "==", "=", "!=", "<", "<=", ">", ">=", "=>", "<>", "IN", "LIKE", "LIKE[c]", "CONTAINS[cd]",
-        "MATCHES", "BETWEEN", "BEGINSWITH", "ENDSWITH[n]", "AND", "OR", "NOT", "&&", "||", "!", "ANY", "ALL", "NONE", "SOME", "(",
-        ")", "(", ")", "{", "}", "[", "]", ",", ".", ".@count", "@sum.x", "#and", "SUBQUERY(", "SUBQUERY(a, $x, ", "TERNARY(",
-        "CAST(", "FUNCTION(", "sum(", "add:to:(", "now()", "UNION", "MINUS", "+", "-", "*", "/", "**", "&", "|", "^", "~", "<<",
-        ">>", "TRUEPREDICATE", "FALSEPREDICATE", "FIRST", "SIZE", "'NSDate'", "\u{0}", "é", "\\", "🜁", ";", "1..2", "'open", "FETCH(",
+        "a", "b.c", "name", "SELF", "$x", "$y.z", "1", "-2", "3.5", "0x1F", "1e400", "'s'", "\"t\\n\"", "'\\u00e9'",
+        "nil", "YES",
+        "%@", "%K", "%d", "%f", "%", "==", "=", "!=", "<", "<=", ">", ">=", "=>", "<>", "IN", "LIKE", "LIKE[c]",
+        "CONTAINS[cd]",
+        "MATCHES", "BETWEEN", "BEGINSWITH", "ENDSWITH[n]", "AND", "OR", "NOT", "&&", "||", "!", "ANY", "ALL",
+        "NONE", "SOME", "(",
+        ")", "(", ")", "{", "}", "[", "]", ",", ".", ".@count", "@sum.x", "#and", "SUBQUERY(", "SUBQUERY(a, $x, ",
+        "TERNARY(",
+        "CAST(", "FUNCTION(", "sum(", "add:to:(", "now()", "UNION", "MINUS", "+", "-", "*", "/", "**", "&", "|",
+        "^", "~", "<<",
+        ">>", "TRUEPREDICATE", "FALSEPREDICATE", "FIRST", "SIZE", "'NSDate'", "\u{0}", "é", "\\", "🜁", ";", "1..2",
+        "'open", "FETCH(",
     ]
 
     @Test func hostileStringsNeverTrap() throws {
@@ -54,7 +61,10 @@ import Testing
         do {
             let copy = try NSPredicate.parse(printed)
             #expect(copy == predicate, "\(text) prints \(printed)")
-            #expect(copy.hash == predicate.hash, "\(text) prints \(printed)")
+            // TRUEPREDICATE alone is Foundation's own object, which hashes by identity.
+            if type(of: predicate) != NSPredicate.self {
+                #expect(copy.hash == predicate.hash, "\(text) prints \(printed)")
+            }
             let object: [String: Any] = ["a": 3, "name": "s", "b": ["c": [1, 2]], "k": 2]
             let bindings: [String: Any] = ["x": 1, "y": ["z": 2]]
             let result = predicate.evaluate(with: object, substitutionVariables: bindings)
@@ -91,9 +101,10 @@ import Testing
     }
 
     static func noise(_ random: inout Random) -> String {
-        let open = ["(", "NOT ", "{", "-", "a[", "SUBQUERY(a,$x,", "TERNARY(", "a.", "1+", "!", "~", "$"].randomElement(using: &random)
+        let openings = ["(", "NOT ", "{", "-", "a[", "SUBQUERY(a,$x,", "TERNARY(", "a.", "1+", "!", "~", "$"]
+        let opening = openings.randomElement(using: &random) ?? "("
         let count = Int.random(in: 0...400, using: &random)
-        return String(repeating: open ?? "", count: count) + soup(&random)
+        return String(repeating: opening, count: count) + soup(&random)
     }
 
     /// A valid predicate of random shape.
@@ -115,11 +126,15 @@ import Testing
     }
 
     static func value(_ random: inout Random, depth: Int) -> String {
-        let leaves = ["a", "b.c", "$x", "$y.z", "1", "-2", "3.5", "'s'", "nil", "YES", "SELF", "#in", "k", "{1, 2}", "CAST(5, 'NSDate')"]
+        let leaves = [
+            "a", "b.c", "$x", "$y.z", "1", "-2", "3.5", "'s'", "nil", "YES", "SELF", "#in", "k", "{1, 2}",
+            "CAST(5, 'NSDate')",
+        ]
         switch depth <= 0 ? 0 : Int.random(in: 0..<8, using: &random) {
         case 1:
-            let sign = ["+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>", " UNION ", " MINUS "].randomElement(using: &random)
-            return "(" + value(&random, depth: depth - 1) + (sign ?? "+") + value(&random, depth: depth - 1) + ")"
+            let signs = ["+", "-", "*", "/", "**", "&", "|", "^", "<<", ">>", " UNION ", " MINUS "]
+            let sign = signs.randomElement(using: &random) ?? "+"
+            return "(" + value(&random, depth: depth - 1) + sign + value(&random, depth: depth - 1) + ")"
         case 2: return "{" + value(&random, depth: depth - 1) + ", " + value(&random, depth: depth - 1) + "}"
         case 3: return "sum(" + value(&random, depth: depth - 1) + ")"
         case 4: return "TERNARY(" + grown(&random, depth: depth - 1) + ", 1, " + value(&random, depth: depth - 1) + ")"

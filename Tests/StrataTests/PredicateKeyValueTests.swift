@@ -72,7 +72,8 @@ import Testing
         #expect(names(NSSortDescriptor(key: "n", ascending: true)) == "Babc")
         let insensitive = NSSortDescriptor(key: "n", ascending: true, selector: "caseInsensitiveCompare:")
         #expect(names(insensitive, NSSortDescriptor(key: "v", ascending: false)) == "abBc")
-        let localized = NSSortDescriptor(key: "n", ascending: true, selector: Selector("localizedCaseInsensitiveCompare:"))
+        let selector = Selector("localizedCaseInsensitiveCompare:")
+        let localized = NSSortDescriptor(key: "n", ascending: true, selector: selector)
         #expect(names(localized, NSSortDescriptor(key: "v", ascending: true)) == "aBbc")
         let reversed = NSSortDescriptor(key: "n", ascending: true) { left, right in
             ("\(right)").compare("\(left)")

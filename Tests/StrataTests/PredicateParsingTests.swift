@@ -27,7 +27,8 @@ import Testing
         Printed("!a=1", "NOT a == 1"), Printed("NOT (a=1 or b=2)", "NOT (a == 1 OR b == 2)"),
         Printed("not not a = 1", "NOT NOT a == 1"), Printed("((((a))) = ((1)))", "a == 1"),
         Printed("none a.b = 1", "NOT ANY a.b == 1"), Printed("some a.b = 1", "ANY a.b == 1"),
-        Printed("all a.b in {1,2}", "ALL a.b IN {1, 2}"), Printed("a == YES", "a == 1"), Printed("a == false", "a == 0"),
+        Printed("all a.b in {1,2}", "ALL a.b IN {1, 2}"), Printed("a == YES", "a == 1"),
+        Printed("a == false", "a == 0"),
         Printed("a <> null", "a != nil"), Printed("a =< 1", "a <= 1"), Printed("a => 1", "a >= 1"),
         Printed("a contains[cd] 'x'", "a CONTAINS[cd] \"x\""), Printed("a ==[CD]'x'", "a ==[cd] \"x\""),
         Printed("1 + 2 * 3 == 7", "(1 + (2 * 3)) == 7"), Printed("1 - 2 - 3 == 0", "((1 - 2) - 3) == 0"),
@@ -37,7 +38,8 @@ import Testing
         Printed("a + -b == 1", "(a + (0 - b)) == 1"), Printed("a - -1 == 1", "(a - -1) == 1"),
         Printed("#size > 1", "#size > 1"), Printed("size > 1", "#size > 1"), Printed("#and.or = 1", "#and.or == 1"),
         Printed("self.a = 1", "a == 1"), Printed("self = 1", "SELF == 1"), Printed("a.@COUNT = 1", "a.@COUNT == 1"),
-        Printed("$a.b = $c", "$a.b == $c"), Printed("a[first].b = 1", "a[FIRST].b == 1"), Printed("a['x'] = 1", "a[\"x\"] == 1"),
+        Printed("$a.b = $c", "$a.b == $c"), Printed("a[first].b = 1", "a[FIRST].b == 1"),
+        Printed("a['x'] = 1", "a[\"x\"] == 1"),
         Printed("SUM({1,2}) = 3", "sum({1, 2}) == 3"), Printed("now() > a", "now() > a"),
         Printed("ternary(a=1,2,3) = 2", "TERNARY(a == 1, 2, 3) == 2"),
         Printed("subquery(a,$x,$x.b=1).@count>0", "SUBQUERY(a, $x, $x.b == 1).@count > 0"),
@@ -71,12 +73,16 @@ import Testing
     }
 
     @Test(arguments: [
-        Faulty("", 0), Faulty("a", 1), Faulty("a ==", 4), Faulty("== 1", 0), Faulty("a == 1 b", 7), Faulty("(a == 1", 7),
-        Faulty("a == 'x", 5), Faulty("a == 1 AND", 10), Faulty("a IN {1, 2", 10), Faulty("a ==[x] 1", 5), Faulty("a == %q", 5),
+        Faulty("", 0), Faulty("a", 1), Faulty("a ==", 4), Faulty("== 1", 0), Faulty("a == 1 b", 7),
+        Faulty("(a == 1", 7),
+        Faulty("a == 'x", 5), Faulty("a == 1 AND", 10), Faulty("a IN {1, 2", 10), Faulty("a ==[x] 1", 5),
+        Faulty("a == %q", 5),
         Faulty("a == %@", 5), Faulty("a == $", 6), Faulty("a. == 1", 3), Faulty("a == 12x", 7), Faulty("a < b < c", 0),
         Faulty("ANY a", 4), Faulty("ANY (a = 1 AND b = 2)", 4), Faulty("a == NOT b", 10), Faulty("é == ü ~ ö", 7),
-        Faulty("SUBQUERY(a, x, TRUEPREDICATE).@count = 1", 12), Faulty("a = '\\uD800'", 7), Faulty("a == @", 6), Faulty("a ; b", 2),
-        Faulty("a = 1e999", 4), Faulty("1", 1), Faulty("CAST(1) = 2", 0), Faulty("a = 0x", 4), Faulty("TRUEPREDICATE = 1", 0),
+        Faulty("SUBQUERY(a, x, TRUEPREDICATE).@count = 1", 12), Faulty("a = '\\uD800'", 7),
+        Faulty("a == @", 6), Faulty("a ; b", 2),
+        Faulty("a = 1e999", 4), Faulty("1", 1), Faulty("CAST(1) = 2", 0), Faulty("a = 0x", 4),
+        Faulty("TRUEPREDICATE = 1", 0),
     ])
     func faultyStringsGivePositionAndReason(_ test: Faulty) throws {
         let error = try #require(throws: PredicateFormatError.self) { try NSPredicate.parse(test.format) }
@@ -89,7 +95,8 @@ import Testing
         #expect(predicate.formatString == "a == \"it's\" AND b.c < 3 AND x > 1.5")
         #expect(NSPredicate(format: "a IN %@", argumentArray: [[1, 2]]).formatString == "a IN {1, 2}")
         #expect(NSPredicate(format: "a == %d", true).formatString == "a == 1")
-        #expect(NSPredicate(format: "%K == nil", "a b").formatString == "FUNCTION(SELF, \"valueForKeyPath:\", \"a b\") == nil")
+        let spaced = NSPredicate(format: "%K == nil", "a b")
+        #expect(spaced.formatString == "FUNCTION(SELF, \"valueForKeyPath:\", \"a b\") == nil")
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse("a == %d", arguments: ["x"]) }
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse("%K == 1", arguments: [1]) }
     }
@@ -97,8 +104,9 @@ import Testing
     @Test func constantsPrintAndReadBack() throws {
         let constants: [Any?] = [
             nil, 1, -5, 1.5, -0.25, 1e300, true, "x", "\u{1}\"\\", Date(timeIntervalSinceReferenceDate: 0.1), UUID(),
-            Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_789), Data([1, 2, 3]), URL(string: "https://a.b/c?d"),
-            Decimal(string: "9.99"), Decimal(string: "1234567890.12345678901234567"), [1, 2], Set(["a", "b"]), [[1], [2]],
+            Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_789), Data([1, 2, 3]),
+            URL(string: "https://a.b/c?d"), Decimal(string: "9.99"), Decimal(string: "1234567890.12345678901234567"),
+            [1, 2], Set(["a", "b"]), [[1], [2]],
             Double.infinity, Int.min, Int.max, Float(0.5), NSNumber(value: false), NSOrderedSet(array: [3, 1]),
         ]
         for constant in constants {
@@ -117,11 +125,13 @@ import Testing
         _ = try NSPredicate.parse(nested(limit))
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(nested(limit + 1)) }
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(nested(200_000)) }
-        #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(String(repeating: "NOT ", count: 9999) + "a=1") }
+        let negations = String(repeating: "NOT ", count: 9999) + "a=1"
+        #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(negations) }
         let chain = Array(repeating: "1", count: limit - 1).joined(separator: "+")
         _ = try NSPredicate.parse(chain + " == a")
         #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(chain + "+1 == a") }
-        #expect(throws: PredicateFormatError.self) { try NSPredicate.parse("a" + String(repeating: "[0]", count: 9999) + "=1") }
+        let indexes = "a" + String(repeating: "[0]", count: 9999) + "=1"
+        #expect(throws: PredicateFormatError.self) { try NSPredicate.parse(indexes) }
     }
 
     @Test func lengthIsLimited() throws {

@@ -10,8 +10,8 @@ import Foundation
 
 /// String comparisons of predicates, on UTF-8 bytes.
 ///
-/// Without options strings compare scalar by scalar, so that a composed and a decomposed "é" differ, as they do in a store's
-/// bytes. Case- and diacritic-insensitive comparisons compare folded bytes.
+/// Without options strings compare scalar by scalar, so that a composed and a decomposed "é" differ, as they do in a
+/// store's bytes. Case- and diacritic-insensitive comparisons compare folded bytes.
 enum StringMatching {
     /// -1, 0 or 1 by Unicode scalars. Complexity: O(n).
     static func order(_ left: String, _ right: String) -> Int {
@@ -83,12 +83,14 @@ enum StringMatching {
 
     /// Whether `text` starts with `part`; nothing starts with an empty part.
     static func begins(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        !part.isEmpty && part.count <= text.count && order(UnsafeRawBufferPointer(rebasing: text.prefix(part.count)), part) == 0
+        !part.isEmpty && part.count <= text.count
+            && order(UnsafeRawBufferPointer(rebasing: text.prefix(part.count)), part) == 0
     }
 
     /// Whether `text` ends with `part`; nothing ends with an empty part.
     static func ends(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
-        !part.isEmpty && part.count <= text.count && order(UnsafeRawBufferPointer(rebasing: text.suffix(part.count)), part) == 0
+        !part.isEmpty && part.count <= text.count
+            && order(UnsafeRawBufferPointer(rebasing: text.suffix(part.count)), part) == 0
     }
 
     /// -1, 0 or 1 byte by byte.
@@ -151,7 +153,8 @@ enum StringMatching {
         return min(width, bytes.count - index)
     }
 
-    /// The expression that a `MATCHES` pattern stands for, which has to match the whole string; `nil` for a faulty pattern.
+    /// The expression that a `MATCHES` pattern stands for, which has to match the whole string; `nil` for a faulty
+    /// pattern.
     static func regularExpression(
         _ pattern: String, _ options: NSComparisonPredicate.Options
     ) -> NSRegularExpression? {
