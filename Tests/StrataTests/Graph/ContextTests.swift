@@ -221,7 +221,7 @@ import Testing
     @Test func keyValueCodingAgreesWithAccessors() throws {
         let store = try TestStore(.memory)
         let context = store.context()
-        try context.performAndWait {
+        context.performAndWait {
             let manager = Manager(context: context)
             let department = Department(context: context)
             manager.setValue("Eve", forKey: "name")

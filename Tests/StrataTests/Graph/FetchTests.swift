@@ -50,7 +50,8 @@ import Testing
             #expect(try context.count(for: NSFetchRequest<Employee>(entityName: "Employee")) == 40)
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             request.includesSubentities = false
-            #expect(try context.count(for: request) == 36 && context.fetch(request).count == 36)
+            #expect(try context.count(for: request) == 36)
+            #expect(try context.fetch(request).count == 36)
             let managers = try fetchAll(Manager.self, "Manager", context)
             #expect(managers.count == 4)
             let plain = try context.fetch(Manager.fetchRequest())
@@ -117,7 +118,8 @@ import Testing
         try context.performAndWait {
             let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Department")
             ids.resultType = .managedObjectIDResultType
-            #expect(try context.fetch(ids).count == 4)
+            let found = try context.fetch(ids)
+            #expect(found.count == 4)
             let count = NSFetchRequest<NSNumber>(entityName: "Department")
             count.resultType = .countResultType
             #expect(try context.fetch(count) == [4])
@@ -136,7 +138,8 @@ import Testing
         let store = try filled(.memory)
         let context = store.context()
         try context.performAndWait {
-            #expect(try NSFetchRequest<Department>(entityName: "Department").execute().count == 4)
+            let found = try NSFetchRequest<Department>(entityName: "Department").execute()
+            #expect(found.count == 4)
         }
         #expect(throws: CocoaError.self) { try NSFetchRequest<Department>(entityName: "Department").execute() }
     }
