@@ -33,7 +33,12 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
-        .target(name: "Strata", dependencies: ["StrataLog", "StrataIO"], swiftSettings: settings),
+        .target(
+            name: "Strata",
+            dependencies: [
+                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
         .target(
             name: "StrataTestKit",

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "StrataFile.h"
+#include "StrataObject.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

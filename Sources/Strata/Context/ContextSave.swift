@@ -1,0 +1,164 @@
+import Foundation
+import StrataLog
+
+/// One save of a context, from the changed objects to the notifications.
+final class ContextSave {
+    private let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+    private let registry: ObjectRegistry
+    private var parts: [StoreSave] = []
+    /// For each shape, the store index its inserted objects go to; 0 when not looked up yet.
+    private var stores: [UInt16]
+
+    init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
+        self.context = context
+        self.coordinator = coordinator
+        registry = context.registry
+        stores = [UInt16](repeating: 0, count: coordinator.shapes.shapes.count)
+    }
+
+    /// Sorts the changed objects by store and reserves keys for the new ones.
+    func prepare() throws {
+        var all = ObjectChanges()
+        for object in context.changed {
+            if object.isDeleted {
+                if !object.flags.contains(.inserted) { all.deleted.append(object) }
+            } else if object.isInserted {
+                all.inserted.append(object)
+            } else if object.isUpdated {
+                all.updated.append(object)
+            }
+        }
+        try reserveKeys(all.inserted)
+        for object in all.inserted { part(try storeIndex(for: object)).changes.inserted.append(object) }
+        for object in all.updated { part(object.storeIndex).changes.updated.append(object) }
+        for object in all.deleted { part(object.storeIndex).changes.deleted.append(object) }
+    }
+
+    private func part(_ storeIndex: UInt16) -> StoreSave {
+        if let part = parts.last, part.storeIndex == storeIndex { return part }
+        if let part = parts.first(where: { $0.storeIndex == storeIndex }) { return part }
+        let part = StoreSave(context, registry.handles[Int(storeIndex) - 1], storeIndex)
+        parts.append(part)
+        return part
+    }
+
+    /// The store that an inserted object is saved to.
+    func storeIndex(for object: NSManagedObject) throws -> UInt16 {
+        if object.storeIndex != 0 { return object.storeIndex }
+        if !context.assignments.isEmpty, let store = context.assignments[ObjectIdentifier(object)] {
+            guard let handle = store.handle else { throw NSManagedObjectContext.noStore(for: object) }
+            return registry.storeIndex(of: handle)
+        }
+        let known = stores[object.shape.index]
+        if known != 0 { return known }
+        guard let handle = coordinator.handle(holding: object.shape) else {
+            throw NSManagedObjectContext.noStore(for: object)
+        }
+        let index = registry.storeIndex(of: handle)
+        stores[object.shape.index] = index
+        return index
+    }
+
+    /// Reserves permanent keys, in runs, for those of the objects that have none. A key once reserved stays with its
+    /// object through failed saves.
+    func reserveKeys(_ objects: ContiguousArray<NSManagedObject>) throws {
+        var counts: [KeySpace: Int] = [:]
+        var last: (space: KeySpace, count: Int)?
+        func flush() { if let last { counts[last.space, default: 0] += last.count } }
+        for object in objects where needsKey(object) {
+            let space = KeySpace(store: try storeIndex(for: object), root: UInt16(object.shape.root.index))
+            if last?.space == space {
+                last?.count += 1
+            } else {
+                flush()
+                last = (space, 1)
+            }
+        }
+        flush()
+        var next: [KeySpace: UInt64] = [:]
+        for (space, count) in counts {
+            let handle = registry.handles[Int(space.store) - 1]
+            next[space] = handle.log.allocateKeys(root: handle.map.numbers[Int(space.root)], count: count)
+        }
+        var current: (space: KeySpace, key: UInt64, map: StoreMap)?
+        for object in objects where needsKey(object) {
+            let space = KeySpace(store: try storeIndex(for: object), root: UInt16(object.shape.root.index))
+            if current?.space != space {
+                if let current { next[current.space] = current.key }
+                current = (space, next[space] ?? 0, registry.handles[Int(space.store) - 1].map)
+            }
+            guard let (_, key, map) = current else { continue }
+            let ref = ObjectRef(entity: map.numbers[object.shape.index], key: key)
+            object.version.location = Location(rawValue: ref.rawValue)
+            current?.key += 1
+        }
+    }
+
+    private func needsKey(_ object: NSManagedObject) -> Bool {
+        object.storeIndex == 0 && object.version.location.isAbsent
+    }
+
+    private struct KeySpace: Hashable {
+        var store: UInt16
+        var root: UInt16
+    }
+
+    /// Writes each store's part, and after each tells the objects and everybody who listens.
+    func commit() throws {
+        for part in parts { try part.write() }
+        for part in parts { part.finish() }
+        var all = ObjectChanges()
+        for part in parts {
+            all.inserted += part.changes.inserted
+            all.updated += part.changes.updated
+            all.deleted += part.changes.deleted
+        }
+        let leftovers = context.changed
+        context.changed = []
+        context.assignments = [:]
+        for object in leftovers { settle(object) }
+        // The changes that the merge policy made are part of the save, not of a new event.
+        for object in context.event { object.flags.remove(.inEvent) }
+        context.event = []
+        for object in leftovers { object.didSave() }
+        all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
+        postObjectIDs(all)
+        coordinator.didSave(parts, all, from: context)
+    }
+
+    /// Takes an object out of the state of change.
+    private func settle(_ object: NSManagedObject) {
+        let wasDeleted = object.isDeleted
+        object.flags.subtract([
+            .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots,
+            .dirtyToMany,
+        ])
+        if wasDeleted {
+            object.flags.insert(.gone)
+            registry.forget(object)
+            object.registry = nil
+            object.toMany = []
+            return
+        }
+        object.overlay?.clearDirty(object.shape)
+        for state in object.toMany { state?.didSave() }
+    }
+
+    private func postObjectIDs(_ all: ObjectChanges) {
+        // Deleted objects have left the context; their IDs were made before.
+        var info: [AnyHashable: Any] = [:]
+        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = LazyObjectIDs.set(all.inserted) }
+        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = LazyObjectIDs.set(all.updated) }
+        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = LazyObjectIDs.set(all.deleted) }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+    }
+}
+
+enum LazyObjectIDs {
+    static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+        for object in objects { set.insert(object.objectID) }
+        return set
+    }
+}

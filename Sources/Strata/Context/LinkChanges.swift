@@ -1,0 +1,197 @@
+import Foundation
+import StrataLog
+
+/// What a save does to ordered relationships and to those kept by links.
+final class LinkChanges {
+    /// One membership: its ends, and what is stored of it.
+    private struct Link {
+        var stored: Row?
+        var positions: [Int64] = [0, 0]
+        var isRemoved = false
+        var isChanged = false
+    }
+
+    private struct Ends: Hashable {
+        var first: ObjectRef
+        var second: ObjectRef
+    }
+
+    /// Distance between neighbours when positions are given out, so that later ones fit in between.
+    private static let gap: Int64 = 1 << 20
+
+    private let save: StoreSave
+    private let snapshot: Snapshot
+    private var links: [Int: [Ends: Link]] = [:]
+    private var shapes: [Int: LinkShape] = [:]
+
+    init(_ save: StoreSave) {
+        self.save = save
+        snapshot = save.handle.log.snapshot
+    }
+
+    /// Looks at all changed objects. Gives members of ordered relationships their positions, which may add objects to
+    /// those that are updated.
+    func collect() throws {
+        for object in save.changes.deleted { try collectDeleted(object) }
+        for object in save.changes.inserted where object.flags.contains(.dirtyToMany) { try collectChanged(object) }
+        for object in save.changes.updated where object.flags.contains(.dirtyToMany) { try collectChanged(object) }
+    }
+
+    private func collectDeleted(_ object: NSManagedObject) throws {
+        for relationship in object.shape.relationships {
+            guard case .link(let link, let side) = relationship.storage else { continue }
+            for side in relationship.isSymmetric ? [0, 1] : [side] {
+                let postings = save.handle.map.linkPostings(link, side)
+                for ref in try snapshot.referrers(postings: postings, to: object.ref) {
+                    guard let row = try snapshot.row(ref) else { continue }
+                    try update(link, ends(row)) { entry in
+                        entry.stored = row
+                        entry.isRemoved = true
+                    }
+                }
+            }
+        }
+    }
+
+    private func collectChanged(_ object: NSManagedObject) throws {
+        for (relationship, state) in zip(object.shape.relationships, object.toMany) {
+            guard let state, state.isChanged else { continue }
+            switch relationship.storage {
+            case .slot: continue
+            case .inverse: if relationship.isOrdered { order(state, relationship, of: object) }
+            case .link(let link, let side): try collect(link, side, relationship, state, object)
+            }
+        }
+    }
+
+    private func collect(
+        _ link: LinkShape, _ side: Int, _ relationship: RelationshipShape, _ state: ToManyState, _ owner: NSManagedObject
+    ) throws {
+        let ownerRef = ref(owner)
+        if owner.storeIndex != 0, !state.removed.isEmpty || relationship.isOrdered {
+            let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
+            let removed = Set(state.removed.map { ref($0) })
+            for member in try reader.members(relationship, of: ownerRef) {
+                guard let row = member.link else { continue }
+                try update(link, ends(row)) { entry in
+                    entry.stored = row
+                    if removed.contains(member.ref) { entry.isRemoved = true }
+                }
+            }
+        }
+        for member in state.added where !member.isDeleted {
+            let memberRef = ref(member)
+            var pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
+            // Of a relationship that is its own inverse either end may have been seen first.
+            if relationship.isSymmetric, pair.first > pair.second { pair = Ends(first: pair.second, second: pair.first) }
+            try update(link, pair) { entry in
+                entry.isChanged = true
+                entry.isRemoved = false
+            }
+        }
+        guard relationship.isOrdered else { return }
+        let order = owner.toManyOrder(relationship)
+        for (index, position) in positions(order.map { state.positions[ObjectIdentifier($0)] }).enumerated() {
+            let memberRef = ref(order[index])
+            state.positions[ObjectIdentifier(order[index])] = position
+            let pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
+            try update(link, pair) { entry in
+                if entry.positions[side] != position { entry.isChanged = true }
+                entry.positions[side] = position
+            }
+        }
+    }
+
+    /// Numbers the members in the hidden slots of their rows.
+    private func order(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
+        guard let slot = relationship.positionSlot else { return }
+        let order = owner.toManyOrder(relationship)
+        for (index, position) in positions(order.map { state.positions[ObjectIdentifier($0)] }).enumerated() {
+            let member = order[index]
+            if state.positions[ObjectIdentifier(member)] == position { continue }
+            state.positions[ObjectIdentifier(member)] = position
+            if member.isFault { member.realize() }
+            let overlay = member.ensuredOverlay
+            (overlay.base + member.shape.slots[slot].offset).assumingMemoryBound(to: Int64.self).initialize(to: position)
+            overlay.markChanged(slot, isNull: false)
+            member.flags.insert(.dirtySlots)
+            if !member.flags.contains(.listed) {
+                member.flags.insert([.updated, .listed])
+                save.context.changed.append(member)
+                save.changes.updated.append(member)
+            }
+        }
+    }
+
+    /// Ascending positions, keeping those given where they ascend already and fit.
+    private func positions(_ known: [Int64?]) -> [Int64] {
+        var result: [Int64] = []
+        var last: Int64 = 0
+        for (index, position) in known.enumerated() {
+            if let position, position > last {
+                last = position
+            } else {
+                // Before the next one that can stay, or after everything.
+                let next = known[(index + 1)...].first { $0.map { $0 > last + 1 } ?? false } ?? nil
+                last = next.map { last + ($0 - last) / 2 } ?? last + Self.gap
+            }
+            result.append(last)
+        }
+        let isAscending = zip(result, result.dropFirst()).allSatisfy { $0 < $1 }
+        return isAscending ? result : known.indices.map { Int64($0 + 1) * Self.gap }
+    }
+
+    private func ref(_ object: NSManagedObject) -> ObjectRef {
+        object.storeIndex == 0 ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref
+    }
+
+    private func ends(_ row: Row) throws -> Ends {
+        Ends(first: try row.block.column(0).reference(row.index), second: try row.block.column(1).reference(row.index))
+    }
+
+    private func update(_ link: LinkShape, _ ends: Ends, _ body: (inout Link) -> Void) throws {
+        shapes[link.index] = link
+        var entry = links[link.index]?[ends] ?? Link()
+        let wasStored = entry.stored != nil
+        body(&entry)
+        if !wasStored, let row = entry.stored {
+            for side in 0...1 where entry.positions[side] == 0 {
+                entry.positions[side] = try row.block.column(2 + side).int64(row.index)
+            }
+        }
+        links[link.index, default: [:]][ends] = entry
+    }
+
+    func write(to transaction: WriteTransaction) throws {
+        for (index, entries) in links.sorted(by: { $0.key < $1.key }) {
+            guard let shape = shapes[index] else { continue }
+            let number = save.handle.map.linkNumber(shape)
+            let writer = transaction.writer(for: number)
+            let ordered = entries.sorted { ($0.key.first, $0.key.second) < ($1.key.first, $1.key.second) }
+            let created = ordered.count { $0.value.stored == nil && !$0.value.isRemoved }
+            var key = created > 0 ? save.handle.log.allocateKeys(root: number, count: created) : 0
+            for (ends, link) in ordered {
+                if let row = link.stored {
+                    if link.isRemoved {
+                        try transaction.delete(row.ref, replacing: row.version)
+                        continue
+                    }
+                    guard link.isChanged else { continue }
+                    var slots = SlotSet()
+                    slots.insert(2)
+                    slots.insert(3)
+                    try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: slots)
+                } else {
+                    if link.isRemoved { continue }
+                    writer.beginInsert(key: key)
+                    key += 1
+                }
+                writer.set(0, ends.first)
+                writer.set(1, ends.second)
+                writer.set(2, link.positions[0])
+                writer.set(3, link.positions[1])
+                writer.endRow()
+            }
+        }
+    }
+}

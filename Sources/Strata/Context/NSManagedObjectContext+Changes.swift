@@ -1,0 +1,175 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObjectContext {
+    /// Takes an object in that was just created.
+    final func insertNew(_ object: NSManagedObject) {
+        precondition(
+            modelShapes === object.shape.model,
+            "entity \(object.shape.name) is not of the model of the context's coordinator")
+        precondition(!object.shape.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
+        object.flags.formUnion([.inserted, .defaultsBelow, .realized])
+        registry.add(object)
+        if retainsRegisteredObjects { retained.append(object) }
+        list(object)
+        object.awakeFromInsert()
+    }
+
+    /// Inserts an object that was created without context. An object that is here already is inserted again if it was
+    /// deleted.
+    ///
+    /// - Precondition: the object belongs to no other context.
+    public final func insert(_ object: NSManagedObject) {
+        if object.registry === registry {
+            guard object.isDeleted else { return }
+            object.flags.subtract([.deleted, .deletePropagated])
+            if object.storeIndex != 0 { object.flags.insert(.updated) }
+            list(object)
+            return
+        }
+        precondition(object.registry == nil, "\(object) belongs to another context")
+        insertNew(object)
+    }
+
+    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
+    ///
+    /// - Precondition: the object belongs to this context.
+    public final func delete(_ object: NSManagedObject) {
+        guard !object.isDeleted, !object.flags.contains(.gone) else { return }
+        precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
+        object.realize()
+        if object.flags.contains(.gone) { return }
+        object.prepareForDeletion()
+        object.flags.insert(.deleted)
+        list(object)
+        if !propagatesDeletesAtEndOfEvent { propagateDeletion(object) }
+    }
+
+    private func propagateDeletion(_ object: NSManagedObject) {
+        guard object.isDeleted, !object.flags.contains(.deletePropagated) else { return }
+        object.flags.insert(.deletePropagated)
+        object.propagateDeletion(in: self)
+    }
+
+    /// Follows the delete rules of what was deleted and posts
+    /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
+    public final func processPendingChanges() {
+        isProcessingScheduled = false
+        guard !event.isEmpty || !refreshed.isEmpty else { return }
+        // The list grows while cascades run.
+        var index = 0
+        while index < event.count {
+            if event[index].isDeleted { propagateDeletion(event[index]) }
+            index += 1
+        }
+        postObjectsDidChange()
+    }
+
+    private func postObjectsDidChange() {
+        let objects = event
+        event.removeAll(keepingCapacity: objects.count < 1_024)
+        var changes = ObjectChanges()
+        changes.refreshed = refreshed
+        refreshed = []
+        for object in objects {
+            object.flags.remove(.inEvent)
+            if object.isDeleted {
+                // What came and went between two notifications was never there.
+                if !object.flags.contains(.inserted) || object.flags.contains(.insertReported) {
+                    changes.deleted.append(object)
+                }
+            } else if object.isInserted, !object.flags.contains(.insertReported) {
+                object.flags.insert(.insertReported)
+                changes.inserted.append(object)
+            } else if object.hasChanges {
+                changes.updated.append(object)
+            }
+        }
+        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
+        for object in objects where !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
+    }
+
+    /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the event.
+    final func scheduleProcessing() {
+        guard concurrencyType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
+        isProcessingScheduled = true
+        queue.async { [weak self] in self?.processPendingChanges() }
+    }
+
+    /// Sets which store inserted objects are saved to, when more than one has their entity.
+    public final func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
+        precondition(
+            store.handle?.map.holds(object.shape) == true, "the store does not hold objects of \(object.shape.name)")
+        assignments[ObjectIdentifier(object)] = store
+    }
+
+    // MARK: Going back
+
+    /// Gives up all changes: inserted objects leave the context, all others are as the store has them.
+    public final func rollback() {
+        let objects = changed
+        changed = []
+        event = []
+        assignments = [:]
+        for object in objects {
+            let wasInserted = object.flags.contains(.inserted)
+            object.flags.subtract([
+                .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
+            ])
+            if wasInserted {
+                registry.forget(object)
+                object.registry = nil
+            } else {
+                object.turnIntoFault(keepingChanges: false)
+                object.awake(fromSnapshotEvents: .rollback)
+                refreshed.insert(object)
+            }
+        }
+        processPendingChanges()
+    }
+
+    /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
+    public final func reset() {
+        changed = []
+        event = []
+        refreshed = []
+        retained = []
+        assignments = [:]
+        readErrors = [:]
+        lastBlock = nil
+        for object in registry.all {
+            object.flags.subtract([.listed, .inEvent, .updated, .deleted, .insertReported])
+            registry.forget(object)
+            if object.storeIndex != 0 { object.turnIntoFault(keepingChanges: false) }
+            object.toMany = []
+            object.registry = nil
+        }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [NSInvalidatedAllObjectsKey: true])
+    }
+
+    /// Brings an object up to date with the store.
+    ///
+    /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
+    ///   the changes over it again.
+    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        guard object.registry === registry, object.storeIndex != 0 else { return }
+        readErrors[object.objectID] = nil
+        if flag {
+            let wasFault = object.isFault
+            object.turnIntoFault(keepingChanges: true)
+            if !wasFault { object.realize() }
+        } else {
+            object.turnIntoFault(keepingChanges: false)
+            object.flags.subtract([.updated, .deleted, .deletePropagated])
+        }
+        refreshed.insert(object)
+    }
+
+    /// Refreshes all registered objects, keeping their changes.
+    public final func refreshAllObjects() {
+        for object in registry.all where !object.isFault || object.hasChanges { refresh(object, mergeChanges: true) }
+        processPendingChanges()
+    }
+}

@@ -1,0 +1,108 @@
+public import Foundation
+import StrataLog
+
+/// What another context has saved.
+struct MergedIDs: Sendable {
+    var inserted: [NSManagedObjectID]
+    var updated: [NSManagedObjectID]
+    var deleted: [NSManagedObjectID]
+}
+
+extension NSManagedObjectContext {
+    /// Brings objects in memory up to date with what another context has saved; changes of this one are kept.
+    ///
+    /// - Parameter notification: a did-save notification of another context.
+    public final func mergeChanges(fromContextDidSave notification: Notification) {
+        merge(Self.ids(notification.userInfo ?? [:]))
+    }
+
+    /// As ``mergeChanges(fromContextDidSave:)``, for several contexts and for changes from elsewhere.
+    ///
+    /// - Parameter changes: under the keys of did-save notifications, objects, IDs or URIs.
+    public class func mergeChanges(
+        fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        for context in contexts {
+            context.performAndWait {
+                var ids = ids(changes)
+                let resolve = { (key: String) -> [NSManagedObjectID] in
+                    objects(changes[key]).compactMap { value in
+                        (value as? URL).flatMap { context.coordinator?.managedObjectID(forURIRepresentation: $0) }
+                    }
+                }
+                ids.inserted += resolve(NSInsertedObjectsKey) + resolve(NSInsertedObjectIDsKey)
+                ids.updated += resolve(NSUpdatedObjectsKey) + resolve(NSUpdatedObjectIDsKey)
+                ids.deleted += resolve(NSDeletedObjectsKey) + resolve(NSDeletedObjectIDsKey)
+                context.merge(ids)
+            }
+        }
+    }
+
+    private class func ids(_ info: [AnyHashable: Any]) -> MergedIDs {
+        func find(_ keys: [String]) -> [NSManagedObjectID] {
+            keys.flatMap { objects(info[$0]) }.compactMap { value in
+                value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID
+            }
+        }
+        return MergedIDs(
+            inserted: find([NSInsertedObjectsKey, NSInsertedObjectIDsKey]),
+            updated: find([NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
+            deleted: find([NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
+    }
+
+    private class func objects(_ value: Any?) -> [Any] {
+        guard let value, let elements = AnyElements(value) else { return [] }
+        return elements.elements.compactMap { $0 }
+    }
+
+    final func merge(_ ids: MergedIDs) {
+        processPendingChanges()
+        for id in ids.updated {
+            if let object = registeredObject(for: id) { refresh(object, mergeChanges: true) }
+        }
+        var inserted: ContiguousArray<NSManagedObject> = []
+        for id in ids.inserted where id.identity.flatMap({ coordinator?.handle($0) }) != nil {
+            if let object = registeredObject(for: id) {
+                refresh(object, mergeChanges: true)
+            } else {
+                inserted.append(object(with: id))
+            }
+        }
+        var deleted: ContiguousArray<NSManagedObject> = []
+        for id in ids.deleted {
+            guard let object = registeredObject(for: id) else { continue }
+            drop(object)
+            deleted.append(object)
+        }
+        var changes = ObjectChanges()
+        changes.inserted = inserted
+        changes.deleted = deleted
+        changes.refreshed = refreshed
+        refreshed = []
+        guard !changes.isEmpty else { return }
+        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self,
+            userInfo: [
+                NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
+                NSDeletedObjectIDsKey: Set(ids.deleted),
+            ])
+    }
+
+    /// The object's row has been deleted elsewhere.
+    private func drop(_ object: NSManagedObject) {
+        changed.removeAll { $0 === object }
+        event.removeAll { $0 === object }
+        refreshed.remove(object)
+        for relationship in object.shape.relationships {
+            guard let inverse = relationship.inverse, inverse.isToMany, !relationship.isToMany,
+                let overlay = object.overlay, overlay.isPresent(relationship.slot), !overlay.isNull(relationship.slot)
+            else { continue }
+            overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
+        }
+        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
+        object.flags.insert(.gone)
+        registry.forget(object)
+        object.registry = nil
+    }
+}

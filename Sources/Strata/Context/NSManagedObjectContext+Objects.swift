@@ -1,0 +1,166 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObjectContext {
+    // MARK: Finding objects
+
+    /// The object with this ID if it is in memory.
+    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        guard let identity = objectID.identity else { return registry.object(objectID.ref, 0) }
+        guard let handle = coordinator?.handle(identity) else { return nil }
+        return registry.object(objectID.ref, registry.storeIndex(of: handle))
+    }
+
+    /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
+    ///
+    /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
+    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        if let object = registeredObject(for: objectID) { return object }
+        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+            preconditionFailure("no object with the ID \(objectID) can be had in this context")
+        }
+        guard let object = object(objectID.ref, registry.storeIndex(of: handle)) else {
+            preconditionFailure("the store of \(objectID) does not know its entity")
+        }
+        return object
+    }
+
+    /// The object with this ID, realized.
+    ///
+    /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
+    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        if let object = registeredObject(for: objectID) {
+            if object.isFault { object.realize() }
+            if let error = readErrors[objectID] { throw error }
+            if object.flags.contains(.gone) || (object.isDeleted && object.isFault) { throw Self.missing(objectID) }
+            return object
+        }
+        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+            throw Self.missing(objectID)
+        }
+        do {
+            guard try !handle.log.snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: handle)
+        }
+        let object = object(with: objectID)
+        object.realize()
+        if let error = readErrors[objectID] { throw error }
+        return object
+    }
+
+    static func missing(_ objectID: NSManagedObjectID) -> CocoaError {
+        CocoaError(
+            .managedObjectReferentialIntegrity,
+            userInfo: [
+                NSLocalizedDescriptionKey: "There is no object with the ID \(objectID).",
+                NSAffectedObjectsErrorKey: [objectID],
+            ])
+    }
+
+    /// The object for a reference into a store: the one in memory or a new fault. Nil if the store has no such entity.
+    final func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
+        if let object = registry.object(ref, storeIndex) { return object }
+        guard let handle = registry.handle(storeIndex) else { return nil }
+        return objects([ref], storeIndex, handle).first
+    }
+
+    /// The objects for references into a store, in their order.
+    final func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, _ handle: StoreHandle) -> [NSManagedObject] {
+        let objects = registry.objects(refs, storeIndex, handle: handle)
+        if retainsRegisteredObjects { retained += objects }
+        return objects
+    }
+
+    // MARK: Faults
+
+    /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
+    final func fulfill(_ object: NSManagedObject) {
+        guard let handle = registry.handle(object.storeIndex) else { return }
+        do {
+            let location = try handle.log.snapshot.locate(object.ref)
+            guard !location.isAbsent else {
+                inaccessible(object)
+                return
+            }
+            let block: Block
+            if let lastBlock, lastBlock.location == location.block {
+                block = lastBlock
+            } else {
+                block = try handle.log.block(at: location)
+                try block.verify()
+                lastBlock = block
+            }
+            object.attach(block, row: location.row, location: location)
+        } catch {
+            noteUnreadable(object, error)
+            object.flags.insert(.realized)
+            return
+        }
+        object.flags.insert(.awaking)
+        object.awakeFromFetch()
+        object.flags.remove(.awaking)
+        if !object.flags.contains(.dirtySlots) { object.overlay?.clearDirty(object.shape) }
+    }
+
+    /// The fault's row is gone.
+    private func inaccessible(_ object: NSManagedObject) {
+        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+            preconditionFailure("CoreData could not fulfill a fault for \(object.objectID)")
+        }
+        object.flags.insert([.realized, .gone])
+    }
+
+    /// Whether a fault whose row is gone becomes an object without values.
+    public final func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
+    final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError) {
+        guard let handle = registry.handle(object.storeIndex) else { return }
+        object.flags.insert(.unreadable)
+        readErrors[object.objectID] = StoreFailure.cocoaError(error, reading: handle)
+    }
+
+    // MARK: To-many relationships
+
+    /// Reads the members of a relationship and lays the changes over them.
+    final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
+        defer { state.isLoaded = true }
+        var stored: [NSManagedObject] = []
+        if let handle = registry.handle(owner.storeIndex) {
+            do {
+                let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+                let entries = try reader.members(relationship, of: owner.ref)
+                stored = objects(entries.map(\.ref), owner.storeIndex, handle)
+                for (object, entry) in zip(stored, entries) where relationship.isOrdered {
+                    state.positions[ObjectIdentifier(object)] = entry.position
+                }
+            } catch {
+                noteUnreadable(owner, error)
+            }
+        }
+        state.order = []
+        state.members = []
+        state.members.reserveCapacity(stored.count + state.added.count)
+        for object in stored where !state.removed.contains(object) && state.members.insert(object).inserted {
+            if relationship.isOrdered { state.order.append(object) }
+        }
+        for object in state.added where state.members.insert(object).inserted && relationship.isOrdered {
+            state.order.append(object)
+        }
+    }
+
+    /// How many members the store has; nil when that is not known without reading them.
+    final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
+        guard let handle = registry.handle(owner.storeIndex) else { return 0 }
+        return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
+    }
+
+    final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {
+        preconditionFailure("fetched property \(property.name): fetched properties cannot be read yet")
+    }
+}

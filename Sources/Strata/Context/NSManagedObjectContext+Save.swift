@@ -1,0 +1,114 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObjectContext {
+    /// How often `willSave` may go on changing objects before the save is given up.
+    static let maximumWillSaveRounds = 1_000
+    /// How often a save is tried again after a merge policy has resolved its conflicts.
+    static let maximumConflictRounds = 16
+
+    /// Writes all changes to their stores: one transaction for each store.
+    ///
+    /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
+    /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
+    /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
+    ///
+    /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or a
+    ///   store's error with the engine's as its underlying one.
+    /// - Complexity: O(n) in the changed objects.
+    public final func save() throws {
+        guard let coordinator else {
+            if !hasChanges { return }
+            throw CocoaError(
+                .persistentStoreSave,
+                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
+        }
+        precondition(!isSaving, "save() was called from inside of save()")
+        isSaving = true
+        defer { isSaving = false }
+        processPendingChanges()
+        guard hasChanges else {
+            try coordinator.savePendingMetadata()
+            return
+        }
+        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+        try callWillSave()
+        try validateChanges()
+        let save = ContextSave(self, coordinator)
+        try save.prepare()
+        try save.commit()
+        try coordinator.savePendingMetadata()
+    }
+
+    private func callWillSave() throws {
+        var notified: Set<ObjectIdentifier> = []
+        for _ in 0..<Self.maximumWillSaveRounds {
+            // Objects that change after their willSave get another one, as the last change may need it.
+            let due = changed.filter { $0.hasChanges && notified.insert(ObjectIdentifier($0)).inserted }
+            if due.isEmpty { return }
+            event.removeAll(keepingCapacity: true)
+            for object in due {
+                object.flags.remove(.inEvent)
+                object.willSave()
+            }
+            for object in event where object.flags.contains(.inEvent) { notified.remove(ObjectIdentifier(object)) }
+            processPendingChanges()
+        }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "willSave went on changing objects for \(Self.maximumWillSaveRounds) rounds."
+            ])
+    }
+
+    private func validateChanges() throws {
+        var errors: [any Error] = []
+        for object in changed {
+            do {
+                if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
+                    throw error
+                }
+                if object.isInserted {
+                    try object.validateForInsert()
+                } else if object.isUpdated {
+                    try object.validateForUpdate()
+                } else if object.isDeleted {
+                    try object.validateForDelete()
+                }
+            } catch {
+                errors.append(error)
+            }
+        }
+        if let error = ValidationErrors.combined(errors) { throw error }
+    }
+
+    /// Gives inserted objects their permanent IDs before they are saved.
+    ///
+    /// - Throws: `CocoaError` when an object has no store to be saved to.
+    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        guard let coordinator else { throw Self.noStore(for: objects.first) }
+        let temporary = objects.filter { $0.registry === registry && $0.storeIndex == 0 }
+        let save = ContextSave(self, coordinator)
+        try save.reserveKeys(ContiguousArray(temporary))
+        var byStore: [UInt16: [(object: NSManagedObject, ref: ObjectRef)]] = [:]
+        for object in temporary {
+            let ref = ObjectRef(rawValue: object.version.location.rawValue)
+            byStore[try save.storeIndex(for: object), default: []].append((object, ref))
+        }
+        for (storeIndex, moved) in byStore {
+            registry.becamePermanent(moved, storeIndex)
+            for (object, _) in moved { object.version = .none }
+        }
+    }
+
+    static func noStore(for object: NSManagedObject?) -> CocoaError {
+        CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "No persistent store holds objects of the entity \(object?.shape.name ?? "").",
+                NSAffectedObjectsErrorKey: object.map { [$0] } ?? [],
+            ])
+    }
+}

@@ -1,0 +1,139 @@
+public import Foundation
+import StrataLog
+
+/// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
+///
+/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context also
+/// directly on the main thread. The store is read at its newest state whenever a fault fires or a fetch runs.
+open class NSManagedObjectContext: NSObject, NSLocking {
+    /// The registered objects.
+    final let registry = ObjectRegistry()
+    final let queue: ContextQueue
+    private let lockForLocking = NSRecursiveLock()
+
+    /// Which queue the context works on.
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+
+    /// A name for messages and for the persistent history.
+    open var name: String?
+    /// Who makes the changes, for the persistent history.
+    open var transactionAuthor: String?
+    /// Anything the program wants to keep with the context.
+    public let userInfo = NSMutableDictionary()
+    /// Whether deletions follow the delete rules when pending changes are processed (the default), or at once.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether registered objects stay in memory until the context is reset. Default `false`.
+    open var retainsRegisteredObjects = false { didSet { retained = retainsRegisteredObjects ? registry.all : [] } }
+    /// Whether a fault whose row is gone becomes an object without values (the default) or an error of the program.
+    open var shouldDeleteInaccessibleFaults = true
+    /// How old a row may be that a fault takes. Faults always read the newest row; the value is kept only.
+    open var stalenessInterval: TimeInterval = -1
+    /// What happens when the store's rows are newer than those that changes were based on. Default: an error.
+    open var mergePolicy: Any = NSMergePolicy.error
+    /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
+    open var automaticallyMergesChangesFromParent = false {
+        didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }
+    }
+
+    final var coordinator: NSPersistentStoreCoordinator?
+    final var parentContext: NSManagedObjectContext?
+
+    /// All objects that are or were inserted, updated or deleted since the last save, in that order.
+    final var changed: ContiguousArray<NSManagedObject> = []
+    /// The objects that changed since pending changes were last processed.
+    final var event: ContiguousArray<NSManagedObject> = []
+    /// Reported by the next objects-did-change notification.
+    final var refreshed: Set<NSManagedObject> = []
+    final var retained: [NSManagedObject] = []
+    /// Stores that inserted objects were assigned to.
+    final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
+    final var readErrors: [NSManagedObjectID: any Error] = [:]
+    /// The block that a fault was last fired from; the next fault is often its neighbour.
+    final var lastBlock: Block?
+    final var isProcessingScheduled = false
+    final var isSaving = false
+
+    /// Creates a context without coordinator.
+    public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
+        self.concurrencyType = concurrencyType
+        queue = ContextQueue(concurrencyType)
+        super.init()
+        registry.context = self
+    }
+
+    /// Creates a context without coordinator.
+    public convenience init(_ concurrencyType: ConcurrencyType) {
+        self.init(concurrencyType: concurrencyType.rawValue)
+    }
+
+    deinit {
+        detachAll()
+    }
+
+    /// Where the context gets and saves its objects. Setting another one resets the context.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator }
+        set {
+            if coordinator !== newValue, coordinator != nil { reset() }
+            coordinator = newValue
+            if automaticallyMergesChangesFromParent { newValue?.observe(self) }
+        }
+    }
+
+    final var modelShapes: ModelShapes? { coordinator?.shapes }
+
+    /// Whether a save would have something to do.
+    open var hasChanges: Bool {
+        changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
+    }
+
+    /// The objects that the next save inserts.
+    open var insertedObjects: Set<NSManagedObject> { Set(changed.filter(\.isInserted)) }
+
+    /// The objects that the next save updates.
+    open var updatedObjects: Set<NSManagedObject> { Set(changed.filter(\.isUpdated)) }
+
+    /// The objects that the next save deletes.
+    open var deletedObjects: Set<NSManagedObject> {
+        Set(changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
+    }
+
+    /// The objects that are in memory.
+    ///
+    /// - Complexity: O(n).
+    open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+
+    // MARK: Locking
+
+    /// Takes the lock that ``unlock()`` releases. Contexts are confined by their queues; nothing in Strata uses it.
+    public func lock() { lockForLocking.lock() }
+
+    public func unlock() { lockForLocking.unlock() }
+
+    // MARK: Lists
+
+    /// Puts an object into the lists of what has changed.
+    final func list(_ object: NSManagedObject) {
+        if !object.flags.contains(.listed) {
+            object.flags.insert(.listed)
+            changed.append(object)
+        }
+        if !object.flags.contains(.inEvent) {
+            object.flags.insert(.inEvent)
+            event.append(object)
+            scheduleProcessing()
+        }
+    }
+
+    /// Lets every object go that is still alive, with its values as they are.
+    private func detachAll() {
+        registry.context = nil
+        for object in registry.all {
+            object.overlay.map { overlay in
+                // References to other objects may form circles, which nothing else would break.
+                overlay.clearValues(object.shape) { present, _ in present }
+            }
+            object.toMany = []
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// Objects by what happened to them, for notifications.
+struct ObjectChanges {
+    var inserted: ContiguousArray<NSManagedObject> = []
+    var updated: ContiguousArray<NSManagedObject> = []
+    var deleted: ContiguousArray<NSManagedObject> = []
+    var refreshed: Set<NSManagedObject> = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
+
+    func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:]) {
+        guard !isEmpty || !extra.isEmpty else { return }
+        var info = extra
+        if !inserted.isEmpty { info[NSInsertedObjectsKey] = Self.set(inserted) }
+        if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
+        if !deleted.isEmpty { info[NSDeletedObjectsKey] = Self.set(deleted) }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
+        NotificationCenter.default.post(name: name, object: context, userInfo: info)
+    }
+
+    private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
+        var set = Set<NSManagedObject>(minimumCapacity: objects.count)
+        for object in objects { set.insert(object) }
+        return set
+    }
+}

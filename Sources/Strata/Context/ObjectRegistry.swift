@@ -1,0 +1,175 @@
+import CStrataSupport
+import Foundation
+import StrataLog
+import Synchronization
+
+/// One object per row and context: the table that finds the object for a reference, without keeping it alive.
+///
+/// Objects hold their registry, not their context, so that they may outlive it. An object may be released on any
+/// thread: its `deinit` takes the lock to remove itself before its memory is freed, and a look-up takes a reference
+/// under the same lock or finds that the object is being destroyed.
+final class ObjectRegistry: @unchecked Sendable {
+    // Unchecked: the tables are guarded by the mutex; `context` and `handles` belong to the context's queue.
+
+    private struct Tables: ~Copyable {
+        var temporary = RefTable()
+        var first = RefTable()
+        /// Of the stores after the first.
+        var others: [Box] = []
+
+        final class Box {
+            var table = RefTable()
+        }
+
+        mutating func with<R>(_ storeIndex: UInt16, _ body: (inout RefTable) -> R) -> R {
+            switch storeIndex {
+            case 0: return body(&temporary)
+            case 1: return body(&first)
+            default:
+                while others.count < Int(storeIndex) - 1 { others.append(Box()) }
+                return body(&others[Int(storeIndex) - 2].table)
+            }
+        }
+    }
+
+    private let lock = Mutex<Void>(())
+    /// Only touched in `locked`.
+    private var tables = Tables()
+
+    private func locked<R>(_ body: (inout Tables) -> R) -> R {
+        // withLock would want the tables to be Sendable, which what they point to is not.
+        lock._unsafeLock()
+        defer { lock._unsafeUnlock() }
+        return body(&tables)
+    }
+
+    /// Nil once the context has gone.
+    unowned(unsafe) var context: NSManagedObjectContext?
+    /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
+    private(set) var handles: [StoreHandle] = []
+
+    func handle(_ storeIndex: UInt16) -> StoreHandle? {
+        storeIndex == 0 ? nil : handles[Int(storeIndex) - 1]
+    }
+
+    func storeIndex(of handle: StoreHandle) -> UInt16 {
+        if let index = handles.firstIndex(where: { $0 === handle }) { return UInt16(index + 1) }
+        handles.append(handle)
+        return UInt16(handles.count)
+    }
+
+    /// The registered object, nil if there is none.
+    func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
+        locked { tables in
+            tables.with(storeIndex) { Self.retain($0.object(ref)) }
+        }
+    }
+
+    private static func retain(_ pointer: UnsafeMutableRawPointer?) -> NSManagedObject? {
+        guard let pointer, let retained = strata_try_retain(pointer) else { return nil }
+        return Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()
+    }
+
+    func add(_ object: NSManagedObject) {
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        let (ref, storeIndex) = (object.ref, object.storeIndex)
+        object.registry = self
+        object.flags.insert(.registered)
+        locked { tables in
+            tables.with(storeIndex) { $0.set(ref, pointer) }
+        }
+    }
+
+    /// Called from deinit, on any thread.
+    func remove(_ object: NSManagedObject) {
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        let (ref, storeIndex) = (object.ref, object.storeIndex)
+        locked { tables in
+            tables.with(storeIndex) { $0.remove(ref, pointer) }
+        }
+    }
+
+    /// The objects for references into one store, in their order; makes faults of those that are not registered. A
+    /// reference to an entity that the store does not have is left out.
+    ///
+    /// - Complexity: O(n), taking the lock twice.
+    func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, handle: StoreHandle) -> [NSManagedObject] {
+        var found: [NSManagedObject?] = []
+        found.reserveCapacity(refs.count)
+        locked { tables in
+            tables.with(storeIndex) { table in
+                for ref in refs { found.append(Self.retain(table.object(ref))) }
+            }
+        }
+        var missing: [NSManagedObject] = []
+        var result: [NSManagedObject] = []
+        result.reserveCapacity(refs.count)
+        for (index, ref) in refs.enumerated() {
+            if let object = found[index] {
+                result.append(object)
+            } else if let object = makeFault(ref, storeIndex, handle: handle) {
+                missing.append(object)
+                result.append(object)
+            }
+        }
+        guard !missing.isEmpty else { return result }
+        locked { tables in
+            tables.with(storeIndex) { table in
+                table.reserve(missing.count)
+                for object in missing { table.set(object.ref, Unmanaged.passUnretained(object).toOpaque()) }
+            }
+        }
+        return result
+    }
+
+    /// Moves objects that have been saved from the temporary table to their store's.
+    func becamePermanent(_ objects: [(object: NSManagedObject, ref: ObjectRef)], _ storeIndex: UInt16) {
+        locked { tables in
+            for (object, _) in objects {
+                let pointer = Unmanaged.passUnretained(object).toOpaque()
+                tables.temporary.remove(object.ref, pointer)
+            }
+            tables.with(storeIndex) { table in
+                table.reserve(objects.count)
+                for (object, ref) in objects {
+                    object.ref = ref
+                    object.storeIndex = storeIndex
+                    object.cachedID = nil
+                    table.set(ref, Unmanaged.passUnretained(object).toOpaque())
+                }
+            }
+        }
+    }
+
+    /// A fault for a row; not yet in the table.
+    private func makeFault(_ ref: ObjectRef, _ storeIndex: UInt16, handle: StoreHandle) -> NSManagedObject? {
+        guard let shape = handle.map.shape(ref.entity) else { return nil }
+        let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
+        object.ref = ref
+        object.storeIndex = storeIndex
+        object.registry = self
+        object.flags = .registered
+        return object
+    }
+
+    /// Takes an object out; it no longer belongs to the context.
+    func forget(_ object: NSManagedObject) {
+        guard object.flags.contains(.registered) else { return }
+        remove(object)
+        object.flags.remove(.registered)
+    }
+
+    /// Every object that is alive.
+    var all: [NSManagedObject] {
+        locked { tables in
+            var objects: [NSManagedObject] = []
+            let collect = { (pointer: UnsafeMutableRawPointer) in
+                if let object = Self.retain(pointer) { objects.append(object) }
+            }
+            tables.temporary.forEach(collect)
+            tables.first.forEach(collect)
+            for box in tables.others { box.table.forEach(collect) }
+            return objects
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import StrataLog
+
+/// An open-addressing table from object references to unretained objects.
+struct RefTable: ~Copyable {
+    private struct Entry {
+        var key: UInt64
+        var object: UnsafeMutableRawPointer?
+    }
+
+    private var entries: UnsafeMutablePointer<Entry>
+    private var mask: Int
+    private(set) var count = 0
+
+    init() {
+        entries = Self.allocate(64)
+        mask = 63
+    }
+
+    deinit {
+        entries.deallocate()
+    }
+
+    private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
+        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+        entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
+        return entries
+    }
+
+    /// Where a key's search begins. References are never 0, which marks a free entry.
+    private func home(_ key: UInt64) -> Int {
+        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> 20) & mask
+    }
+
+    private func find(_ key: UInt64) -> Int {
+        var index = home(key)
+        while entries[index].key != key && entries[index].key != 0 { index = (index + 1) & mask }
+        return index
+    }
+
+    func object(_ ref: ObjectRef) -> UnsafeMutableRawPointer? {
+        entries[find(ref.rawValue)].object
+    }
+
+    /// Sets the object, replacing what was there.
+    mutating func set(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) {
+        var index = find(ref.rawValue)
+        if entries[index].key == 0 {
+            if (count + 1) * 3 > (mask + 1) * 2 {
+                grow(to: (mask + 1) * 2)
+                index = find(ref.rawValue)
+            }
+            count += 1
+        }
+        entries[index] = Entry(key: ref.rawValue, object: object)
+    }
+
+    /// Removes the entry if it still holds this object: a dying object may already have been replaced.
+    mutating func remove(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) {
+        var hole = find(ref.rawValue)
+        guard entries[hole].object == object else { return }
+        count -= 1
+        // Entries behind the hole move up, so that searches need no marks where something once was.
+        var index = hole
+        while true {
+            index = (index + 1) & mask
+            let key = entries[index].key
+            if key == 0 { break }
+            if (index &- home(key)) & mask >= (index &- hole) & mask {
+                entries[hole] = entries[index]
+                hole = index
+            }
+        }
+        entries[hole] = Entry(key: 0, object: nil)
+    }
+
+    mutating func reserve(_ additional: Int) {
+        var capacity = mask + 1
+        while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
+        if capacity > mask + 1 { grow(to: capacity) }
+    }
+
+    private mutating func grow(to capacity: Int) {
+        let old = entries
+        let oldCapacity = mask + 1
+        entries = Self.allocate(capacity)
+        mask = capacity - 1
+        for index in 0..<oldCapacity where old[index].key != 0 { entries[find(old[index].key)] = old[index] }
+        old.deallocate()
+    }
+
+    func forEach(_ body: (UnsafeMutableRawPointer) -> Void) {
+        for index in 0...mask {
+            if let object = entries[index].object { body(object) }
+        }
+    }
+}

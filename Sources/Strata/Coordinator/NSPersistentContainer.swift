@@ -1,0 +1,98 @@
+public import Foundation
+import Synchronization
+
+/// A model, a coordinator with its stores, and a context for the main queue: what most programs need.
+///
+/// Safe to use from any thread, except for ``viewContext``, which belongs to the main queue.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    // Unchecked: what changes is in the mutex.
+
+    /// The name of the container: of its model, and of its store unless told otherwise.
+    public let name: String
+    /// The model.
+    public let managedObjectModel: NSManagedObjectModel
+    /// The coordinator.
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    /// The context of the main queue.
+    public let viewContext: NSManagedObjectContext
+    private let descriptions: Mutex<UncheckedBox<[NSPersistentStoreDescription]>>
+
+    /// Where stores lie unless told otherwise: the program's directory in the user's application support directory.
+    open class func defaultDirectoryURL() -> URL {
+        let base =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share")
+        return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
+    /// Creates a container whose model is the file of that name in the main bundle.
+    ///
+    /// - Precondition: the model exists and can be read.
+    public convenience init(name: String) {
+        let url = ["momd", "mom", "xcdatamodeld"].lazy.compactMap {
+            Bundle.main.url(forResource: name, withExtension: $0)
+        }.first
+        let model = url.flatMap { NSManagedObjectModel(contentsOf: $0) } ?? NSManagedObjectModel.mergedModel(from: nil)
+        guard let model else { preconditionFailure("there is no model named \(name) in the main bundle") }
+        self.init(name: name, managedObjectModel: model)
+    }
+
+    /// Creates a container with one store, `name.sqlite` in ``defaultDirectoryURL()``, that has not been loaded yet.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        viewContext = NSManagedObjectContext(.mainQueue)
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+        descriptions = Mutex(UncheckedBox([NSPersistentStoreDescription(url: url)]))
+    }
+
+    /// The stores that ``loadPersistentStores(completionHandler:)`` loads.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { descriptions.withLock { $0 }.value }
+        set {
+            let box = UncheckedBox(newValue)
+            descriptions.withLock { $0 = box }
+        }
+    }
+
+    /// Adds the stores, creating those that do not exist, and calls the block once for each.
+    ///
+    /// Returns when all have been added, except for those that are to be added asynchronously.
+    open func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            if let url = description.url, url.isFileURL, url.path != "/dev/null" {
+                // A directory that cannot be made shows in the error of opening the store.
+                try? FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            }
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// A new context with a queue of its own.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs a block with a new context on its queue, later.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs a block with a new context on its queue and suspends until it is done.
+    ///
+    /// - Throws: what the block throws.
+    public final func performBackgroundTask<T, Failure: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { () throws(Failure) -> T in try block(context) }
+    }
+}

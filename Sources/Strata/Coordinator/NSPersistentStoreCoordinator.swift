@@ -1,0 +1,201 @@
+public import Foundation
+import StrataLog
+import Synchronization
+
+/// Joins a model with the stores that hold its objects. Safe to use from any thread.
+open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
+    // Unchecked: what changes is in the mutex.
+
+    private struct State {
+        var stores: [NSPersistentStore] = []
+        var observers: [WeakContext] = []
+        var name: String?
+    }
+
+    private struct WeakContext: @unchecked Sendable {
+        // Unchecked: the context is only asked to perform a block.
+        weak var context: NSManagedObjectContext?
+    }
+
+    /// The model, which can no longer be changed.
+    public let managedObjectModel: NSManagedObjectModel
+    let shapes: ModelShapes
+    private let state = Mutex<State>(State())
+    private let queue = DispatchQueue(label: "strata.coordinator")
+    private let queueKey = DispatchSpecificKey<Bool>()
+    private let lockForLocking = NSRecursiveLock()
+
+    /// Creates a coordinator without stores; the model becomes immutable.
+    public init(managedObjectModel model: NSManagedObjectModel) {
+        managedObjectModel = model
+        shapes = ModelShapes.of(model)
+        super.init()
+        queue.setSpecific(key: queueKey, value: true)
+    }
+
+    deinit {
+        for store in state.withLock({ $0.stores }) { try? store.detach()?.log.close() }
+    }
+
+    /// A name for messages.
+    open var name: String? {
+        get { state.withLock { $0.name } }
+        set { state.withLock { $0.name = newValue } }
+    }
+
+    /// The stores, in the order in which they were added.
+    open var persistentStores: [NSPersistentStore] { state.withLock { $0.stores } }
+
+    // MARK: Queue
+
+    /// Runs a block on the coordinator's queue, later.
+    open func perform(_ block: @escaping () -> Void) {
+        let box = UncheckedBox(block)
+        queue.async { box.value() }
+    }
+
+    /// Runs a block on the coordinator's queue and waits for it. May be nested.
+    @_disfavoredOverload
+    open func performAndWait(_ block: () -> Void) {
+        if DispatchQueue.getSpecific(key: queueKey) == true { block() } else { queue.sync(execute: block) }
+    }
+
+    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested.
+    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
+        return try queue.sync(execute: block)
+    }
+
+    /// Takes the lock that ``unlock()`` releases. Nothing in Strata uses it.
+    public func lock() { lockForLocking.lock() }
+
+    public func unlock() { lockForLocking.unlock() }
+
+    // MARK: Stores
+
+    /// The store at a URL.
+    open func persistentStore(for url: URL) -> NSPersistentStore? {
+        persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
+    }
+
+    /// Where a store is; /dev/null for one in memory.
+    open func url(for store: NSPersistentStore) -> URL {
+        store.url ?? URL(fileURLWithPath: "/dev/null")
+    }
+
+    /// A store's metadata, with its type, UUID and version hashes.
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    /// Sets a store's metadata, which is written with the next save. Values are property-list values.
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+    func add(_ store: NSPersistentStore) {
+        state.withLock { $0.stores.append(store) }
+        store.didAdd(to: self)
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSAddedPersistentStoresKey: [store]])
+    }
+
+    /// Closes a store. Objects of it that are still in contexts can no longer be read.
+    ///
+    /// - Throws: `CocoaError` when the store is not one of the coordinator's, or its log cannot be closed in order.
+    open func remove(_ store: NSPersistentStore) throws {
+        guard persistentStores.contains(where: { $0 === store }) else {
+            throw CocoaError(
+                .persistentStoreOperation,
+                userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
+        }
+        try store.savePendingMetadata()
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        store.willRemove(from: self)
+        state.withLock { $0.stores.removeAll { $0 === store } }
+        if let handle = store.detach() {
+            do {
+                try handle.log.close()
+            } catch {
+                throw StoreFailure.cocoaError(error, saving: handle)
+            }
+        }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
+    }
+
+    /// The ID that a URI names; nil when no store of the coordinator has that UUID or the URI is not an object's.
+    ///
+    /// The object need not exist.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        let parts = url.pathComponents.filter { $0 != "/" }
+        guard url.scheme == "x-coredata", let host = url.host, parts.count == 2, parts[1].hasPrefix("p"),
+            let key = UInt64(parts[1].dropFirst()), key > 0, key <= ObjectRef.maximumKey,
+            let shape = shapes.byName[parts[0].removingPercentEncoding ?? parts[0]]
+        else { return nil }
+        let handle = persistentStores.lazy.compactMap(\.handle).first {
+            $0.identity.uuidString.caseInsensitiveCompare(host) == .orderedSame
+        }
+        guard let handle, handle.map.holds(shape) else { return nil }
+        let ref = ObjectRef(entity: handle.map.numbers[shape.index], key: key)
+        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+    }
+
+    // MARK: For contexts
+
+    func handle(_ identity: StoreIdentity) -> StoreHandle? {
+        state.withLock { state in
+            state.stores.lazy.compactMap(\.handle).first { $0.identity === identity }
+        }
+    }
+
+    /// The store that new objects of an entity go to: the first that holds it.
+    func handle(holding shape: EntityShape) -> StoreHandle? {
+        persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
+    }
+
+    func savePendingMetadata() throws {
+        for store in persistentStores { try store.savePendingMetadata() }
+    }
+
+    /// From now on the context hears of other contexts' saves.
+    func observe(_ context: NSManagedObjectContext) {
+        let weakContext = WeakContext(context: context)
+        state.withLock { state in
+            state.observers.removeAll { $0.context == nil || $0.context === weakContext.context }
+            state.observers.append(weakContext)
+        }
+    }
+
+    /// What did-save notifications say beside the objects: where the history stands.
+    func saveInfo(_ parts: [StoreSave]) -> [AnyHashable: Any] {
+        var sequences: [String: UInt64] = [:]
+        for part in parts {
+            if let receipt = part.receipt { sequences[part.handle.identity.uuidString] = receipt.sequence }
+        }
+        return sequences.isEmpty ? [:] : [NSPersistentHistoryTokenKey: NSPersistentHistoryToken(sequences)]
+    }
+
+    /// Tells the other contexts and whoever listens for remote changes.
+    func didSave(_ parts: [StoreSave], _ changes: ObjectChanges, from context: NSManagedObjectContext) {
+        let observers = state.withLock { $0.observers.compactMap(\.context) }.filter {
+            $0 !== context && $0.automaticallyMergesChangesFromParent
+        }
+        if !observers.isEmpty {
+            let ids = MergedIDs(
+                inserted: changes.inserted.map(\.objectID), updated: changes.updated.map(\.objectID),
+                deleted: changes.deleted.map(\.objectID))
+            for observer in observers { observer.perform { observer.merge(ids) } }
+        }
+        for part in parts {
+            guard let receipt = part.receipt, let store = part.handle.identity.store, store.postsRemoteChanges else {
+                continue
+            }
+            let uuid = part.handle.identity.uuidString
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreRemoteChange, object: self,
+                userInfo: [
+                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url(for: store),
+                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: receipt.sequence]),
+                ])
+        }
+    }
+}

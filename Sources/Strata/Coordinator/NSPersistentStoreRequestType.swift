@@ -1,0 +1,22 @@
+/// What a store is asked for.
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    /// To find objects.
+    case fetchRequestType = 1
+    /// To save changes.
+    case saveRequestType = 2
+    /// To insert many objects at once.
+    case batchInsertRequestType = 5
+    /// To change many objects at once.
+    case batchUpdateRequestType = 6
+    /// To delete many objects at once.
+    case batchDeleteRequestType = 7
+}
+
+/// What happened to a ubiquitous store.
+@available(*, deprecated, message: "Ubiquitous stores are not supported.")
+public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
+    case accountAdded = 1
+    case accountRemoved = 2
+    case contentRemoved = 3
+    case initialImportCompleted = 4
+}

@@ -1,0 +1,48 @@
+import StrataLog
+
+/// Translates between a model's shapes and the numbers they have in one store. Immutable.
+final class StoreMap: Sendable {
+    /// Entity numbers by shape index; 0 for entities that the store does not hold.
+    let numbers: [UInt16]
+    private let shapesByNumber: [EntityShape?]
+    /// By shape index and slot; 0 for none.
+    private let postings: [[UInt16]]
+    private let linkNumbers: [UInt16]
+    private let linkPostingNumbers: [[UInt16]]
+
+    init(_ shapes: ModelShapes, _ stored: StoredModel) {
+        var numbers = [UInt16](repeating: 0, count: shapes.shapes.count)
+        var byNumber = [EntityShape?](repeating: nil, count: Int(stored.entities.map(\.number).max() ?? 0) + 1)
+        for entity in stored.entities {
+            guard let shape = shapes.byName[entity.name] else { continue }
+            numbers[shape.index] = entity.number
+            byNumber[Int(entity.number)] = shape
+        }
+        self.numbers = numbers
+        shapesByNumber = byNumber
+        postings = shapes.shapes.map { shape in
+            shape.slots.map { info in
+                guard info.relationshipIndex >= 0 else { return 0 }
+                let relationship = shape.relationships[info.relationshipIndex]
+                return relationship.keepsPostings ? stored.postings[relationship.storedName] ?? 0 : 0
+            }
+        }
+        linkNumbers = shapes.links.map { stored.entity(StoredModel.linkName($0))?.number ?? 0 }
+        linkPostingNumbers = shapes.links.map { link in
+            (0...1).map { stored.postings[StoredModel.linkPostingsName(link, $0)] ?? 0 }
+        }
+    }
+
+    /// Nil for a hidden entity and for a number the store does not have.
+    func shape(_ number: UInt16) -> EntityShape? {
+        Int(number) < shapesByNumber.count ? shapesByNumber[Int(number)] : nil
+    }
+
+    func holds(_ shape: EntityShape) -> Bool { numbers[shape.index] != 0 }
+
+    func postings(_ shape: EntityShape, _ slot: Int) -> UInt16 { postings[shape.index][slot] }
+
+    func linkNumber(_ link: LinkShape) -> UInt16 { linkNumbers[link.index] }
+
+    func linkPostings(_ link: LinkShape, _ side: Int) -> UInt16 { linkPostingNumbers[link.index][side] }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import StrataLog
+
+/// What a store knows of the model it was written with: the numbers that entities and postings have in it for its whole
+/// life, and which property lies in which slot. Kept as JSON in the engine's schema.
+struct StoredModel: Codable, Equatable {
+    struct Entity: Codable, Equatable {
+        var name: String
+        var number: UInt16
+        var root: UInt16
+        /// The properties by slot.
+        var slots: [String]
+        /// Nil for hidden entities that keep links.
+        var versionHash: Data?
+    }
+
+    var format = 1
+    var entities: [Entity] = []
+    /// "Entity.relationship" to number.
+    var postings: [String: UInt16] = [:]
+    var versionIdentifiers: [String] = []
+
+    static let maximumFormat = 1
+    static func linkName(_ link: LinkShape) -> String { "link \(link.name)" }
+    static func linkPostingsName(_ link: LinkShape, _ side: Int) -> String { "link \(link.name) \(side)" }
+
+    /// The stored form of a model; numbers that `previous` gave out stay as they are.
+    ///
+    /// - Throws: `CocoaError` when numbers run out.
+    init(_ shapes: ModelShapes, holding held: Set<String>, previous: StoredModel?) throws {
+        var numbers = Dictionary(
+            previous?.entities.map { ($0.name, $0.number) } ?? [], uniquingKeysWith: { first, _ in first })
+        var nextNumber = UInt32(numbers.values.max() ?? 0) + 1
+        postings = previous?.postings ?? [:]
+        var nextPostings = UInt32(postings.values.max() ?? 0) + 1
+        func number(_ name: String) throws -> UInt16 {
+            if let known = numbers[name] { return known }
+            guard let new = UInt16(exactly: nextNumber) else { throw Self.exhausted }
+            nextNumber += 1
+            numbers[name] = new
+            return new
+        }
+        func givePostings(_ name: String) throws {
+            guard postings[name] == nil else { return }
+            guard let new = UInt16(exactly: nextPostings) else { throw Self.exhausted }
+            nextPostings += 1
+            postings[name] = new
+        }
+        let shapesHeld = shapes.shapes.filter { held.contains($0.name) }.sorted { $0.name < $1.name }
+        for shape in shapesHeld {
+            entities.append(
+                Entity(
+                    name: shape.name, number: try number(shape.name), root: try number(shape.root.name),
+                    slots: shape.slots.prefix(shape.persistentSlotCount).map(\.name),
+                    versionHash: shape.entity.versionHash))
+            for relationship in shape.relationships where relationship.keepsPostings {
+                try givePostings(relationship.storedName)
+            }
+        }
+        let linksHeld = shapes.links.filter { link in
+            shapesHeld.contains { shape in
+                shape.relationships.contains { relationship in
+                    if case .link(let other, _) = relationship.storage { return other === link }
+                    return false
+                }
+            }
+        }
+        for link in linksHeld.sorted(by: { $0.name < $1.name }) {
+            let name = Self.linkName(link)
+            let number = try number(name)
+            entities.append(
+                Entity(name: name, number: number, root: number, slots: ["0", "1", "position 0", "position 1"]))
+            try givePostings(Self.linkPostingsName(link, 0))
+            try givePostings(Self.linkPostingsName(link, 1))
+        }
+        versionIdentifiers = shapes.model.versionIdentifiers.map { "\($0.base)" }.sorted()
+    }
+
+    private static var exhausted: CocoaError {
+        CocoaError(
+            .persistentStoreOpen, userInfo: [NSLocalizedDescriptionKey: "The store has no entity numbers left."])
+    }
+
+    /// - Throws: a decoding error for anything that is no stored model, or one of a later version.
+    init(bytes: [UInt8]) throws {
+        self = try JSONDecoder().decode(StoredModel.self, from: Data(bytes))
+        guard format <= Self.maximumFormat else { throw CocoaError(.coderReadCorrupt) }
+    }
+
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        return Array(try encoder.encode(self))
+    }
+
+    var versionHashes: [String: Data] {
+        Dictionary(
+            entities.compactMap { entity in entity.versionHash.map { (entity.name, $0) } },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }
+
+    /// The engine's schema for the model.
+    func schema(_ shapes: ModelShapes) throws -> Schema {
+        var layouts: [EntityLayout] = []
+        for entity in entities {
+            var slots: [SlotLayout] = []
+            if let shape = shapes.byName[entity.name] {
+                for info in shape.slots.prefix(shape.persistentSlotCount) {
+                    let relationship = info.relationshipIndex < 0 ? nil : shape.relationships[info.relationshipIndex]
+                    slots.append(
+                        SlotLayout(
+                            info.kind.valueKind,
+                            postingsID: relationship.map { $0.keepsPostings ? postings[$0.storedName] ?? 0 : 0 } ?? 0,
+                            preservedInHistory: info.attribute?.preservesValueInHistoryOnDeletion ?? false))
+                }
+            } else {
+                let name = String(entity.name.dropFirst("link ".count))
+                for side in 0...1 {
+                    slots.append(SlotLayout(.reference, postingsID: postings["link \(name) \(side)"] ?? 0))
+                }
+                slots += [SlotLayout(.int64), SlotLayout(.int64)]
+            }
+            layouts.append(EntityLayout(id: entity.number, rootID: entity.root, name: entity.name, slots: slots))
+        }
+        return Schema(entities: layouts, model: try encoded())
+    }
+}
+
+extension RelationshipShape {
+    /// Whether the to-one's column is kept as postings too, for the to-many at the other end.
+    var keepsPostings: Bool { !isToMany && inverse?.isToMany == true }
+
+    /// The name that stored numbers go by.
+    var storedName: String { "\(declaringName).\(name)" }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import StrataLog
+
+/// The rows that a fetch has to look at in one store.
+enum FetchCandidates {
+    /// Every row of the entities.
+    case scan
+    /// Only these.
+    case refs([ObjectRef])
+
+    /// What the predicate allows to be left out: it is looked at for parts that must hold and that name objects
+    /// (`SELF == x`, `SELF IN list`) or the target of a to-one relationship kept as postings (`parent == x`).
+    static func of(_ plan: FetchPlan, _ scope: RowScope) throws(StoreError) -> FetchCandidates {
+        guard let predicate = plan.predicate else { return .scan }
+        return try of(predicate, plan, scope) ?? .scan
+    }
+
+    private static func of(
+        _ predicate: NSPredicate, _ plan: FetchPlan, _ scope: RowScope
+    ) throws(StoreError) -> FetchCandidates? {
+        if let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and {
+            for part in compound.subpredicates {
+                if let found = try of(part, plan, scope) { return found }
+            }
+            return nil
+        }
+        guard let comparison = predicate as? NSComparisonPredicate,
+            comparison.comparisonPredicateModifier == .direct
+        else { return nil }
+        switch (comparison.leftExpression.form, comparison.predicateOperatorType, comparison.rightExpression.form) {
+        case (.evaluatedObject, .equalTo, .constant(let value)):
+            return refs([value], scope).map { .refs($0) }
+        case (.constant(let value), .equalTo, .evaluatedObject):
+            return refs([value], scope).map { .refs($0) }
+        case (.evaluatedObject, .in, .constant(let list?)):
+            guard let elements = AnyElements(list) else { return nil }
+            return refs(elements.elements, scope).map { .refs($0) }
+        case (.keyPath(nil, let path), .equalTo, .constant(let value?)):
+            return try referrers(path, value, plan, scope)
+        case (.constant(let value?), .equalTo, .keyPath(nil, let path)):
+            return try referrers(path, value, plan, scope)
+        default:
+            return nil
+        }
+    }
+
+    /// The references that objects and IDs stand for, without repetitions; nil when something else is among them.
+    private static func refs(_ values: [Any?], _ scope: RowScope) -> [ObjectRef]? {
+        var refs: [ObjectRef] = []
+        var seen: Set<ObjectRef> = []
+        for value in values {
+            guard let value else { continue }
+            let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID
+            guard let id else { return nil }
+            if id.identity === scope.handle.identity, seen.insert(id.ref).inserted { refs.append(id.ref) }
+        }
+        return refs.sorted()
+    }
+
+    private static func referrers(
+        _ path: KeyPathComponents, _ value: Any, _ plan: FetchPlan, _ scope: RowScope
+    ) throws(StoreError) -> FetchCandidates? {
+        guard path.names.count == 1, let relationship = plan.shape.relationship(path.names[0]),
+            relationship.keepsPostings, let targets = refs([value], scope)
+        else { return nil }
+        guard let target = targets.first else { return .refs([]) }
+        let postings = scope.handle.map.postings(plan.shape, relationship.slot)
+        return .refs(try scope.snapshot.referrers(postings: postings, to: target))
+    }
+}

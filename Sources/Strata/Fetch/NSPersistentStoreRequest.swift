@@ -1,0 +1,21 @@
+public import Foundation
+
+/// Something that is asked of the stores.
+open class NSPersistentStoreRequest: NSObject, NSCopying {
+    /// The stores that are asked; nil for all.
+    open var affectedStores: [NSPersistentStore]?
+
+    /// The kind of request.
+    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    override public init() {}
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        preconditionFailure("\(type(of: self)) does not support copying")
+    }
+}
+
+/// The answer to a request.
+open class NSPersistentStoreResult: NSObject {
+    override init() {}
+}

@@ -1,0 +1,103 @@
+import Foundation
+import StrataLog
+
+/// What all rows that a fetch looks at have in common.
+final class RowScope {
+    let handle: StoreHandle
+    let snapshot: Snapshot
+    /// The first error that reading a value met: predicates cannot throw.
+    var error: StoreError?
+
+    init(_ handle: StoreHandle) {
+        self.handle = handle
+        snapshot = handle.log.snapshot
+    }
+}
+
+/// A stored row that predicates and sort descriptors read by name, without an object for it.
+final class RowSource: KeyValueCoding, PredicateIdentifiable {
+    private let scope: RowScope
+    private(set) var shape: EntityShape
+    private(set) var block: Block
+    private(set) var row: Int
+
+    init(_ scope: RowScope, _ shape: EntityShape, _ block: Block, _ row: Int) {
+        self.scope = scope
+        self.shape = shape
+        self.block = block
+        self.row = row
+    }
+
+    /// Makes it stand for another row.
+    func move(to block: Block, _ row: Int, _ shape: EntityShape) {
+        self.block = block
+        self.row = row
+        self.shape = shape
+    }
+
+    var ref: ObjectRef { ObjectRef(entity: block.entity, key: block.key(row)) }
+
+    var predicateIdentity: AnyHashable { objectID }
+
+    var objectID: NSManagedObjectID {
+        NSManagedObjectID(ref: ref, identity: scope.handle.identity, shape: shape)
+    }
+
+    func value(forKey key: String) -> Any? {
+        switch shape.place(key) {
+        case .slot(let slot)?: return value(slot)
+        case .toMany(let index)?: return members(shape.relationships[index])
+        case .fetched?: return nil
+        case nil:
+            switch key {
+            case "self": return self
+            case "objectID": return objectID
+            case "entity": return shape.entity
+            default: preconditionFailure("keypath \(key) not found in entity \(shape.name)")
+            }
+        }
+    }
+
+    private func value(_ slot: Int) -> Any? {
+        let info = shape.slots[slot]
+        // A transient property has no stored value.
+        guard info.isPersistent else { return nil }
+        do {
+            let column = try block.column(slot)
+            if info.kind == .toOne { return try source(column.reference(row)) }
+            return ColumnBoxing.box(column, row, info, external: read)
+        } catch {
+            scope.error = scope.error ?? error
+            return nil
+        }
+    }
+
+    private func read(_ value: ExternalValue) -> [UInt8]? {
+        do {
+            return try scope.handle.log.read(value)
+        } catch {
+            scope.error = scope.error ?? error
+            return nil
+        }
+    }
+
+    private func source(_ ref: ObjectRef) throws(StoreError) -> RowSource? {
+        guard !ref.isNull, let row = try scope.snapshot.row(ref), let shape = scope.handle.map.shape(row.block.entity)
+        else { return nil }
+        return RowSource(scope, shape, row.block, row.index)
+    }
+
+    private func members(_ relationship: RelationshipShape) -> Any? {
+        do {
+            let reader = RelationshipReader(handle: scope.handle, snapshot: scope.snapshot)
+            var sources: [RowSource] = []
+            for member in try reader.members(relationship, of: ref) {
+                if let source = try source(member.ref) { sources.append(source) }
+            }
+            return sources
+        } catch {
+            scope.error = scope.error ?? error
+            return nil
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// A sort descriptor that knows its key by name; what `NSSortDescriptor(key:ascending:)` makes.
+final class KeySortDescriptor: NSSortDescriptor {
+    /// How two values are compared.
+    enum Order {
+        case natural
+        case selector(Selector)
+        case comparator(Comparator)
+    }
+
+    /// What the key path handed to Foundation starts at; two of them are equal when their keys are.
+    struct Root {
+        subscript(key key: String) -> Int { key.count }
+    }
+
+    let path: KeyPathComponents
+    let order: Order
+    private let compareValues: @Sendable (Any, Any) -> ComparisonResult
+
+    init(key: String, ascending: Bool, order: Order) {
+        path = KeyPathComponents(key)
+        self.order = order
+        switch order {
+        case .natural, .comparator: compareValues = Self.naturalOrder
+        case .selector(let selector): compareValues = Self.order(named: selector)
+        }
+        super.init(keyPath: \Root[key: key], ascending: ascending)
+    }
+
+    required init?(coder: NSCoder) {
+        return nil
+    }
+
+    override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        let left = KeyValueAccess.value(of: object1, path: path)
+        let right = KeyValueAccess.value(of: object2, path: path)
+        let result: ComparisonResult =
+            switch (left, right) {
+            case (nil, nil): .orderedSame
+            case (nil, _): .orderedAscending
+            case (_, nil): .orderedDescending
+            case (let left?, let right?): orderOf(left, right)
+            }
+        guard !ascending else { return result }
+        switch result {
+        case .orderedAscending: return .orderedDescending
+        case .orderedDescending: return .orderedAscending
+        case .orderedSame: return .orderedSame
+        }
+    }
+
+    /// The order of two values of the key path, ascending.
+    func orderOf(_ left: Any, _ right: Any) -> ComparisonResult {
+        if case .comparator(let comparator) = order { return comparator(left, right) }
+        return compareValues(left, right)
+    }
+
+    override var reversedSortDescriptor: Any {
+        KeySortDescriptor(key: path.text, ascending: !ascending, order: order)
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? KeySortDescriptor else { return false }
+        if self === other { return true }
+        guard path == other.path, ascending == other.ascending else { return false }
+        switch (order, other.order) {
+        case (.natural, .natural): return true
+        case (.selector(let left), .selector(let right)): return left == right
+        default: return false
+        }
+    }
+
+    override var hash: Int { path.text.hashValue }
+
+    override var description: String {
+        "(\(path.text), \(ascending ? "ascending" : "descending"), \(selectorName ?? "comparator"))"
+    }
+
+    /// Whether values are compared by their natural order.
+    var isNatural: Bool {
+        if case .natural = order { return true }
+        return false
+    }
+
+    /// The selector that stands for the order; `nil` for a comparator.
+    var selectorName: String? {
+        switch order {
+        case .natural: "compare:"
+        case .selector(let selector): selector.description
+        case .comparator: nil
+        }
+    }
+
+    private static let naturalOrder: @Sendable (Any, Any) -> ComparisonResult = { left, right in
+        ComparisonResult(rawValue: Operand(left).compare(Operand(right)) ?? 0) ?? .orderedSame
+    }
+
+    private static func order(named selector: Selector) -> @Sendable (Any, Any) -> ComparisonResult {
+        switch selector.description {
+        case "compare:": naturalOrder
+        case "caseInsensitiveCompare:": strings([.caseInsensitive], isLocalized: false)
+        case "localizedCompare:": strings([], isLocalized: true)
+        case "localizedCaseInsensitiveCompare:": strings([.caseInsensitive], isLocalized: true)
+        case "localizedStandardCompare:":
+            strings([.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], isLocalized: true)
+        default:
+            preconditionFailure(
+                "NSSortDescriptor: no comparison is called \(selector); pass a comparator instead of a selector")
+        }
+    }
+
+    private static func strings(
+        _ options: String.CompareOptions, isLocalized: Bool
+    ) -> @Sendable (Any, Any) -> ComparisonResult {
+        { left, right in
+            guard let left = left as? String, let right = right as? String else { return naturalOrder(left, right) }
+            return left.compare(right, options: options, range: nil, locale: isLocalized ? .current : nil)
+        }
+    }
+}

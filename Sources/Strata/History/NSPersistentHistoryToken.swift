@@ -1,0 +1,36 @@
+public import Foundation
+
+/// A point in the persistent history: how far each store has come. Can be archived and used by another process.
+public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Codable, Sendable {
+    /// Transaction numbers by store UUID.
+    let sequences: [String: UInt64]
+
+    public static var supportsSecureCoding: Bool { true }
+
+    init(_ sequences: [String: UInt64]) {
+        self.sequences = sequences
+    }
+
+    public init?(coder: NSCoder) {
+        guard let data = coder.decodeObject(of: NSData.self, forKey: "sequences") as Data?,
+            let sequences = try? JSONDecoder().decode([String: UInt64].self, from: data)
+        else { return nil }
+        self.sequences = sequences
+    }
+
+    public func encode(with coder: NSCoder) {
+        // A dictionary of strings and numbers always has a JSON form.
+        guard let data = try? JSONEncoder().encode(sequences) else { return }
+        coder.encode(data as NSData, forKey: "sequences")
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override public func isEqual(_ object: Any?) -> Bool {
+        (object as? NSPersistentHistoryToken)?.sequences == sequences
+    }
+
+    override public var hash: Int { sequences.hashValue }
+
+    override public var description: String { "NSPersistentHistoryToken \(sequences)" }
+}

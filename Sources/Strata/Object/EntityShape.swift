@@ -1,0 +1,226 @@
+import Foundation
+import StrataLog
+
+/// Where one property lies in rows and overlays.
+@usableFromInline
+struct SlotInfo {
+    let name: String
+    let kind: SlotKind
+    /// Bytes from the start of the overlay.
+    let offset: Int
+    /// False for transient properties, whose slots come after all others.
+    let isPersistent: Bool
+    /// Nil for a relationship's slot and for a hidden one.
+    let attribute: NSAttributeDescription?
+    /// The index of the to-one relationship that lies here, or -1.
+    let relationshipIndex: Int
+    /// What an inserted object has until it is set; nil for null.
+    let defaultValue: Any?
+    /// Keeps the order of an ordered to-many relationship whose inverse lies in this row; no property of its own.
+    let isHidden: Bool
+}
+
+/// What a property name stands for in a shape.
+enum PropertyPlace {
+    case slot(Int)
+    case toMany(Int)
+    case fetched(NSPropertyDescription)
+}
+
+/// One entity compiled for use: which slot each property has, where its values lie, how its relationships are kept.
+///
+/// A slot inherited from a parent entity has the same index and offset in every subentity, because slots are laid out
+/// parents first; transient ones come last and are the exception. Shapes are compiled once for each model, together,
+/// and are never freed: every object points to one without retaining it. So a model that has been given to a
+/// coordinator, and its entities, live as long as the process.
+@usableFromInline
+final class EntityShape: @unchecked Sendable {
+    // Unchecked: everything is set while the model is compiled, under the registry's lock, and constant after it.
+
+    /// Unique in the process.
+    @usableFromInline let id: UInt32
+    /// The position in ``ModelShapes/shapes``.
+    let index: Int
+    let name: String
+    /// As URIs have it.
+    let escapedName: String
+    let entity: NSEntityDescription
+    let parent: EntityShape?
+    let depth: Int
+    /// Ancestors by depth, with the shape itself last.
+    private(set) var lineage: [EntityShape] = []
+    private(set) var subshapes: [EntityShape] = []
+    let objectClass: NSManagedObject.Type
+    let isAbstract: Bool
+    unowned(unsafe) let model: ModelShapes
+
+    let slots: [SlotInfo]
+    @usableFromInline let persistentSlotCount: Int
+    let groupCount: Int
+    let overlayBytes: Int
+    let relationships: [RelationshipShape]
+    let places: [String: PropertyPlace]
+
+    /// One word of bits for every 64 slots.
+    let referenceCounted: [UInt64]
+    let persistentMask: [UInt64]
+    let mandatory: [UInt64]
+    let withDefault: [UInt64]
+    let toOneMask: [UInt64]
+    let mandatoryToMany: [Int]
+    let toManyCount: Int
+
+    init(
+        id: UInt32, index: Int, entity: NSEntityDescription, parent: EntityShape?, model: ModelShapes,
+        objectClass: NSManagedObject.Type, layout: ShapeLayout
+    ) {
+        self.id = id
+        self.index = index
+        self.entity = entity
+        self.parent = parent
+        self.model = model
+        self.objectClass = objectClass
+        isAbstract = entity.isAbstract
+        name = entity.name ?? ""
+        escapedName = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
+        depth = (parent?.depth ?? -1) + 1
+        slots = layout.slots
+        persistentSlotCount = layout.slots.count { $0.isPersistent }
+        groupCount = max(1, (layout.slots.count + 63) / 64)
+        overlayBytes = layout.overlayBytes
+        relationships = layout.relationships
+        places = layout.places
+        let groups = groupCount
+        func mask(_ condition: (SlotInfo) -> Bool) -> [UInt64] {
+            var words = [UInt64](repeating: 0, count: groups)
+            for (slot, info) in layout.slots.enumerated() where condition(info) { words[slot / 64] |= Overlay.bit(slot) }
+            return words
+        }
+        referenceCounted = mask { $0.kind.isReferenceCounted }
+        persistentMask = mask { $0.isPersistent }
+        withDefault = mask { $0.defaultValue != nil }
+        toOneMask = mask { $0.kind == .toOne }
+        mandatory = mask { info in
+            if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }
+            return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
+        }
+        mandatoryToMany = layout.relationships.indices.filter {
+            layout.relationships[$0].isToMany && !layout.relationships[$0].description.isOptional
+        }
+        toManyCount = layout.relationships.count { $0.isToMany }
+    }
+
+    /// Completes what needs all shapes of the model.
+    func link() {
+        lineage = (parent?.lineage ?? []) + [self]
+        parent?.subshapes.append(self)
+        for relationship in relationships { relationship.link(in: model, owner: self) }
+    }
+
+    var root: EntityShape { lineage.first ?? self }
+
+    func isKind(of other: EntityShape) -> Bool {
+        other.depth < lineage.count && lineage[other.depth] === other
+    }
+
+    /// The shape itself and everything that inherits from it.
+    var family: [EntityShape] {
+        var all = [self]
+        for shape in subshapes { all += shape.family }
+        return all
+    }
+
+    func place(_ name: String) -> PropertyPlace? { places[name] }
+
+    /// The relationship with this name, nil if there is none.
+    func relationship(_ name: String) -> RelationshipShape? {
+        switch places[name] {
+        case .slot(let slot)?:
+            let index = slots[slot].relationshipIndex
+            return index >= 0 ? relationships[index] : nil
+        case .toMany(let index)?: return relationships[index]
+        default: return nil
+        }
+    }
+}
+
+/// How a relationship's values are kept.
+enum RelationshipStorage {
+    /// A reference in a slot of the row.
+    case slot(Int)
+    /// The objects whose slot (the inverse's) refers to this one: postings.
+    case inverse(slot: Int)
+    /// Rows of a hidden entity with two references; `side` is the one that refers to the owner.
+    case link(LinkShape, side: Int)
+}
+
+/// One relationship of one shape, compiled. A relationship has the same index in every subentity.
+final class RelationshipShape {
+    let index: Int
+    let name: String
+    let description: NSRelationshipDescription
+    let isToMany: Bool
+    let isOrdered: Bool
+    let deleteRule: NSDeleteRule
+    /// The entity that declares the relationship, whose name the stored numbers go by.
+    let declaringName: String
+    var storage: RelationshipStorage
+    private(set) unowned(unsafe) var destination: EntityShape!
+    /// The relationship at the other end, as the destination entity has it.
+    private(set) var inverse: RelationshipShape?
+    /// For an ordered to-many with a to-one inverse: the hidden slot of the destination's row that keeps the position.
+    private(set) var positionSlot: Int?
+    /// The relationship is its own inverse.
+    private(set) var isSymmetric = false
+
+    init(
+        index: Int, description: NSRelationshipDescription, declaringName: String, storage: RelationshipStorage
+    ) {
+        self.index = index
+        self.description = description
+        self.declaringName = declaringName
+        self.storage = storage
+        name = description.name
+        isToMany = description.isToMany
+        isOrdered = description.isOrdered
+        deleteRule = description.deleteRule
+    }
+
+    /// The number in ``RelationshipShape/storage`` for a to-one.
+    var slot: Int {
+        if case .slot(let slot) = storage { return slot }
+        return -1
+    }
+
+    func link(in model: ModelShapes, owner: EntityShape) {
+        guard let name = description.destinationEntity?.name, let shape = model.byName[name] else {
+            preconditionFailure("relationship \(owner.name).\(self.name) has no destination entity in the model")
+        }
+        destination = shape
+        if let other = description.inverseRelationship {
+            inverse = shape.relationship(other.name)
+            isSymmetric = inverse?.declaringName == declaringName && inverse?.name == name
+        }
+        guard isToMany else { return }
+        if let inverse, !inverse.isToMany {
+            storage = .inverse(slot: inverse.slot)
+            positionSlot = isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
+        } else {
+            storage = model.linkStorage(for: self)
+        }
+    }
+}
+
+/// The hidden entity that keeps a relationship which is to-many at both ends, or has no inverse.
+///
+/// Slot 0 refers to the owner of the relationship that gave the entity its name, slot 1 to the other end; slots 2 and 3
+/// hold the position in either's order.
+final class LinkShape {
+    let index: Int
+    let name: String
+
+    init(index: Int, name: String) {
+        self.index = index
+        self.name = name
+    }
+}

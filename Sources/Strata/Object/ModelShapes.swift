@@ -1,0 +1,109 @@
+import Foundation
+import Synchronization
+
+/// All entities of one model, compiled.
+///
+/// Made when a model is first used by a coordinator or to create an object, and kept for the life of the process; see
+/// ``EntityShape``.
+final class ModelShapes: @unchecked Sendable {
+    // Unchecked: everything is set while `compile` runs under the lock, and constant after it.
+    private(set) var shapes: [EntityShape] = []
+    private(set) var byName: [String: EntityShape] = [:]
+    private(set) var links: [LinkShape] = []
+    private var byClass: [ObjectIdentifier: EntityShape] = [:]
+    let model: NSManagedObjectModel
+
+    private struct Known {
+        var nextID: UInt32 = 1
+        var shapesByClass: [ObjectIdentifier: [EntityShape]] = [:]
+    }
+    private static let known = Mutex<Known>(Known())
+
+    private init(model: NSManagedObjectModel) {
+        self.model = model
+    }
+
+    /// The compiled form of a model; freezes and compiles it the first time.
+    static func of(_ model: NSManagedObjectModel) -> ModelShapes {
+        if let shapes = model.shapes.load() { return shapes }
+        model.freeze()
+        return known.withLock { known in
+            if let shapes = model.shapes.load() { return shapes }
+            let shapes = ModelShapes(model: model)
+            shapes.compile(&known.nextID)
+            for shape in shapes.shapes {
+                _ = shape.entity.shape.storeIfNil(shape)
+                known.shapesByClass[ObjectIdentifier(shape.objectClass), default: []].append(shape)
+            }
+            _ = model.shapes.storeIfNil(shapes)
+            return shapes
+        }
+    }
+
+    /// The shapes in all compiled models whose objects are of this class.
+    static func shapes(ofClass type: NSManagedObject.Type) -> [EntityShape] {
+        known.withLock { $0.shapesByClass[ObjectIdentifier(type)] ?? [] }
+    }
+
+    /// The only shape of this model whose objects are of the class; nil when there is none or more than one.
+    func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
+        byClass[ObjectIdentifier(type)]
+    }
+
+    private func compile(_ nextID: inout UInt32) {
+        for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { add(entity, &nextID) }
+        for shape in shapes { shape.link() }
+        var ambiguous: Set<ObjectIdentifier> = []
+        for shape in shapes {
+            let key = ObjectIdentifier(shape.objectClass)
+            if let other = byClass[key] {
+                // A subentity that has no class of its own shares its parent's; the class then stands for the parent.
+                if shape.isKind(of: other) { continue }
+                if other.isKind(of: shape) { byClass[key] = shape } else { ambiguous.insert(key) }
+            } else {
+                byClass[key] = shape
+            }
+        }
+        for key in ambiguous { byClass[key] = nil }
+    }
+
+    @discardableResult
+    private func add(_ entity: NSEntityDescription, _ nextID: inout UInt32) -> EntityShape {
+        if let shape = byName[entity.name ?? ""] { return shape }
+        let parent = entity.superentity.map { add($0, &nextID) }
+        let shape = EntityShape(
+            id: nextID, index: shapes.count, entity: entity, parent: parent, model: self,
+            objectClass: ManagedObjectClasses.objectClass(of: entity),
+            layout: ShapeLayout(entity: entity, parent: parent))
+        nextID += 1
+        shapes.append(shape)
+        byName[shape.name] = shape
+        return shape
+    }
+
+    /// The hidden entity for a relationship that is to-many at both ends or has no inverse, and which side the owner is.
+    func linkStorage(for relationship: RelationshipShape) -> RelationshipStorage {
+        let own = "\(relationship.declaringName).\(relationship.name)"
+        var name = own
+        if let inverse = relationship.inverse {
+            name = min(own, "\(inverse.declaringName).\(inverse.name)")
+        }
+        let side = own == name ? 0 : 1
+        if let link = links.first(where: { $0.name == name }) { return .link(link, side: side) }
+        let link = LinkShape(index: links.count, name: name)
+        links.append(link)
+        return .link(link, side: side)
+    }
+}
+
+extension EntityShape {
+    /// The shape of an entity; compiles its model the first time.
+    ///
+    /// - Precondition: the entity is in a model.
+    static func of(_ entity: NSEntityDescription) -> EntityShape {
+        if let shape = entity.shape.load() { return shape }
+        guard let shape = ModelShapes.of(entity.managedObjectModel).byName[entity.name ?? ""], shape.entity === entity
+        else { preconditionFailure("entity \(entity.name ?? "without a name") is not in its model") }
+        return shape
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObject {
+    /// The persistent properties that were set to something else since the last save or fetch, with their new values;
+    /// `NSNull` for nil.
+    public final func changedValues() -> [String: Any] {
+        changes { overlay, slot in overlay.isDirty(slot) && !hasCommittedValue(slot, in: overlay) }
+    }
+
+    /// The properties that were set since pending changes were last processed, with the values they have now.
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        guard flags.contains(.inEvent) else { return [:] }
+        return changes { overlay, slot in overlay.isChangedInEvent(slot) }
+    }
+
+    /// Whether a save would write anything of the object: whether a persistent property differs from what is stored.
+    public final var hasPersistentChangedValues: Bool {
+        guard hasChanges else { return false }
+        return !changedValues().isEmpty
+    }
+
+    /// The values as they were last fetched or saved; `NSNull` for nil. Nothing for an object that was never saved.
+    ///
+    /// - Parameter keys: the properties wanted, nil for all.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        guard storeIndex != 0 else { return [:] }
+        if isFault { realize() }
+        guard let row = committedRow() else { return [:] }
+        var values: [String: Any] = [:]
+        for (name, place) in shape.places where keys?.contains(name) ?? true {
+            switch place {
+            case .slot(let slot) where shape.slots[slot].isPersistent:
+                values[name] = committedValue(slot, row) ?? NSNull()
+            case .toMany(let index):
+                values[name] = committedMembers(shape.relationships[index])
+            default: continue
+            }
+        }
+        return values
+    }
+
+    private func changes(_ isChanged: (Overlay, Int) -> Bool) -> [String: Any] {
+        var values: [String: Any] = [:]
+        if let overlay {
+            for slot in 0..<shape.persistentSlotCount where !shape.slots[slot].isHidden && isChanged(overlay, slot) {
+                values[shape.slots[slot].name] = overlay.isNull(slot) ? NSNull() : overlay.boxed(shape.slots[slot])
+            }
+        }
+        for relationship in shape.relationships where relationship.isToMany {
+            if existingState(relationship)?.isChanged == true {
+                values[relationship.name] = keyedValue(relationship.name)
+            }
+        }
+        return values
+    }
+
+    /// The row as this object last read or saved it; nil when it cannot be had.
+    final func committedRow() -> (block: Block, row: Int)? {
+        if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
+        guard storeIndex != 0, let handle = registry?.handle(storeIndex) else { return nil }
+        guard let row = try? handle.log.row(at: version.location), (try? row.block.verify()) != nil else { return nil }
+        return (row.block, row.index)
+    }
+
+    final func committedValue(_ slot: Int, _ row: (block: Block, row: Int)) -> Any? {
+        if shape.slots[slot].kind != .toOne { return boxed(in: row.block, row: row.row, slot: slot) }
+        let target = row.block.verifiedColumn(slot).reference(row.row)
+        return target.isNull ? nil : registry?.context?.object(target, storeIndex)
+    }
+
+    private func committedMembers(_ relationship: RelationshipShape) -> Any {
+        let state = loadedState(relationship)
+        return state.members.subtracting(state.added).union(state.removed)
+    }
+
+    /// Whether a dirty slot was set to what it was before.
+    private func hasCommittedValue(_ slot: Int, in overlay: Overlay) -> Bool {
+        guard !flags.contains(.inserted), let row = committedRow() else { return false }
+        return overlay.equals(slot, row.block.verifiedColumn(slot), row.row, self)
+    }
+}
+
+extension Overlay {
+    /// Whether a present slot's value is the same as a row's.
+    func equals(_ slot: Int, _ column: ColumnView, _ row: Int, _ object: NSManagedObject) -> Bool {
+        let info = object.shape.slots[slot]
+        if isNull(slot) || column.isNull(row) { return isNull(slot) && column.isNull(row) }
+        if info.kind == .toOne { return self.object(at: info.offset).ref == column.reference(row) }
+        guard let stored = ColumnBoxing.box(column, row, info, external: { object.readExternal($0) }) as? AnyHashable else {
+            return false
+        }
+        return (boxed(info) as? AnyHashable) == stored
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import StrataLog
+
+// Both ends of a relationship are one fact: every change below changes the two sides together.
+extension NSManagedObject {
+    final func setToOne(_ relationship: RelationshipShape, to target: NSManagedObject?) {
+        let old = toOneTarget(relationship)
+        checkTarget(target, relationship)
+        writeReference(relationship, target)
+        guard old !== target, let inverse = relationship.inverse else { return }
+        if inverse.isToMany {
+            old?.memberLeft(inverse, self)
+            target?.memberCame(inverse, self)
+            return
+        }
+        if let old, old.toOneTarget(inverse) === self { old.writeReference(inverse, nil) }
+        guard let target else { return }
+        let previous = target.toOneTarget(inverse)
+        if let previous, previous !== self { previous.writeReference(relationship, nil) }
+        target.writeReference(inverse, self)
+    }
+
+    final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int? = nil) {
+        checkTarget(object, relationship)
+        if let inverse = relationship.inverse, !inverse.isToMany {
+            if object.toOneTarget(inverse) === self { return }
+            object.setToOne(inverse, to: self)
+            return
+        }
+        let state = loadedState(relationship)
+        guard !state.members.contains(object) else { return }
+        state.insert(object, at: index, isOrdered: relationship.isOrdered)
+        noteChange(.dirtyToMany)
+        guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
+        object.memberCame(inverse, self)
+    }
+
+    final func removeFromMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        if let inverse = relationship.inverse, !inverse.isToMany {
+            if object.toOneTarget(inverse) === self { object.setToOne(inverse, to: nil) }
+            return
+        }
+        let state = loadedState(relationship)
+        guard state.members.contains(object) else { return }
+        state.remove(object, isOrdered: relationship.isOrdered)
+        noteChange(.dirtyToMany)
+        guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
+        object.memberLeft(inverse, self)
+    }
+
+    /// Makes `objects` the members; the order counts for ordered relationships.
+    final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
+        let current = toManyMembers(relationship)
+        let wanted = Set(objects)
+        for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
+        for object in objects where !current.contains(object) { addToMany(relationship, object) }
+        if relationship.isOrdered {
+            let state = loadedState(relationship)
+            var seen: Set<NSManagedObject> = []
+            state.order = objects.filter { seen.insert($0).inserted }
+            state.isOrderChanged = true
+        }
+        noteChange(.dirtyToMany)
+    }
+
+    /// Records on this side that `object` now refers to this one.
+    final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
+        state.insert(object, isOrdered: relationship.isOrdered)
+        noteChange(.dirtyToMany)
+    }
+
+    /// Records on this side that `object` no longer refers to this one.
+    final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        guard !flags.contains(.gone) else { return }
+        state(relationship).remove(object, isOrdered: relationship.isOrdered)
+        noteChange(.dirtyToMany)
+    }
+
+    /// Sets the slot alone.
+    final func writeReference(_ relationship: RelationshipShape, _ target: NSManagedObject?) {
+        let slot = relationship.slot
+        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        let overlay = ensuredOverlay
+        let place = (overlay.base + shape.slots[slot].offset).assumingMemoryBound(to: NSManagedObject.self)
+        let holdsValue = overlay.holdsValue(slot)
+        overlay.markChanged(slot, isNull: target == nil)
+        // The old target goes last: its deinit must find this object in order.
+        var released: NSManagedObject?
+        if holdsValue { released = place.move() }
+        if let target { place.initialize(to: target) }
+        withExtendedLifetime(released) { released = nil }
+    }
+
+    private func checkTarget(_ target: NSManagedObject?, _ relationship: RelationshipShape) {
+        guard let target else { return }
+        precondition(
+            target.shape.isKind(of: relationship.destination),
+            "\(shape.name).\(relationship.name) takes objects of \(relationship.destination.name), not \(target.shape.name)")
+        if let own = registry, let other = target.registry, own !== other {
+            preconditionFailure(
+                "illegal attempt to establish a relationship '\(relationship.name)' between objects in different "
+                    + "contexts: \(self) and \(target)")
+        }
+    }
+}
+
+// MARK: Deleting
+
+extension NSManagedObject {
+    /// Follows the delete rules of an object that has been marked as deleted.
+    final func propagateDeletion(in context: NSManagedObjectContext) {
+        for relationship in shape.relationships {
+            switch relationship.deleteRule {
+            case .nullifyDeleteRule:
+                for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
+            case .cascadeDeleteRule:
+                for target in targets(relationship) { context.delete(target) }
+            case .denyDeleteRule, .noActionDeleteRule:
+                continue
+            }
+        }
+    }
+
+    final func targets(_ relationship: RelationshipShape) -> [NSManagedObject] {
+        relationship.isToMany ? toManyOrder(relationship) : toOneTarget(relationship).map { [$0] } ?? []
+    }
+
+    /// Makes `target` forget this object; this object's own side stays, for whoever looks at it until the save.
+    private func unlink(_ target: NSManagedObject, _ relationship: RelationshipShape) {
+        guard let inverse = relationship.inverse else { return }
+        if inverse.isToMany {
+            target.memberLeft(inverse, self)
+        } else if target.toOneTarget(inverse) === self {
+            target.writeReference(inverse, nil)
+        }
+    }
+
+    final func validateDenyRules() throws {
+        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
+            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
+            throw ValidationErrors.error(.validationRelationshipDeniedDelete, self, relationship.name)
+        }
+    }
+}

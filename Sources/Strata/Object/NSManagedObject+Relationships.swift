@@ -1,0 +1,139 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObject {
+    /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
+    public final subscript<Target: NSManagedObject>(slot: ToOneSlot<Target>) -> Target? {
+        get { toOneTarget(at: slot._cache.token(for: shape)) as? Target }
+        set {
+            let index = shape.slots[slot._cache.token(for: shape).index].relationshipIndex
+            setToOne(shape.relationships[index], to: newValue)
+        }
+    }
+
+    /// The objects at the other end of a to-many relationship.
+    ///
+    /// - Complexity: O(n) at the first use and for subclasses of NSManagedObject.
+    public final subscript<Target: NSManagedObject>(slot: ToManySlot<Target>) -> Set<Target> {
+        get {
+            let members = toManyMembers(shape.relationships[slot._cache.token(for: shape).index])
+            // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
+            // references have one layout and hash alike.
+            return unsafeBitCast(members, to: Set<Target>.self)
+        }
+        set {
+            setToMany(shape.relationships[slot._cache.token(for: shape).index], to: Array(newValue))
+        }
+    }
+
+    /// The objects at the other end of an ordered to-many relationship, in order.
+    public final func ordered<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> [Target] {
+        toManyOrder(shape.relationships[slot._cache.token(for: shape).index]).compactMap { $0 as? Target }
+    }
+
+    /// Replaces the objects at the other end of an ordered to-many relationship.
+    public final func setOrdered<Target: NSManagedObject>(_ objects: [Target], _ slot: ToManySlot<Target>) {
+        setToMany(shape.relationships[slot._cache.token(for: shape).index], to: objects)
+    }
+
+    /// Adds an object to a to-many relationship without reading the objects that are already there, unless it is
+    /// ordered.
+    public final func add<Target: NSManagedObject>(_ object: Target, to slot: ToManySlot<Target>) {
+        addToMany(shape.relationships[slot._cache.token(for: shape).index], object)
+    }
+
+    /// Removes an object from a to-many relationship without reading the other ones, unless it is ordered.
+    public final func remove<Target: NSManagedObject>(_ object: Target, from slot: ToManySlot<Target>) {
+        removeFromMany(shape.relationships[slot._cache.token(for: shape).index], object)
+    }
+
+    /// How many objects are at the other end of a to-many relationship. Reads no rows.
+    public final func count<Target: NSManagedObject>(of slot: ToManySlot<Target>) -> Int {
+        toManyCount(shape.relationships[slot._cache.token(for: shape).index])
+    }
+
+    /// Whether the objects of a relationship have not been looked up yet.
+    public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        guard let relationship = shape.relationship(key) else {
+            preconditionFailure("entity \(shape.name) has no relationship named \(key)")
+        }
+        if relationship.isToMany { return storeIndex != 0 && existingState(relationship)?.isLoaded != true }
+        if isFault { return true }
+        guard let target = toOneTarget(relationship) else { return false }
+        return target.isFault
+    }
+
+    /// The IDs of the objects of a relationship, without making the objects' faults fire.
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        guard let relationship = shape.relationship(key) else {
+            preconditionFailure("entity \(shape.name) has no relationship named \(key)")
+        }
+        if !relationship.isToMany { return toOneTarget(relationship).map { [$0.objectID] } ?? [] }
+        if relationship.isOrdered { return toManyOrder(relationship).map(\.objectID) }
+        return toManyMembers(relationship).map(\.objectID)
+    }
+}
+
+// MARK: Reading
+
+extension NSManagedObject {
+    final func toOneTarget(_ relationship: RelationshipShape) -> NSManagedObject? {
+        let slot = relationship.slot
+        return toOneTarget(at: SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset))
+    }
+
+    final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
+        if isFault { realize() }
+        let slot = token.index
+        if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
+        guard let block else { return nil }
+        let target = block.verifiedColumn(slot).reference(Int(row))
+        guard !target.isNull, let context = registry?.context, let object = context.object(target, storeIndex) else {
+            return nil
+        }
+        // Kept, so that the target lives as long as this object refers to it and is found at once next time.
+        let overlay = ensuredOverlay
+        (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: object)
+        overlay.markCached(slot, isNull: false)
+        return object
+    }
+
+    final func existingState(_ relationship: RelationshipShape) -> ToManyState? {
+        relationship.index < toMany.count ? toMany[relationship.index] : nil
+    }
+
+    final func state(_ relationship: RelationshipShape) -> ToManyState {
+        if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: shape.relationships.count) }
+        if let state = toMany[relationship.index] { return state }
+        let state = ToManyState()
+        // Nothing is stored of an object that was never saved, so what is known is all there is.
+        state.isLoaded = storeIndex == 0
+        toMany[relationship.index] = state
+        return state
+    }
+
+    final func loadedState(_ relationship: RelationshipShape) -> ToManyState {
+        let state = state(relationship)
+        if !state.isLoaded { registry?.context?.load(state, relationship, of: self) }
+        return state
+    }
+
+    final func toManyMembers(_ relationship: RelationshipShape) -> Set<NSManagedObject> {
+        loadedState(relationship).members
+    }
+
+    final func toManyOrder(_ relationship: RelationshipShape) -> [NSManagedObject] {
+        let state = loadedState(relationship)
+        return relationship.isOrdered ? state.order : Array(state.members)
+    }
+
+    final func toManyCount(_ relationship: RelationshipShape) -> Int {
+        let state = existingState(relationship)
+        if let state, state.isLoaded { return state.members.count }
+        if storeIndex == 0 { return 0 }
+        guard let stored = registry?.context?.storedCount(relationship, of: self) else {
+            return loadedState(relationship).members.count
+        }
+        return stored + (state?.added.count ?? 0) - (state?.removed.count ?? 0)
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObject {
+    /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
+    final func noteChange(_ what: ObjectFlags) {
+        guard let context = registry?.context, !flags.contains(.gone) else { return }
+        flags.insert(what)
+        if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
+        context.list(self)
+    }
+
+    /// Fires the fault. A row that cannot be read leaves the object without values; see ``ObjectFlags/unreadable``.
+    final func realize() {
+        guard isFault else { return }
+        guard let context = registry?.context else {
+            preconditionFailure(
+                "the fault \(shape.name)/\(ref.key) belongs to a context that has gone, so its values cannot be read")
+        }
+        context.fulfill(self)
+    }
+
+    /// Takes a row as the committed state.
+    final func attach(_ block: Block, row: Int, location: Location) {
+        self.block = block
+        self.row = UInt32(row)
+        version.location = location
+        version.sequence = block.sequence(row)
+        flags.insert([.realized, .rowIsCommitted])
+    }
+
+    /// Gives up the values; keeps changes only if `keepingChanges`.
+    final func turnIntoFault(keepingChanges: Bool) {
+        let wasRealized = flags.contains(.realized)
+        if wasRealized { willTurnIntoFault() }
+        block = nil
+        if let overlay {
+            if keepingChanges {
+                overlay.clearValues(shape) { present, dirty in present & ~dirty }
+            } else {
+                overlay.free(shape)
+                self.overlay = nil
+            }
+        }
+        for state in toMany { state?.unload() }
+        if !keepingChanges {
+            toMany = []
+            flags.subtract([.dirtySlots, .dirtyToMany])
+        }
+        flags.subtract([.realized, .rowIsCommitted, .defaultsBelow, .unreadable])
+        if wasRealized { didTurnIntoFault() }
+    }
+
+    /// The bytes of a value that lies outside of its row; nil after a read error, which marks the object.
+    final func readExternal(_ value: ExternalValue) -> [UInt8]? {
+        guard let context = registry?.context, let handle = registry?.handle(storeIndex) else { return nil }
+        do {
+            return try handle.log.read(value)
+        } catch {
+            context.noteUnreadable(self, error)
+            return nil
+        }
+    }
+
+    /// The overlay, made if need be.
+    final var ensuredOverlay: Overlay {
+        if let overlay { return overlay }
+        let new = Overlay.allocate(shape)
+        overlay = new
+        return new
+    }
+
+    // MARK: Boxed values
+
+    /// An attribute's value as key-value coding hands it out. Fires the fault.
+    final func boxedValue(_ slot: Int) -> Any? {
+        if isFault { realize() }
+        let info = shape.slots[slot]
+        if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.boxed(info) }
+        if let block, info.isPersistent { return boxed(in: block, row: Int(row), slot: slot) }
+        return flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0 ? info.defaultValue : nil
+    }
+
+    /// A row's value, boxed.
+    final func boxed(in block: Block, row: Int, slot: Int) -> Any? {
+        let column = block.verifiedColumn(slot)
+        let info = shape.slots[slot]
+        return ColumnBoxing.box(column, row, info) { self.readExternal($0) }
+    }
+
+    /// Sets an attribute's value with all that belongs to a change.
+    final func setBoxedValue(_ value: Any?, slot: Int) {
+        let info = shape.slots[slot]
+        let converted = ValueConversion.convert(value, for: info, entity: shape)
+        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        let overlay = ensuredOverlay
+        if overlay.holdsValue(slot) { overlay.release(info) }
+        if let converted { overlay.initialize(info, to: converted) }
+        overlay.markChanged(slot, isNull: converted == nil)
+    }
+}
+
+extension Overlay {
+    /// A present value that is not null, as key-value coding hands it out.
+    func boxed(_ info: SlotInfo) -> Any {
+        let place = base + info.offset
+        // SAFETY: the slot holds a value of its kind.
+        switch info.kind {
+        case .bool: return NSNumber(value: place.assumingMemoryBound(to: Bool.self).pointee)
+        case .int16: return NSNumber(value: place.assumingMemoryBound(to: Int16.self).pointee)
+        case .int32: return NSNumber(value: place.assumingMemoryBound(to: Int32.self).pointee)
+        case .int64: return NSNumber(value: place.assumingMemoryBound(to: Int64.self).pointee)
+        case .float: return NSNumber(value: place.assumingMemoryBound(to: Float.self).pointee)
+        case .double: return NSNumber(value: place.assumingMemoryBound(to: Double.self).pointee)
+        case .date: return place.assumingMemoryBound(to: Date.self).pointee
+        case .uuid: return place.assumingMemoryBound(to: UUID.self).pointee
+        case .string: return place.assumingMemoryBound(to: String.self).pointee
+        case .data: return place.assumingMemoryBound(to: Data.self).pointee
+        case .decimal: return NSDecimalNumber(decimal: place.assumingMemoryBound(to: Decimal.self).pointee)
+        case .uri: return place.assumingMemoryBound(to: URL.self).pointee
+        case .transformable: return place.assumingMemoryBound(to: TransformableBox.self).pointee.value
+        case .toOne: return place.assumingMemoryBound(to: NSManagedObject.self).pointee
+        }
+    }
+
+    /// Puts a value that ``ValueConversion`` has converted into a place that holds none.
+    func initialize(_ info: SlotInfo, to value: Any) {
+        func put<T>(_ type: T.Type) {
+            guard let typed = value as? T else {
+                preconditionFailure("a value of \(info.name) was not converted: \(value)")
+            }
+            (base + info.offset).assumingMemoryBound(to: T.self).initialize(to: typed)
+        }
+        switch info.kind {
+        case .bool: put(Bool.self)
+        case .int16: put(Int16.self)
+        case .int32: put(Int32.self)
+        case .int64: put(Int64.self)
+        case .float: put(Float.self)
+        case .double: put(Double.self)
+        case .date: put(Date.self)
+        case .uuid: put(UUID.self)
+        case .string: put(String.self)
+        case .data: put(Data.self)
+        case .decimal: put(Decimal.self)
+        case .uri: put(URL.self)
+        case .transformable:
+            (base + info.offset).assumingMemoryBound(to: TransformableBox.self).initialize(to: TransformableBox(value))
+        case .toOne: put(NSManagedObject.self)
+        }
+    }
+}

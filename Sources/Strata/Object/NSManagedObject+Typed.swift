@@ -1,0 +1,106 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObject {
+    /// The value of an attribute. Fires the fault.
+    @inlinable
+    public subscript<Value: AttributeValue>(slot: AttributeSlot<Value>) -> Value {
+        get { _value(slot._cache) ?? Value._whenNull }
+        set { _setValue(newValue, slot._cache) }
+    }
+
+    /// The value of an attribute, nil for null. Fires the fault.
+    @inlinable
+    public subscript<Value: AttributeValue>(slot: AttributeSlot<Value?>) -> Value? {
+        get { _value(slot._cache) }
+        set { _setValue(newValue, slot._cache) }
+    }
+
+    /// The value of a transformable attribute, or of any attribute as a Foundation class. Fires the fault.
+    public subscript<Value>(slot: ObjectAttributeSlot<Value>) -> Value? {
+        get { boxedValue(slot._cache.token(for: shape).index) as? Value }
+        set { setBoxedValue(newValue, slot: slot._cache.token(for: shape).index) }
+    }
+
+    /// Not API.
+    @inlinable @inline(__always)
+    public final func _value<Value: AttributeValue>(_ cache: SlotCache) -> Value? {
+        let token = cache.token(for: shape)
+        let slot = token.index
+        if let overlay, overlay.isPresent(slot) {
+            if overlay.isNull(slot) { return nil }
+            // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
+            return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
+        }
+        if let block, slot < shape.persistentSlotCount {
+            let column = block.verifiedColumn(slot)
+            let row = Int(truncatingIfNeeded: row)
+            if column.isNull(row) { return nil }
+            if !Value._mayBeExternal || !column.isExternal(row) { return Value._read(column, row) }
+        }
+        return readSlowly(cache)
+    }
+
+    /// Not API.
+    @inlinable @inline(__always)
+    public final func _setValue<Value: AttributeValue>(_ value: Value?, _ cache: SlotCache) {
+        let token = cache.token(for: shape)
+        let slot = token.index
+        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        guard let overlay else { return }
+        // SAFETY: as for reading; prepareToChange has made the overlay.
+        let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
+        let holdsValue = overlay.holdsValue(slot)
+        if let value {
+            if holdsValue { place.pointee = value } else { place.initialize(to: value) }
+            overlay.markChanged(slot, isNull: false)
+        } else {
+            if holdsValue { place.deinitialize(count: 1) }
+            overlay.markChanged(slot, isNull: true)
+        }
+    }
+
+    /// The ways of reading that are not the common one: a fault, a default value, a value stored out of line, a slot
+    /// the row does not have.
+    @usableFromInline @inline(never)
+    final func readSlowly<Value: AttributeValue>(_ cache: SlotCache) -> Value? {
+        if isFault {
+            realize()
+            return flags.contains(.realized) && (block != nil || overlay != nil) ? _value(cache) : nil
+        }
+        let slot = cache.token(for: shape).index
+        let info = shape.slots[slot]
+        if let block, info.isPersistent {
+            let column = block.verifiedColumn(slot)
+            guard column.isExternal(Int(row)), let bytes = readExternal(column.external(Int(row))) else { return nil }
+            return bytes.withUnsafeBytes { Value._decode($0) }
+        }
+        guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue else {
+            return nil
+        }
+        return convertDefault(value)
+    }
+
+    /// Makes the object writable and tells the context that it changes.
+    @usableFromInline @inline(never)
+    final func prepareToChange(_ slot: Int) {
+        if isFault { realize() }
+        if overlay == nil { overlay = Overlay.allocate(shape) }
+        if flags.contains(.awaking) { return }
+        noteChange(.dirtySlots)
+    }
+}
+
+/// A model's default value, which may be an NSNumber, as an accessor's type.
+func convertDefault<Value: AttributeValue>(_ value: Any) -> Value? {
+    if let value = value as? Value { return value }
+    guard let number = value as? NSNumber else { return nil }
+    // A cast fails when the number does not fit the type exactly, as 0.1 does not fit a Float.
+    switch Value.self {
+    case is Float.Type: return number.floatValue as? Value
+    case is Double.Type: return number.doubleValue as? Value
+    case is Decimal.Type: return number.decimalValue as? Value
+    case is Bool.Type: return number.boolValue as? Value
+    default: return nil
+    }
+}

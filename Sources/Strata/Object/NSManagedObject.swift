@@ -1,0 +1,224 @@
+public import Foundation
+import StrataLog
+
+/// An object of the graph: a row of the store, seen and changed through a context.
+///
+/// A realized object is a shared immutable row and an overlay of the values that were set. A fault has neither and
+/// fetches its row when a value is first asked for. Subclasses give their properties typed accessors with
+/// ``AttributeSlot``, ``ToOneSlot`` and ``ToManySlot``; key-value coding works over the same storage.
+///
+/// An object belongs to its context's queue. It may be released on any thread.
+open class NSManagedObject: NSObject {
+    // SAFETY: shapes are never freed.
+    @usableFromInline final unowned(unsafe) let shape: EntityShape
+    @usableFromInline final var flags: ObjectFlags = []
+    /// The row in `block`.
+    @usableFromInline final var row: UInt32 = 0
+    @usableFromInline final var overlay: Overlay?
+    @usableFromInline final var block: Block?
+    /// The object's registry, and through it its context; nil when it belongs to none.
+    final var registry: ObjectRegistry?
+    /// Temporary (entity number 0) until the object has been saved.
+    final var ref: ObjectRef
+    /// Which of the registry's stores the object lives in; 0 while it is temporary.
+    final var storeIndex: UInt16 = 0
+    /// The row version that the next save replaces. Of an object not yet saved, the location holds the key that has
+    /// been reserved for it, if any.
+    final var version = RowVersion.none
+    final var cachedID: NSManagedObjectID?
+    /// One state for each relationship of the shape, empty until a to-many relationship is used.
+    final var toMany: ContiguousArray<ToManyState?> = []
+
+    /// Creates an object and inserts it into a context, if one is given.
+    ///
+    /// A subclass that has an initialiser of its own overrides this one with `required`, where Apple's has `override`.
+    /// - Precondition: the entity is in a model and not abstract.
+    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        shape = EntityShape.of(entity)
+        ref = TemporaryRefs.next()
+        super.init()
+        if let context { context.insertNew(self) }
+    }
+
+    /// Creates an object of the entity that the class stands for in the context's model, and inserts it.
+    ///
+    /// - Precondition: exactly one entity of the model has this class.
+    public convenience init(context: NSManagedObjectContext) {
+        guard let shape = context.modelShapes?.shape(ofClass: Self.self) else {
+            preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
+        }
+        self.init(entity: shape.entity, insertInto: context)
+    }
+
+    deinit {
+        if flags.contains(.registered) { registry?.remove(self) }
+        overlay?.free(shape)
+    }
+
+    // MARK: Identity
+
+    /// The object's entity.
+    public final var entity: NSEntityDescription { shape.entity }
+
+    /// The object's ID: temporary until it is saved.
+    public final var objectID: NSManagedObjectID {
+        if let cachedID { return cachedID }
+        let identity = storeIndex == 0 ? nil : registry?.handle(storeIndex)?.identity
+        let id = NSManagedObjectID(ref: ref, identity: identity, shape: shape)
+        cachedID = id
+        return id
+    }
+
+    /// The context that the object belongs to; nil when it was never inserted, when its deletion has been saved, and
+    /// after the context has gone or been reset.
+    public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
+
+    override open var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
+
+    override open var description: String {
+        let state = isFault ? "<fault>" : "\(changedValues())"
+        return "<\(type(of: self)): \(ObjectIdentifier(self))> (entity: \(shape.name); id: \(objectID); data: \(state))"
+    }
+
+    // MARK: State
+
+    /// Whether the object will be inserted by the next save.
+    public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
+
+    /// Whether the object has changes that the next save will write.
+    public final var isUpdated: Bool { flags.contains(.updated) && !flags.contains(.deleted) }
+
+    /// Whether the object will be deleted by the next save.
+    public final var isDeleted: Bool { flags.contains(.deleted) }
+
+    /// Whether the object is inserted, updated or deleted.
+    public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }
+
+    /// Whether the values have not been read from the store yet.
+    public final var isFault: Bool { !flags.contains(.realized) && storeIndex != 0 }
+
+    /// 0 for an object whose values are there, 1 for a fault.
+    public final var faultingState: Int { isFault ? 1 : 0 }
+
+    // MARK: Life cycle
+
+    /// Called once, when the object has been inserted into a context for the first time.
+    open func awakeFromInsert() {}
+
+    /// Called each time the object has been realized from its row. What is set here is not a change.
+    open func awakeFromFetch() {}
+
+    /// Called when a snapshot of the object is put back, for the reasons given.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+
+    /// Called when the object is about to be deleted from its context.
+    open func prepareForDeletion() {}
+
+    /// Called on each inserted, updated and deleted object before a save. What is set here is saved.
+    open func willSave() {}
+
+    /// Called on each inserted, updated and deleted object after a save.
+    open func didSave() {}
+
+    /// Called before the object gives up its values.
+    open func willTurnIntoFault() {}
+
+    /// Called after the object has given up its values.
+    open func didTurnIntoFault() {}
+
+    /// Whether a change of a property that is not in the model leaves the object unchanged. Default `true`.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
+    // MARK: Validation
+
+    /// Checks the object before it is inserted. An override calls `super` first.
+    ///
+    /// - Throws: `CocoaError` with a validation code; several problems become one error with code 1560.
+    open func validateForInsert() throws { try validateProperties() }
+
+    /// Checks the object before it is updated. An override calls `super` first.
+    ///
+    /// - Throws: as for ``validateForInsert()``.
+    open func validateForUpdate() throws { try validateProperties() }
+
+    /// Checks the object before it is deleted: nothing may be left of relationships with the deny rule.
+    ///
+    /// - Throws: `CocoaError` with code 1600.
+    open func validateForDelete() throws { try validateDenyRules() }
+
+    // MARK: Key-value coding
+
+    /// The value of a property: what its accessor returns. Fires the fault.
+    ///
+    /// - Precondition: the entity has a property of this name, or the class overrides ``value(forUndefinedKey:)``.
+    open func value(forKey key: String) -> Any? { keyedValue(key) }
+
+    /// Sets the value of a property; for a relationship, with its inverse.
+    ///
+    /// - Precondition: the entity has a property of this name that takes the value, or the class overrides
+    ///   ``setValue(_:forUndefinedKey:)``.
+    open func setValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
+
+    /// The value of a property without access notification; otherwise as ``value(forKey:)``.
+    open func primitiveValue(forKey key: String) -> Any? { keyedValue(key) }
+
+    /// Sets the value of a property without access notification; the inverse of a relationship is kept all the same,
+    /// since both sides are one fact in the store.
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
+
+    /// Called for a name that the entity has no property for. Stops the program unless overridden.
+    open func value(forUndefinedKey key: String) -> Any? {
+        preconditionFailure("the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\"")
+    }
+
+    /// Called for a name that the entity has no property for. Stops the program unless overridden.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+        preconditionFailure("the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\"")
+    }
+
+    /// Fires the fault. Accessors of Strata call nothing else around an access, so hand-written ones need not call it.
+    open func willAccessValue(forKey key: String?) { realize() }
+
+    /// The counterpart of ``willAccessValue(forKey:)``; does nothing.
+    open func didAccessValue(forKey key: String?) {}
+
+    /// Announces a change of a property that the object keeps by itself. Fires the fault.
+    open func willChangeValue(forKey key: String) { realize() }
+
+    /// Marks the object as changed, for properties that it keeps by itself.
+    open func didChangeValue(forKey key: String) {
+        if shape.place(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
+    }
+
+    /// As ``willChangeValue(forKey:)``, for a collection.
+    open func willChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) { willChangeValue(forKey: key) }
+
+    /// As ``didChangeValue(forKey:)``, for a collection.
+    open func didChangeValue(
+        forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) { didChangeValue(forKey: key) }
+
+    // MARK: Class
+
+    /// The entity that the class stands for.
+    ///
+    /// - Precondition: exactly one entity of all models in use has this class.
+    open class func entity() -> NSEntityDescription {
+        let shapes = ModelShapes.shapes(ofClass: self)
+        // Several versions of one model may be in use; any of their entities answers to the same name.
+        let tops = shapes.filter { shape in !shapes.contains { $0 !== shape && shape.isKind(of: $0) } }
+        guard let shape = tops.last, tops.allSatisfy({ $0.name == shape.name }) else {
+            preconditionFailure("no entity, or more than one, in the models in use has the class \(self)")
+        }
+        return shape.entity
+    }
+
+    /// A request for all objects of the class's entity.
+    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity()
+        return request
+    }
+}

@@ -1,0 +1,78 @@
+public import Foundation
+import StrataLog
+import Synchronization
+
+/// A compact, universal name of a managed object.
+///
+/// An ID is temporary until its object is saved for the first time (or ``NSManagedObjectContext/obtainPermanentIDs(for:)``
+/// is called). A permanent ID names the same object in every context, coordinator and process. IDs are values:
+/// immutable, safe to use from any thread, equal when they name the same object.
+public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
+    let ref: ObjectRef
+    // SAFETY: identities and shapes are never freed, see StoreIdentity and EntityShape.
+    private unowned(unsafe) let identityReference: StoreIdentity?
+    unowned(unsafe) let shape: EntityShape
+
+    /// The identity of the store, nil for a temporary ID.
+    var identity: StoreIdentity? { identityReference }
+
+    init(ref: ObjectRef, identity: StoreIdentity?, shape: EntityShape) {
+        self.ref = ref
+        identityReference = identity
+        self.shape = shape
+    }
+
+    /// The entity of the object that the ID names.
+    public var entity: NSEntityDescription { shape.entity }
+
+    /// The store that holds the object; nil for a temporary ID and when the store has been removed.
+    public var persistentStore: NSPersistentStore? { identity?.store }
+
+    /// Whether the object has not been saved yet.
+    public var isTemporaryID: Bool { identityReference == nil }
+
+    /// A URI that names the object: `x-coredata://STORE-UUID/Entity/p123`, for a temporary ID
+    /// `x-coredata:///Entity/tUUID`, which means nothing outside this process.
+    public func uriRepresentation() -> URL {
+        let text: String
+        if let identity {
+            text = "x-coredata://\(identity.uuidString)/\(shape.escapedName)/p\(ref.key)"
+        } else {
+            text = "x-coredata:///\(shape.escapedName)/t\(TemporaryRefs.uuidString(ref))"
+        }
+        guard let url = URL(string: text) else { preconditionFailure("an object URI is not a URL: \(text)") }
+        return url
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override public func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectID else { return false }
+        return other === self || (other.ref == ref && other.identity === identity)
+    }
+
+    override public var hash: Int {
+        Int(truncatingIfNeeded: ref.rawValue &* 0x9E37_79B9_7F4A_7C15)
+    }
+
+    override public var description: String {
+        "\(uriRepresentation().absoluteString)"
+    }
+}
+
+/// The keys of objects that have not been saved: unique in the process, with entity number 0.
+enum TemporaryRefs {
+    private static let counter = Atomic<UInt64>(1)
+    private static let base = UUID()
+
+    static func next() -> ObjectRef {
+        ObjectRef(rawValue: counter.wrappingAdd(1, ordering: .relaxed).oldValue)
+    }
+
+    /// A UUID for the URI of a temporary ID: the process's own, with the key in its last six bytes.
+    static func uuidString(_ ref: ObjectRef) -> String {
+        let digits = String(ref.key, radix: 16, uppercase: true)
+        let tail = String(repeating: "0", count: 12 - digits.count) + digits
+        return base.uuidString.prefix(24) + tail
+    }
+}

@@ -1,0 +1,44 @@
+/// What a managed object is at the moment.
+@usableFromInline
+struct ObjectFlags: OptionSet, Sendable {
+    @usableFromInline let rawValue: UInt32
+
+    @inlinable
+    init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Values can be read without asking the store: not a fault.
+    @usableFromInline static let realized = ObjectFlags(rawValue: 1)
+    @usableFromInline static let inserted = ObjectFlags(rawValue: 1 << 1)
+    @usableFromInline static let updated = ObjectFlags(rawValue: 1 << 2)
+    @usableFromInline static let deleted = ObjectFlags(rawValue: 1 << 3)
+    /// In the context's list of changed objects, which retains it.
+    @usableFromInline static let listed = ObjectFlags(rawValue: 1 << 4)
+    /// In the context's list of objects changed since pending changes were processed.
+    @usableFromInline static let inEvent = ObjectFlags(rawValue: 1 << 5)
+    /// The row could not be read; the context knows the error.
+    @usableFromInline static let unreadable = ObjectFlags(rawValue: 1 << 6)
+    /// In the registry's table.
+    @usableFromInline static let registered = ObjectFlags(rawValue: 1 << 7)
+    /// Some slot of the overlay is dirty.
+    @usableFromInline static let dirtySlots = ObjectFlags(rawValue: 1 << 8)
+    /// Some to-many relationship has changes of its own.
+    @usableFromInline static let dirtyToMany = ObjectFlags(rawValue: 1 << 9)
+    /// Slots that the overlay does not hold have their default values: the object was inserted in this life.
+    @usableFromInline static let defaultsBelow = ObjectFlags(rawValue: 1 << 10)
+    /// In awakeFromFetch: what is set is not a change.
+    @usableFromInline static let awaking = ObjectFlags(rawValue: 1 << 11)
+    /// The deletion has been propagated along the relationships.
+    @usableFromInline static let deletePropagated = ObjectFlags(rawValue: 1 << 12)
+    /// The deletion has been saved, or the row is gone.
+    @usableFromInline static let gone = ObjectFlags(rawValue: 1 << 13)
+    /// The row the object holds is the one it last saved or read: committed values can be taken from it.
+    @usableFromInline static let rowIsCommitted = ObjectFlags(rawValue: 1 << 14)
+    /// Reported as inserted by an objects-did-change notification.
+    @usableFromInline static let insertReported = ObjectFlags(rawValue: 1 << 15)
+
+    /// With all of these a slot can be written without telling anybody.
+    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
+    static let pending: ObjectFlags = [.inserted, .updated, .deleted]
+}

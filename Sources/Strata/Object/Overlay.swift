@@ -1,0 +1,134 @@
+import Foundation
+
+/// The changed and cached values of one object: a block of memory laid out by its ``EntityShape``.
+///
+/// First, for every 64 slots, four words of bits: *present* (the overlay holds the value; otherwise it is read from
+/// the row), *null*, *dirty* (differs from what was saved) and *event* (changed since pending changes were last
+/// processed). Then the values, natively, at the offsets that the shape gives. An `Overlay` is an unowned pointer;
+/// the object that has it frees it.
+@usableFromInline
+struct Overlay {
+    @usableFromInline let base: UnsafeMutableRawPointer
+
+    @usableFromInline static let groupBytes = 32
+    private static let nullOffset = 8
+    private static let dirtyOffset = 16
+    private static let eventOffset = 24
+
+    @inlinable
+    init(base: UnsafeMutableRawPointer) {
+        self.base = base
+    }
+
+    /// Memory for a shape's overlay with every bit clear; values are not initialised.
+    static func allocate(_ shape: EntityShape) -> Overlay {
+        let base = UnsafeMutableRawPointer.allocate(byteCount: shape.overlayBytes, alignment: 16)
+        base.initializeMemory(as: UInt64.self, repeating: 0, count: shape.groupCount * 4)
+        return Overlay(base: base)
+    }
+
+    /// Releases the values and the memory.
+    func free(_ shape: EntityShape) {
+        clearValues(shape, where: { present, _ in present })
+        base.deallocate()
+    }
+
+    /// The four words of the group that `slot` is in.
+    @inlinable
+    func group(_ slot: Int) -> UnsafeMutablePointer<UInt64> {
+        // SAFETY: slot is below the shape's slot count, whose groups the header covers.
+        (base + (slot &>> 6) &* Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+    }
+
+    @inlinable
+    static func bit(_ slot: Int) -> UInt64 { 1 &<< UInt64(truncatingIfNeeded: slot & 63) }
+
+    @inlinable
+    func isPresent(_ slot: Int) -> Bool { group(slot)[0] & Self.bit(slot) != 0 }
+
+    @inlinable
+    func isNull(_ slot: Int) -> Bool { group(slot)[1] & Self.bit(slot) != 0 }
+
+    func isDirty(_ slot: Int) -> Bool { group(slot)[2] & Self.bit(slot) != 0 }
+
+    func isChangedInEvent(_ slot: Int) -> Bool { group(slot)[3] & Self.bit(slot) != 0 }
+
+    /// Marks a value that was just written as changed.
+    @inlinable
+    func markChanged(_ slot: Int, isNull: Bool) {
+        let words = group(slot)
+        let bit = Self.bit(slot)
+        words[0] |= bit
+        if isNull { words[1] |= bit } else { words[1] &= ~bit }
+        words[2] |= bit
+        words[3] |= bit
+    }
+
+    /// Marks a value that was just written as a cached copy of what the row says.
+    func markCached(_ slot: Int, isNull: Bool) {
+        let words = group(slot)
+        let bit = Self.bit(slot)
+        words[0] |= bit
+        if isNull { words[1] |= bit } else { words[1] &= ~bit }
+    }
+
+    /// Whether a value lies in memory, which must be released before another is put there.
+    @inlinable
+    func holdsValue(_ slot: Int) -> Bool {
+        let words = group(slot)
+        let bit = Self.bit(slot)
+        return words[0] & ~words[1] & bit != 0
+    }
+
+    /// Releases the values of all present slots that `condition` (present word, dirty word -> bits) selects and marks
+    /// them absent and clean.
+    func clearValues(_ shape: EntityShape, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64) {
+        for index in 0..<shape.groupCount {
+            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            let selected = condition(words[0], words[2]) & words[0]
+            var owned = selected & ~words[1] & shape.referenceCounted[index]
+            while owned != 0 {
+                let slot = index * 64 + owned.trailingZeroBitCount
+                owned &= owned - 1
+                release(shape.slots[slot])
+            }
+            words[0] &= ~selected
+            words[1] &= ~selected
+            words[2] &= ~selected
+            words[3] &= ~selected
+        }
+    }
+
+    /// Releases the value of one slot; the bits stay as they are.
+    func release(_ info: SlotInfo) {
+        let place = base + info.offset
+        // SAFETY: callers have checked that the slot holds a value of its kind.
+        switch info.kind {
+        case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
+        case .data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
+        case .uri: place.assumingMemoryBound(to: URL.self).deinitialize(count: 1)
+        case .transformable: place.assumingMemoryBound(to: TransformableBox.self).deinitialize(count: 1)
+        case .toOne: place.assumingMemoryBound(to: NSManagedObject.self).deinitialize(count: 1)
+        default: break
+        }
+    }
+
+    /// The object a to-one slot holds. The slot must be present and not null.
+    func object(at offset: Int) -> NSManagedObject {
+        (base + offset).assumingMemoryBound(to: NSManagedObject.self).pointee
+    }
+
+    func clearDirty(_ shape: EntityShape) {
+        for index in 0..<shape.groupCount {
+            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            words[2] = 0
+            words[3] = 0
+        }
+    }
+
+    func clearEvent(_ shape: EntityShape) {
+        for index in 0..<shape.groupCount {
+            (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)[3] = 0
+        }
+    }
+}

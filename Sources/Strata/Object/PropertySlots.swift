@@ -1,0 +1,88 @@
+import Foundation
+
+/// A typed accessor's name of an attribute.
+///
+/// Keep one for each property in a static constant of the subclass:
+///
+///     final class Person: NSManagedObject {
+///         private static let ageSlot = AttributeSlot<Int16>("age")
+///         var age: Int16 {
+///             get { self[Self.ageSlot] }
+///             set { self[Self.ageSlot] = newValue }
+///         }
+///     }
+///
+/// `Value` may be optional; an accessor that is not reads null as zero, false, "" and so on. A slot whose type does
+/// not fit the model stops the program at its first use.
+public struct AttributeSlot<Value>: Sendable {
+    /// Not API.
+    public let _cache: SlotCache
+    /// The attribute's name.
+    public var name: String { _cache.name }
+}
+
+extension AttributeSlot where Value: AttributeValue {
+    public init(_ name: String) {
+        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { Value._fits($0) } }
+    }
+}
+
+extension AttributeSlot {
+    public init<Wrapped: AttributeValue>(_ name: String) where Value == Wrapped? {
+        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { Wrapped._fits($0) } }
+    }
+}
+
+/// A typed accessor's name of an attribute whose values go through key-value coding: transformable ones, and any
+/// attribute in the guise of a Foundation class (`NSNumber`, `NSDecimalNumber`, `NSDate`, ...).
+public struct ObjectAttributeSlot<Value>: Sendable {
+    /// Not API.
+    public let _cache: SlotCache
+    /// The attribute's name.
+    public var name: String { _cache.name }
+
+    public init(_ name: String) {
+        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { _ in true } }
+    }
+}
+
+/// A typed accessor's name of a to-one relationship.
+public struct ToOneSlot<Target: NSManagedObject>: Sendable {
+    /// Not API.
+    public let _cache: SlotCache
+    /// The relationship's name.
+    public var name: String { _cache.name }
+
+    public init(_ name: String) {
+        _cache = SlotCache(name) { shape, place in
+            guard let relationship = shape.relationship(name), !relationship.isToMany else {
+                return "it is not a to-one relationship"
+            }
+            let type = relationship.destination.objectClass
+            return type is Target.Type ? nil : "its objects are of class \(type), not \(Target.self)"
+        }
+    }
+}
+
+/// A typed accessor's name of a to-many relationship, ordered or not.
+public struct ToManySlot<Target: NSManagedObject>: Sendable {
+    /// Not API.
+    public let _cache: SlotCache
+    /// The relationship's name.
+    public var name: String { _cache.name }
+
+    public init(_ name: String) {
+        _cache = SlotCache(name) { shape, place in
+            guard let relationship = shape.relationship(name), relationship.isToMany else {
+                return "it is not a to-many relationship"
+            }
+            let type = relationship.destination.objectClass
+            return type is Target.Type ? nil : "its objects are of class \(type), not \(Target.self)"
+        }
+    }
+}
+
+private func attributeProblem(_ shape: EntityShape, _ place: PropertyPlace, fits: (UInt8) -> Bool) -> String? {
+    guard case .slot(let slot) = place, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
+    return fits(shape.slots[slot].kind.rawValue) ? nil : "its values are of type \(shape.slots[slot].kind)"
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// Gives every property of an entity its slot and its place in the overlay.
+struct ShapeLayout {
+    private(set) var slots: [SlotInfo] = []
+    private(set) var relationships: [RelationshipShape] = []
+    private(set) var places: [String: PropertyPlace] = [:]
+    private(set) var overlayBytes = 0
+
+    /// The name of the hidden slot beside a to-one whose inverse is ordered. No property name contains a space.
+    static func positionName(_ relationship: String) -> String { "position of \(relationship)" }
+
+    /// Lays out what `entity` declares after what `parent` has.
+    ///
+    /// Persistent slots come first, the parent's before the entity's own, each sorted by name, so that the same model
+    /// always gives the same layout.
+    init(entity: NSEntityDescription, parent: EntityShape?) {
+        let header = { (count: Int) in max(1, (count + 63) / 64) * Overlay.groupBytes }
+        var persistent = parent?.slots.filter { $0.isPersistent } ?? []
+        var transient = parent?.slots.filter { !$0.isPersistent } ?? []
+        relationships = []
+        let inheritedNames = Set(parent?.places.keys.map { $0 } ?? [])
+        for relationship in parent?.relationships ?? [] {
+            // Each shape has its own, because a subentity may narrow the delete rule or what is optional.
+            let description = entity.relationshipsByName[relationship.name] ?? relationship.description
+            relationships.append(
+                RelationshipShape(
+                    index: relationship.index, description: description, declaringName: relationship.declaringName,
+                    storage: relationship.storage))
+        }
+        for (name, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key })
+        where !inheritedNames.contains(name) {
+            guard let kind = Self.kind(of: attribute) else { continue }
+            let info = Self.unplaced(name, kind, attribute: attribute, isPersistent: !attribute.isTransient)
+            if attribute.isTransient { transient.append(info) } else { persistent.append(info) }
+        }
+        for (name, description) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
+        where !inheritedNames.contains(name) {
+            let index = relationships.count
+            let slot = persistent.count
+            relationships.append(
+                RelationshipShape(
+                    index: index, description: description, declaringName: entity.name ?? "", storage: .slot(slot)))
+            if description.isToMany { continue }
+            persistent.append(Self.unplaced(name, .toOne, relationshipIndex: index))
+            if let inverse = description.inverseRelationship, inverse.isToMany, inverse.isOrdered {
+                persistent.append(Self.unplaced(Self.positionName(name), .int64, isHidden: true))
+            }
+        }
+        let all = persistent + transient
+        var offset = header(all.count)
+        for info in all {
+            let attribute = info.attribute.flatMap { $0.name.isEmpty ? nil : entity.attributesByName[$0.name] }
+            slots.append(info.placed(at: offset, attribute: attribute ?? info.attribute))
+            offset += info.kind.overlayBytes
+        }
+        overlayBytes = offset
+        for relationship in relationships where relationship.isToMany {
+            places[relationship.name] = .toMany(relationship.index)
+        }
+        for (slot, info) in slots.enumerated() where !info.isHidden { places[info.name] = .slot(slot) }
+        for property in entity.properties {
+            if let fetched = property as? NSFetchedPropertyDescription { places[fetched.name] = .fetched(fetched) }
+        }
+    }
+
+    private static func unplaced(
+        _ name: String, _ kind: SlotKind, attribute: NSAttributeDescription? = nil, isPersistent: Bool = true,
+        relationshipIndex: Int = -1, isHidden: Bool = false
+    ) -> SlotInfo {
+        SlotInfo(
+            name: name, kind: kind, offset: 0, isPersistent: isPersistent, attribute: attribute,
+            relationshipIndex: relationshipIndex, defaultValue: nil, isHidden: isHidden)
+    }
+
+    /// Nil for attributes that have no slot: composite ones, whose parts are attributes of their own.
+    private static func kind(of attribute: NSAttributeDescription) -> SlotKind? {
+        switch attribute.attributeType {
+        case .integer16AttributeType: .int16
+        case .integer32AttributeType: .int32
+        case .integer64AttributeType: .int64
+        case .decimalAttributeType: .decimal
+        case .doubleAttributeType: .double
+        case .floatAttributeType: .float
+        case .stringAttributeType: .string
+        case .booleanAttributeType: .bool
+        case .dateAttributeType: .date
+        case .binaryDataAttributeType: .data
+        case .UUIDAttributeType: .uuid
+        case .URIAttributeType: .uri
+        case .transformableAttributeType, .undefinedAttributeType, .objectIDAttributeType: .transformable
+        default: .transformable
+        }
+    }
+}
+
+extension SlotInfo {
+    func placed(at offset: Int, attribute: NSAttributeDescription?) -> SlotInfo {
+        SlotInfo(
+            name: name, kind: kind, offset: offset, isPersistent: isPersistent, attribute: attribute,
+            relationshipIndex: relationshipIndex, defaultValue: attribute?.defaultValue, isHidden: isHidden)
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import StrataLog
+
+/// Brings what key-value coding is given into the Swift type that a slot keeps.
+enum ValueConversion {
+    /// Nil for nil and `NSNull`.
+    ///
+    /// - Precondition: the value is of a type that the attribute takes; numbers are cut to its width, as NSNumber does.
+    static func convert(_ value: Any?, for info: SlotInfo, entity: EntityShape) -> Any? {
+        guard let value = flattened(value), !(value is NSNull) else { return nil }
+        guard let converted = converted(value, info.kind) else {
+            preconditionFailure(
+                "unacceptable type of value for attribute \(entity.name).\(info.name): wants \(info.kind), "
+                    + "was given \(type(of: value)) \(value)")
+        }
+        return converted
+    }
+
+    /// An optional inside of `Any` counts as what it wraps.
+    private static func flattened(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        let mirror = Mirror(reflecting: value)
+        guard mirror.displayStyle == .optional else { return value }
+        return mirror.children.first.flatMap { flattened($0.value) }
+    }
+
+    private static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
+        switch kind {
+        case .string: return value as? String
+        case .data: return value as? Data
+        case .date: return value as? Date
+        case .uuid: return value as? UUID
+        case .uri: return value as? URL ?? (value as? NSURL).flatMap { URL(string: $0.absoluteString) }
+        case .transformable: return value
+        case .toOne: return value as? NSManagedObject
+        case .decimal: return (value as? Decimal) ?? number(value)?.decimalValue
+        case .bool: return number(value)?.boolValue
+        case .int16: return number(value)?.int16Value
+        case .int32: return number(value)?.int32Value
+        case .int64: return number(value)?.int64Value
+        case .float: return number(value)?.floatValue
+        case .double: return number(value)?.doubleValue
+        }
+    }
+
+    /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.
+    private static func number(_ value: Any) -> NSNumber? {
+        if let decimal = value as? Decimal { return NSDecimalNumber(decimal: decimal) }
+        return value as? NSNumber
+    }
+}
+
+/// Boxes stored values.
+enum ColumnBoxing {
+    /// The value of a row, nil for null; `external` reads bytes that lie out of line.
+    static func box(
+        _ column: ColumnView, _ row: Int, _ info: SlotInfo, external: (ExternalValue) -> [UInt8]?
+    ) -> Any? {
+        if column.isNull(row) { return nil }
+        switch info.kind {
+        case .bool: return NSNumber(value: column.bool(row))
+        case .int16: return NSNumber(value: column.int16(row))
+        case .int32: return NSNumber(value: column.int32(row))
+        case .int64: return NSNumber(value: column.int64(row))
+        case .float: return NSNumber(value: column.float(row))
+        case .double: return NSNumber(value: column.double(row))
+        case .date: return Date._read(column, row)
+        case .uuid: return UUID._read(column, row)
+        case .decimal: return NSDecimalNumber(decimal: Decimal._read(column, row))
+        case .toOne: return nil
+        case .string, .data, .uri, .transformable:
+            if column.isExternal(row) {
+                return external(column.external(row))?.withUnsafeBytes { box(bytes: $0, info) }
+            }
+            return box(bytes: column.bytes(row), info)
+        }
+    }
+
+    private static func box(bytes: UnsafeRawBufferPointer, _ info: SlotInfo) -> Any? {
+        switch info.kind {
+        case .string: return String._decode(bytes)
+        case .data: return Data._decode(bytes)
+        case .uri: return URL._decode(bytes)
+        default:
+            guard let attribute = info.attribute else { return nil }
+            return try? attribute.value(fromTransformedData: Data(bytes))
+        }
+    }
+}

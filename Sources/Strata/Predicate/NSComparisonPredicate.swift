@@ -1,0 +1,152 @@
+import Foundation
+
+/// A comparison of two expressions.
+///
+/// Foundation declares this class on Linux, but no instance of it can be made; this is the working one. A file that
+/// imports both Foundation and Strata directly has to say `Strata.NSComparisonPredicate` where it names the type.
+///
+/// Comparison predicates are immutable and may be evaluated from several threads at once.
+open class NSComparisonPredicate: NSPredicate {
+    /// What is done with the two values. Raw values are Apple's.
+    public enum Operator: UInt, Sendable {
+        case lessThan = 0
+        case lessThanOrEqualTo = 1
+        case greaterThan = 2
+        case greaterThanOrEqualTo = 3
+        case equalTo = 4
+        case notEqualTo = 5
+        case matches = 6
+        case like = 7
+        case beginsWith = 8
+        case endsWith = 9
+        case `in` = 10
+        case customSelector = 11
+        case contains = 99
+        case between = 100
+    }
+
+    /// Whether the left side is one value or a collection of which any or all have to fit. Raw values are Apple's.
+    public enum Modifier: UInt, Sendable {
+        case direct = 0
+        case all = 1
+        case any = 2
+    }
+
+    /// What string comparisons ignore. Raw values are Apple's.
+    public struct Options: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// `[c]`: letters that differ in case only are equal.
+        public static let caseInsensitive = Options(rawValue: 1)
+        /// `[d]`: letters that differ in their marks only are equal.
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        /// `[n]`: the strings were normalised before and compare byte by byte; the other options do not count then.
+        public static let normalized = Options(rawValue: 4)
+        /// `[l]`: `<`, `<=`, `>`, `>=`, `==` and `!=` compare as the current locale does.
+        public static let localeSensitive = Options(rawValue: 8)
+    }
+
+    /// The left side.
+    public let leftExpression: NSExpression
+    /// The right side.
+    public let rightExpression: NSExpression
+    /// Direct, any or all.
+    public let comparisonPredicateModifier: Modifier
+    /// What is done with the two values.
+    public let predicateOperatorType: Operator
+    /// What string comparisons ignore.
+    public let options: Options
+    /// The method called on the left value when the operator is `.customSelector`.
+    public let customSelector: Selector?
+
+    let comparator: ValueComparator
+    /// The number of predicates and expressions on the longest way down, itself included.
+    let depth: Int
+
+    /// Makes the comparison `left operator right`.
+    public convenience init(
+        leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier,
+        type: Operator, options: Options = []
+    ) {
+        self.init(left, right, modifier, type, options, nil)
+    }
+
+    /// Makes a comparison that asks the left value's `PredicateFunctionTarget` method.
+    public convenience init(
+        leftExpression left: NSExpression, rightExpression right: NSExpression, customSelector selector: Selector
+    ) {
+        self.init(left, right, .direct, .customSelector, [], selector)
+    }
+
+    package init(
+        _ left: NSExpression, _ right: NSExpression, _ modifier: Modifier, _ type: Operator,
+        _ options: Options, _ selector: Selector?
+    ) {
+        leftExpression = left
+        rightExpression = right
+        comparisonPredicateModifier = modifier
+        predicateOperatorType = type
+        self.options = options
+        customSelector = selector
+        comparator = ValueComparator(type, options, right: right)
+        depth = 1 + max(left.depth, right.depth)
+        super.init(value: false)
+    }
+
+    /// Whether the comparison holds for an object.
+    open override func evaluate(with object: Any?) -> Bool {
+        evaluate(with: object, substitutionVariables: nil)
+    }
+
+    /// Whether the comparison holds for an object, with values for its variables.
+    ///
+    /// Never stops the program: values that cannot be compared make every operator but `!=` false.
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        let context = EvaluationContext(object: object, bindings: bindings)
+        // A right side that was prepared for comparing is not evaluated again.
+        let right = comparator.hasPreparedRight ? nil : rightExpression.evaluate(context)
+        if let customSelector {
+            let left = leftExpression.evaluate(context)
+            guard let target = left as? any PredicateFunctionTarget else { return false }
+            let result = target.performPredicateFunction(customSelector.description, arguments: [right])
+            return (Arithmetic(result)?.doubleValue ?? 0) != 0
+        }
+        switch comparisonPredicateModifier {
+        case .direct: return comparator.holds(leftExpression.evaluate(context), right)
+        case .any: return leftExpression.leaves(context).contains { comparator.holds($0, right) }
+        case .all: return leftExpression.leaves(context).allSatisfy { comparator.holds($0, right) }
+        }
+    }
+
+    // Immutable, so a copy is the predicate itself.
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSComparisonPredicate else { return false }
+        if self === other { return true }
+        return predicateOperatorType == other.predicateOperatorType && options == other.options
+            && comparisonPredicateModifier == other.comparisonPredicateModifier
+            && customSelector == other.customSelector
+            && leftExpression == other.leftExpression && rightExpression == other.rightExpression
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(predicateOperatorType)
+        hasher.combine(comparisonPredicateModifier)
+        hasher.combine(options)
+        hasher.combine(leftExpression)
+        hasher.combine(rightExpression)
+        return hasher.finalize()
+    }
+
+    /// The notation, which `NSPredicate(format:)` reads back.
+    open override var predicateFormat: String { PredicatePrinter.text(self) }
+
+    /// The notation, which `NSPredicate(format:)` reads back.
+    open override var description: String { PredicatePrinter.text(self) }
+}

@@ -1,0 +1,116 @@
+import Foundation
+
+/// The parts of an expression. As in Core Data, asking an expression for a part it does not have stops the program.
+extension NSExpression {
+    /// What the expression is.
+    public var expressionType: ExpressionType {
+        switch form {
+        case .constant: .constantValue
+        case .evaluatedObject: .evaluatedObject
+        case .anyKey: .anyKey
+        case .variable: .variable
+        case .keyPath: .keyPath
+        case .function: .function
+        case .aggregate: .aggregate
+        case .set(let type, _, _): type
+        case .subquery: .subquery
+        case .conditional: .conditional
+        case .block: .block
+        case .fetch: .fetchRequest
+        }
+    }
+
+    /// The value of a constant.
+    public var constantValue: Any? {
+        guard case .constant(let value) = form else { missing("constantValue") }
+        return value
+    }
+
+    /// The path of a key path expression.
+    public var keyPath: String {
+        guard case .keyPath(_, let path) = form else { missing("keyPath") }
+        return path.text
+    }
+
+    /// The name of a function, in its selector form (`sum:`).
+    public var function: String {
+        guard case .function(_, let name, _) = form else { missing("function") }
+        return name
+    }
+
+    /// The name of a variable, also of the one a subquery runs through.
+    public var variable: String {
+        switch form {
+        case .variable(let name), .subquery(_, let name, _): return name
+        default: missing("variable")
+        }
+    }
+
+    /// What a function is called on or a key path starts at; the evaluated object for a plain key path.
+    public var operand: NSExpression {
+        switch form {
+        case .keyPath(let operand, _): return operand ?? NSExpression(form: .evaluatedObject)
+        case .function(let target, _, _): return target ?? NSExpression(form: .constant(nil))
+        default: missing("operand")
+        }
+    }
+
+    /// The arguments of a function or block; `nil` when there are none.
+    public var arguments: [NSExpression]? {
+        switch form {
+        case .function(_, _, let arguments), .block(_, let arguments): return arguments.isEmpty ? nil : arguments
+        default: missing("arguments")
+        }
+    }
+
+    /// The elements of an aggregate (an array of expressions) or the collection expression of a subquery.
+    public var collection: Any {
+        switch form {
+        case .aggregate(let elements): return elements
+        case .subquery(let collection, _, _): return collection
+        default: missing("collection")
+        }
+    }
+
+    /// The predicate of a subquery or a conditional expression.
+    public var predicate: NSPredicate {
+        switch form {
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return predicate
+        default: missing("predicate")
+        }
+    }
+
+    /// The left operand of a set expression.
+    public var left: NSExpression {
+        guard case .set(_, let left, _) = form else { missing("left") }
+        return left
+    }
+
+    /// The right operand of a set expression.
+    public var right: NSExpression {
+        guard case .set(_, _, let right) = form else { missing("right") }
+        return right
+    }
+
+    /// What a conditional expression is when its predicate holds.
+    public var `true`: NSExpression {
+        guard case .conditional(_, let expression, _) = form else { missing("true") }
+        return expression
+    }
+
+    /// What a conditional expression is when its predicate does not hold.
+    public var `false`: NSExpression {
+        guard case .conditional(_, _, let expression) = form else { missing("false") }
+        return expression
+    }
+
+    /// The closure of a block expression.
+    public var expressionBlock: Block {
+        guard case .block(let block, _) = form else { missing("expressionBlock") }
+        return block
+    }
+
+    private func missing(_ part: String) -> Never {
+        preconditionFailure("NSExpression: \(self), which is a .\(expressionType), has no \(part)")
+    }
+}
