@@ -2,7 +2,8 @@ import Foundation
 
 /// The collection operators of key paths.
 enum CollectionOperator {
-    /// Applies `name` (with its `@`) to a collection; `rest` is the path that follows the operator. Unknown operators give `nil`.
+    /// Applies `name` (with its `@`) to a collection; `rest` is the path that follows the operator. Unknown operators
+    /// give `nil`.
     static func apply(_ name: String, to collection: AnyElements, rest: ArraySlice<String>) -> Any? {
         if name == "@count" {
             return KeyValueAccess.value(of: collection.elements.count, names: rest)

@@ -44,6 +44,8 @@ protocol DictionaryValue {
     func anyValue(forKey key: String) -> Any?
     /// All values.
     var anyValues: [Any?] { get }
+    /// The same dictionary for Foundation's comparison; `nil` when a key or value cannot be bridged.
+    var foundationDictionary: NSDictionary? { get }
 }
 
 extension Dictionary: DictionaryValue {
@@ -52,6 +54,7 @@ extension Dictionary: DictionaryValue {
         return nil
     }
     var anyValues: [Any?] { values.map { $0 } }
+    var foundationDictionary: NSDictionary? { (self as Any) as? NSDictionary }
 }
 
 /// The elements of any collection a predicate can meet.

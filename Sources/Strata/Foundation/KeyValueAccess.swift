@@ -70,9 +70,10 @@ package enum KeyValueAccess {
         var values: [Any] = []
         values.reserveCapacity(collection.elements.count)
         for element in collection.elements {
-            let value = AnyElements.plain(element).flatMap { AnyElements.plain(value(of: $0, forKey: key)) }
-            if let value {
-                values.append(value)
+            var found: Any?
+            if let object = AnyElements.plain(element) { found = AnyElements.plain(value(of: object, forKey: key)) }
+            if let found {
+                values.append(found)
             } else if !collection.isUnordered {
                 values.append(NSNull())
             }

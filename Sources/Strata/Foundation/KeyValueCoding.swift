@@ -4,21 +4,23 @@ import Foundation
 ///
 /// Linux's Foundation has no key-value coding, so Strata declares the part of it that predicates, sort descriptors and
 /// expressions need. Managed objects conform; a class or structure of yours can conform too and is then read without
-/// reflection. Dictionaries, arrays, sets, ordered sets and common Foundation values need no conformance, and anything else
-/// is read through `Mirror` as a last resort: stored properties only, much slower, and a name that is missing reads as `nil`.
+/// reflection. Dictionaries, arrays, sets, ordered sets and common Foundation values need no conformance, and anything
+/// else is read through `Mirror` as a last resort: stored properties only, much slower, and a name that is missing
+/// reads as `nil`.
 public protocol KeyValueCoding {
     /// The value of the property named `key`, or `nil` when it has none.
     ///
-    /// What happens for a name that does not exist is the conforming type's decision: managed objects stop the program, as
-    /// Apple's do, everything Strata conforms by itself answers `nil`.
+    /// What happens for a name that does not exist is the conforming type's decision: managed objects stop the program,
+    /// as Apple's do, everything Strata conforms by itself answers `nil`.
     func value(forKey key: String) -> Any?
 }
 
 extension KeyValueCoding {
-    /// The value at the end of a dotted path, with collection operators (`@count`, `@sum.x`, `@distinctUnionOfObjects.x`).
+    /// The value at the end of a dotted path, with collection operators (`@count`, `@sum.x`,
+    /// `@distinctUnionOfObjects.x`).
     ///
-    /// A `nil` on the way makes the whole path `nil`. A collection on the way is mapped over: arrays and ordered sets keep
-    /// their order and hold `NSNull` for elements without a value, sets drop those.
+    /// A `nil` on the way makes the whole path `nil`. A collection on the way is mapped over: arrays and ordered sets
+    /// keep their order and hold `NSNull` for elements without a value, sets drop those.
     ///
     /// - Complexity: O(n) in the number of objects the path passes through.
     public func value(forKeyPath keyPath: String) -> Any? {

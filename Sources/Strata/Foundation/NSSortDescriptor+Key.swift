@@ -2,8 +2,8 @@ import Foundation
 
 /// Lets an extension's initialiser return a subclass. Only `NSSortDescriptor` is meant to conform.
 ///
-/// Foundation declares `NSSortDescriptor(key:…)` on Linux, but unavailable, and a class's own extension cannot assign `self`.
-/// A protocol's extension can.
+/// Foundation declares `NSSortDescriptor(key:…)` on Linux, but unavailable, and a class's own extension cannot assign
+/// `self`. A protocol's extension can.
 public protocol KeyedSortDescriptorFactory {}
 
 extension NSSortDescriptor: KeyedSortDescriptorFactory {}
@@ -11,8 +11,8 @@ extension NSSortDescriptor: KeyedSortDescriptorFactory {}
 extension KeyedSortDescriptorFactory {
     /// Sorts by the value at a key path; `nil` comes before everything else when ascending.
     ///
-    /// Numbers, strings (by Unicode scalars), dates, UUIDs and data are ordered; values that cannot be compared are equal.
-    /// A `nil` key compares the objects themselves.
+    /// Numbers, strings (by Unicode scalars), dates, UUIDs and data are ordered; values that cannot be compared are
+    /// equal. A `nil` key compares the objects themselves.
     public init(key: String?, ascending: Bool) {
         self.init(keyed: KeySortDescriptor(key: key ?? "self", ascending: ascending, order: .natural))
     }
@@ -50,7 +50,8 @@ extension KeyedSortDescriptorFactory {
 }
 
 extension Sequence {
-    /// The elements sorted by the descriptors, the first one first. The order is stable. Complexity: O(n log n) comparisons.
+    /// The elements sorted by the descriptors, the first one first. The order is stable. Complexity: O(n log n)
+    /// comparisons.
     public func sorted(using descriptors: [NSSortDescriptor]) -> [Element] {
         sorted { left, right in
             for descriptor in descriptors {

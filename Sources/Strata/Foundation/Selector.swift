@@ -2,8 +2,9 @@ import Foundation
 
 /// The name of a method, as a string.
 ///
-/// There is no Objective-C runtime on Linux and so no `#selector`; Strata understands the few names that sort descriptors and
-/// predicates use, such as `Selector("localizedCaseInsensitiveCompare:")`, and offers the others to `PredicateFunctionTarget`.
+/// There is no Objective-C runtime on Linux and so no `#selector`; Strata understands the few names that sort
+/// descriptors and predicates use, such as `Selector("localizedCaseInsensitiveCompare:")`, and offers the others to
+/// `PredicateFunctionTarget`.
 public struct Selector: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The name, with its colons.
     public let description: String

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Numbers of expressions: integers stay integers as long as they fit, decimals stay decimals, all else is floating point.
+/// Numbers of expressions: integers stay integers as long as they fit, decimals stay decimals, all else is floating
+/// point.
 enum Arithmetic {
     case integer(Int64)
     case double(Double)

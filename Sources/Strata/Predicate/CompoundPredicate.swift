@@ -2,8 +2,9 @@ import Foundation
 
 /// A compound predicate that prints, copies and compares as Core Data's does.
 ///
-/// Foundation's own on Linux prints `FALSEPREDICATE`, is copied to a predicate that is always false, and equals every other
-/// compound. Whatever Strata parses or keeps is turned into this subclass; `subpredicates` and the type stay Foundation's.
+/// Foundation's own on Linux prints `FALSEPREDICATE`, is copied to a predicate that is always false, and equals every
+/// other compound. Whatever Strata parses or keeps is turned into this subclass; `subpredicates` and the type stay
+/// Foundation's.
 final class CompoundPredicate: NSCompoundPredicate {
     let children: [NSPredicate]
     let depth: Int
@@ -20,9 +21,10 @@ final class CompoundPredicate: NSCompoundPredicate {
 
     /// The predicate with every compound of Foundation's in it replaced by one of this class.
     static func canonical(_ predicate: NSPredicate) -> NSPredicate {
-        guard let compound = predicate as? NSCompoundPredicate, !(compound is CompoundPredicate) else { return predicate }
+        if predicate is CompoundPredicate { return predicate }
+        guard let compound = predicate as? NSCompoundPredicate else { return predicate }
         return CompoundPredicate(
-            type: compound.compoundPredicateType, subpredicates: compound.subpredicates.compactMap { $0 as? NSPredicate })
+            type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
     }
 
     override func evaluate(with object: Any?) -> Bool {
@@ -50,8 +52,7 @@ final class CompoundPredicate: NSCompoundPredicate {
     override var hash: Int {
         var hasher = Hasher()
         hasher.combine(compoundPredicateType.rawValue)
-        hasher.combine(children.count)
-        for case let child as NSComparisonPredicate in children { hasher.combine(child) }
+        for child in children { hasher.combine(child.structuralHash) }
         return hasher.finalize()
     }
 
@@ -61,13 +62,22 @@ final class CompoundPredicate: NSCompoundPredicate {
 }
 
 extension NSPredicate {
+    /// A hash that equal predicates share, also Foundation's own, which hash by identity.
+    var structuralHash: Int {
+        switch canonical {
+        case let predicate as NSComparisonPredicate: predicate.hash
+        case let predicate as CompoundPredicate: predicate.hash
+        default: formatString.hashValue
+        }
+    }
+
     /// The number of predicates and expressions on the longest way down, itself included.
     package var nodeDepth: Int {
         switch self {
         case let comparison as NSComparisonPredicate: comparison.depth
         case let compound as CompoundPredicate: compound.depth
         case let compound as NSCompoundPredicate:
-            1 + compound.subpredicates.reduce(0) { max($0, ($1 as? NSPredicate)?.nodeDepth ?? 0) }
+            1 + compound.subpredicates.reduce(0) { max($0, $1.nodeDepth) }
         default: 1
         }
     }

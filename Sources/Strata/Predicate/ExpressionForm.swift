@@ -106,9 +106,9 @@ package indirect enum ExpressionForm {
         case .subquery(let collection, let name, let predicate):
             hasher.combine(collection)
             hasher.combine(name)
-            hasher.combine(predicate)
+            hasher.combine(predicate.structuralHash)
         case .conditional(let predicate, let left, let right):
-            hasher.combine(predicate)
+            hasher.combine(predicate.structuralHash)
             hasher.combine(left)
             hasher.combine(right)
         case .block(_, let arguments): hasher.combine(arguments)

@@ -60,18 +60,15 @@ enum ExpressionPrinter {
                 return indexed(arguments[0]) + "[" + marker.rawValue + "]"
             }
             return indexed(arguments[0]) + "[" + text(arguments[1]) + "]"
-        case ("onesComplement:", 1): return "~" + operandOfPrefix(arguments[0])
+        case ("onesComplement:", 1): return "~" + operand(arguments[0])
         default: break
         }
         if let symbol = operators[name], arguments.count == 2 {
             return operand(arguments[0]) + " " + symbol + " " + operand(arguments[1])
         }
-        let short = name.hasSuffix(":") && !name.dropLast().contains(":") ? String(name.dropLast()) : name
-        return short + "(" + list(arguments) + ")"
-    }
-
-    private static func operandOfPrefix(_ expression: NSExpression) -> String {
-        "(" + text(expression) + ")"
+        // sum: is written sum, unless the short form would be read as another name.
+        let short = name.hasSuffix(":") ? String(name.dropLast()) : name
+        return (PredicateFunction.canonicalName(short) == name ? short : name) + "(" + list(arguments) + ")"
     }
 
     private static func indexed(_ expression: NSExpression) -> String {

@@ -2,8 +2,8 @@ import Foundation
 
 /// A comparison of two expressions.
 ///
-/// Foundation declares this class on Linux, but no instance of it can be made; this is the working one. A file that imports
-/// both Foundation and Strata directly has to say `Strata.NSComparisonPredicate` where it names the type.
+/// Foundation declares this class on Linux, but no instance of it can be made; this is the working one. A file that
+/// imports both Foundation and Strata directly has to say `Strata.NSComparisonPredicate` where it names the type.
 ///
 /// Comparison predicates are immutable and may be evaluated from several threads at once.
 open class NSComparisonPredicate: NSPredicate {

@@ -2,9 +2,9 @@ import Foundation
 
 /// A part of a predicate that has a value: a constant, a key path, a function call, a subquery and so on.
 ///
-/// Foundation declares this class on Linux, but no instance of it can be made; this is the working one. A file that imports
-/// both Foundation and Strata directly has to say `Strata.NSExpression` (or `import class Strata.NSExpression`) where it names
-/// the type; calls such as `NSExpression(forKeyPath:)` need nothing.
+/// Foundation declares this class on Linux, but no instance of it can be made; this is the working one. A file that
+/// imports both Foundation and Strata directly has to say `Strata.NSExpression` (or `import class Strata.NSExpression`)
+/// where it names the type; calls such as `NSExpression(forKeyPath:)` need nothing.
 ///
 /// Expressions are immutable and may be evaluated from several threads at once.
 open class NSExpression: NSObject, NSCopying {
@@ -51,7 +51,8 @@ open class NSExpression: NSObject, NSCopying {
         }
     }
 
-    /// An expression from its notation, for example `price * 1.2` or `children.@count`. A faulty string stops the program.
+    /// An expression from its notation, for example `price * 1.2` or `children.@count`. A faulty string stops the
+    /// program.
     public convenience init(format: String, _ arguments: Any?...) {
         self.init(form: PredicateParser.parsedExpression(format, arguments).form)
     }
@@ -118,7 +119,9 @@ open class NSExpression: NSObject, NSCopying {
     }
 
     /// The members of a collection for which a predicate over the variable holds. `predicate` is an `NSPredicate`.
-    public convenience init(forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any) {
+    public convenience init(
+        forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any
+    ) {
         guard let predicate = predicate as? NSPredicate else {
             preconditionFailure("NSExpression(forSubquery:…): \(predicate) is not a predicate")
         }
@@ -167,7 +170,8 @@ open class NSExpression: NSObject, NSCopying {
     /// - Parameters:
     ///   - object: What key paths start at.
     ///   - context: Values of variables by name.
-    /// - Returns: The value, `nil` where there is none: an unbound variable, an unknown function, a type that does not fit.
+    /// - Returns: The value, `nil` where there is none: an unbound variable, an unknown function, a type that does not
+    ///   fit.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         evaluate(EvaluationContext(object: object, context: context))
     }

@@ -2,8 +2,8 @@ import Foundation
 
 /// Lets an extension's initialiser return a subclass. Only `NSPredicate` is meant to conform.
 ///
-/// Foundation declares `NSPredicate(format:…)` on Linux, but unavailable, and a class's own extension cannot assign `self`.
-/// A protocol's extension can.
+/// Foundation declares `NSPredicate(format:…)` on Linux, but unavailable, and a class's own extension cannot assign
+/// `self`. A protocol's extension can.
 public protocol FormatPredicateFactory {}
 
 extension NSPredicate: FormatPredicateFactory {}
@@ -11,9 +11,9 @@ extension NSPredicate: FormatPredicateFactory {}
 extension FormatPredicateFactory {
     /// A predicate from its notation.
     ///
-    /// `%@` stands for a value, `%K` for a key path, `%d`, `%ld`, `%f` and so on for numbers, `$NAME` for a variable. A faulty
-    /// string, or arguments that do not fit it, stop the program with the position and the reason; for strings that come from
-    /// outside the program use `NSPredicate.parse(_:arguments:)`.
+    /// `%@` stands for a value, `%K` for a key path, `%d`, `%ld`, `%f` and so on for numbers, `$NAME` for a variable. A
+    /// faulty string, or arguments that do not fit it, stop the program with the position and the reason; for strings
+    /// that come from outside the program use `NSPredicate.parse(_:arguments:)`.
     ///
     /// - Complexity: O(n) in the length of the string.
     public init(format: String, _ arguments: Any?...) {
@@ -49,9 +49,10 @@ extension FormatPredicateFactory {
 extension NSPredicate {
     /// A predicate from a string that may be faulty, for example one that a user of a service typed.
     ///
-    /// Never stops the program, whatever the string. The string may have at most `PredicateFormatError.maximumLengthBytes`
-    /// bytes and nest at most `PredicateFormatError.maximumDepth` levels. Evaluating the result never stops the program either,
-    /// as long as the objects evaluated answer `nil` for keys they do not have.
+    /// Never stops the program, whatever the string. The string may have at most
+    /// `PredicateFormatError.maximumLengthBytes` bytes and nest at most `PredicateFormatError.maximumDepth` levels.
+    /// Evaluating the result never stops the program either, as long as the objects evaluated answer `nil` for keys
+    /// they do not have.
     ///
     /// - Parameters:
     ///   - format: The notation, as for `NSPredicate(format:)`.

@@ -62,8 +62,7 @@ extension Operand {
         case (.data(let left), .data(let right)): return left == right
         case (.list(let left), .list(let right)): return Self.listsEqual(left, right)
         case (.dictionary(let left), .dictionary(let right)):
-            guard let left = left as? AnyHashable, let right = right as? AnyHashable else { return false }
-            return left == right
+            return left.foundationDictionary?.isEqual(right.foundationDictionary) ?? false
         case (.object(let left), .object(let right)): return Self.objectsEqual(left, right)
         default: return compare(other) == 0
         }

@@ -124,4 +124,5 @@ struct FoundationDictionary: DictionaryValue {
 
     func anyValue(forKey key: String) -> Any? { dictionary.object(forKey: NSString(string: key)) }
     var anyValues: [Any?] { dictionary.allValues }
+    var foundationDictionary: NSDictionary? { dictionary }
 }

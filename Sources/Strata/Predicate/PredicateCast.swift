@@ -26,8 +26,8 @@ enum PredicateCast {
         }
     }
 
-    /// The value that casting a literal gives, for the notations `CAST(0, "NSDate")`, `CAST("…", "NSUUID")` and so on, which
-    /// stand for constants that have no notation of their own.
+    /// The value that casting a literal gives, for notations like `CAST(0, "NSDate")` and `CAST("…", "NSUUID")`,
+    /// which stand for constants that have no notation of their own.
     static func literal(_ value: Any?, _ type: String) -> Any? {
         switch (type, Operand(value)) {
         case ("NSDate", .integer), ("NSDate", .double), ("NSDecimalNumber", .string), ("NSUUID", .string),

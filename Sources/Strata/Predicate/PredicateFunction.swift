@@ -31,7 +31,8 @@ package enum PredicateFunction {
     private static let statistics: [String: Body] = [
         "sum:": { Arithmetic.sum(values($0)).anyValue },
         "count:": { arguments in
-            arguments.count == 1 ? Operand(arguments[0]).members?.count ?? (arguments[0] == nil ? 0 : 1) : arguments.count
+            guard arguments.count == 1 else { return arguments.count }
+            return Operand(arguments[0]).members?.count ?? (arguments[0] == nil ? 0 : 1)
         },
         "min:": { CollectionOperator.extreme(values($0), keeping: -1) },
         "max:": { CollectionOperator.extreme(values($0), keeping: 1) },

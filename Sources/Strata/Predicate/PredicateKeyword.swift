@@ -2,7 +2,8 @@
 enum PredicateKeyword {
     /// Words that begin an operand or a predicate.
     private static let prefixes: Set<String> = [
-        "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NIL", "NULL",
+        "NOT", "ANY", "SOME", "ALL", "NONE", "TRUEPREDICATE", "FALSEPREDICATE", "TRUE", "YES", "FALSE", "NO", "NIL",
+        "NULL",
         "SELF", "ANYKEY",
     ]
 

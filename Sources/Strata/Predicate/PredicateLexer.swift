@@ -22,7 +22,8 @@ struct PredicateLexer {
 
     static func isWordStart(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), 0x80...: true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
+        case 0x80...: true
         default: false
         }
     }
@@ -66,7 +67,8 @@ struct PredicateLexer {
             return .variable(text(start..<index))
         default: break
         }
-        if Self.isDigit(first) || (first == UInt8(ascii: ".") && Self.isDigit(byte(at: index + 1))) { return try number() }
+        let isFraction = first == UInt8(ascii: ".") && Self.isDigit(byte(at: index + 1))
+        if isFraction || Self.isDigit(first) { return try number() }
         if Self.isWordStart(first) { return wordOrSelector() }
         return .symbol(try symbol())
     }

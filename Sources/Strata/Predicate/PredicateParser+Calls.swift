@@ -9,7 +9,7 @@ extension PredicateParser {
         switch keyword {
         case "SUBQUERY": return try parseSubquery(at: start)
         case "TERNARY": return try parseTernary(at: start)
-        case "CAST": return try parseCast(at: start)
+        case "CAST", "castObject:toType:": return try parseCast(at: start)
         case "FUNCTION": return try parseFunction(at: start)
         case "FETCH": return try parseFetch(at: start)
         default:
@@ -20,23 +20,20 @@ extension PredicateParser {
     }
 
     private mutating func parseSubquery(at start: Int) throws(PredicateFormatError) -> NSExpression {
-        let collectionStart = tokenStart
-        let collection = try requireExpression(parse(.set), at: collectionStart)
+        let collection = try parseExpression(.set)
         try expect(.comma)
         guard case .variable(let variable) = token else {
             throw fail("SUBQUERY needs a variable such as $x, not \(token.name)")
         }
         try advance()
         try expect(.comma)
-        let predicateStart = tokenStart
-        let predicate = try requirePredicate(parse(.or), at: predicateStart)
+        let predicate = try parsePredicate(.or)
         try expect(.closeParenthesis)
         return try make(.subquery(collection, variable, predicate), at: start)
     }
 
     private mutating func parseTernary(at start: Int) throws(PredicateFormatError) -> NSExpression {
-        let predicateStart = tokenStart
-        let predicate = try requirePredicate(parse(.or), at: predicateStart)
+        let predicate = try parsePredicate(.or)
         try expect(.comma)
         let branches = try parseList(until: .closeParenthesis)
         guard branches.count == 2 else { throw fail("TERNARY needs a predicate and two values", at: start) }

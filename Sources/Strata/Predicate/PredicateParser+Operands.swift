@@ -16,8 +16,9 @@ extension PredicateParser {
             return .expression(try parseNegative(at: start))
         case .symbol(.bitNot):
             try advance()
-            let operand = try requireExpression(parse(.operand), at: start)
-            return .expression(try make(.function(target: nil, name: "onesComplement:", arguments: [operand]), at: start))
+            let form = ExpressionForm.function(
+                target: nil, name: "onesComplement:", arguments: [try parseExpression(.operand)])
+            return .expression(try make(form, at: start))
         case .symbol(.openParenthesis):
             try advance()
             let inner = try parse(.or)
@@ -33,8 +34,7 @@ extension PredicateParser {
 
     private mutating func parseNot(at start: Int) throws(PredicateFormatError) -> Node {
         try advance()
-        let operandStart = tokenStart
-        let operand = try requirePredicate(parse(.comparison), at: operandStart)
+        let operand = try parsePredicate(.comparison)
         return .predicate(try negated(operand, at: start))
     }
 
@@ -57,7 +57,7 @@ extension PredicateParser {
             try advance()
             return try parsePostfix(NSExpression(forConstantValue: -value), at: start)
         default:
-            let operand = try requireExpression(parse(.operand), at: start)
+            let operand = try parseExpression(.operand)
             let zero = NSExpression(forConstantValue: 0)
             return try make(.function(target: nil, name: "from:subtract:", arguments: [zero, operand]), at: start)
         }
@@ -146,20 +146,25 @@ extension PredicateParser {
             return .expression(value as? NSExpression ?? NSExpression(forConstantValue: value))
         case .key:
             guard let name = value as? String, !KeyPathComponents(name).names.isEmpty else {
-                throw fail("The argument for %K has to be a key path, not \(String(describing: value))")
+                let found = value.map { String(describing: $0) } ?? "nil"
+                throw fail("The argument for %K has to be a key path, not \(found)")
             }
             return .expression(NSExpression(forKeyPath: name))
         case .integer:
-            guard let number = Arithmetic(value) else { throw fail("The argument for a number is \(String(describing: value))") }
+            guard let number = Arithmetic(value) else { throw notANumber(value) }
             let whole = number.integerValue.map { Int($0) as Any }
             return .expression(NSExpression(forConstantValue: whole ?? number.anyValue))
         case .double:
-            guard let number = Arithmetic(value) else { throw fail("The argument for a number is \(String(describing: value))") }
+            guard let number = Arithmetic(value) else { throw notANumber(value) }
             return .expression(NSExpression(forConstantValue: number.doubleValue))
         case .text:
             guard case .string(let text) = Operand(value) else { throw fail("The argument for %s has to be a string") }
             return .expression(NSExpression(forConstantValue: text))
         }
+    }
+
+    private func notANumber(_ value: Any?) -> PredicateFormatError {
+        fail("The argument has to be a number, not \(value.map { String(describing: $0) } ?? "nil")")
     }
 
     private mutating func parseAggregate(at start: Int) throws(PredicateFormatError) -> NSExpression {
@@ -173,8 +178,7 @@ extension PredicateParser {
         var elements: [NSExpression] = []
         if try take(close) { return elements }
         repeat {
-            let start = tokenStart
-            elements.append(try requireExpression(parse(.set), at: start))
+            elements.append(try parseExpression(.set))
         } while try take(.comma)
         try expect(close)
         return elements
@@ -233,10 +237,10 @@ extension PredicateParser {
             try advance()
             index = NSExpression(form: .constant(marker))
         } else {
-            let indexStart = tokenStart
-            index = try requireExpression(parse(.set), at: indexStart)
+            index = try parseExpression(.set)
         }
         try expect(.closeBracket)
-        return try make(.function(target: nil, name: "objectFrom:withIndex:", arguments: [collection, index]), at: start)
+        let arguments = [collection, index]
+        return try make(.function(target: nil, name: "objectFrom:withIndex:", arguments: arguments), at: start)
     }
 }

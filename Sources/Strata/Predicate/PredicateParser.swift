@@ -2,8 +2,9 @@ import Foundation
 
 /// Reads the predicate language.
 ///
-/// A precedence-climbing parser over one stream of tokens, without backtracking: whether a parenthesis holds a predicate or an
-/// expression is known when it is read. Time is linear in the string; recursion and the depth of the tree are limited.
+/// A precedence-climbing parser over one stream of tokens, without backtracking: whether a parenthesis holds a
+/// predicate or an expression is known when it is read. Time is linear in the string; recursion and the depth of the
+/// tree are limited.
 struct PredicateParser {
     /// What a piece of text turned out to be.
     enum Node {
@@ -43,16 +44,14 @@ struct PredicateParser {
 
     static func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) -> NSPredicate {
         var parser = try PredicateParser(format, arguments)
-        let start = parser.tokenStart
-        let predicate = try parser.requirePredicate(parser.parse(.or), at: start)
+        let predicate = try parser.parsePredicate(.or)
         try parser.requireEnd()
         return predicate
     }
 
     static func expression(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) -> NSExpression {
         var parser = try PredicateParser(format, arguments)
-        let start = parser.tokenStart
-        let expression = try parser.requireExpression(parser.parse(.or), at: start)
+        let expression = try parser.parseExpression(.or)
         try parser.requireEnd()
         return expression
     }
@@ -114,7 +113,21 @@ struct PredicateParser {
 
     // MARK: Results
 
-    func requirePredicate(_ node: Node, at start: Int) throws(PredicateFormatError) -> NSPredicate {
+    /// Reads what has to be a predicate.
+    mutating func parsePredicate(_ minimum: Precedence) throws(PredicateFormatError) -> NSPredicate {
+        let start = tokenStart
+        let node = try parse(minimum)
+        return try requirePredicate(node, at: start)
+    }
+
+    /// Reads what has to be a value.
+    mutating func parseExpression(_ minimum: Precedence) throws(PredicateFormatError) -> NSExpression {
+        let start = tokenStart
+        let node = try parse(minimum)
+        return try requireExpression(node, at: start)
+    }
+
+    private func requirePredicate(_ node: Node, at start: Int) throws(PredicateFormatError) -> NSPredicate {
         switch node {
         case .predicate(let predicate): return predicate
         case .expression(let expression):
@@ -126,7 +139,7 @@ struct PredicateParser {
         }
     }
 
-    func requireExpression(_ node: Node, at start: Int) throws(PredicateFormatError) -> NSExpression {
+    private func requireExpression(_ node: Node, at start: Int) throws(PredicateFormatError) -> NSExpression {
         guard case .expression(let expression) = node else {
             throw fail("A value was expected, not a predicate", at: start)
         }
@@ -169,8 +182,7 @@ struct PredicateParser {
                 let leftExpression = try requireExpression(left, at: start)
                 try advance()
                 let options = try parseOptions()
-                let rightStart = tokenStart
-                let right = try requireExpression(parse(.set), at: rightStart)
+                let right = try parseExpression(.set)
                 left = .predicate(try comparison(leftExpression, right, type, options, at: start))
             case .set(let type):
                 let leftExpression = try requireExpression(left, at: start)
@@ -189,9 +201,7 @@ struct PredicateParser {
     /// The right operand of a left-associative operator, which is the current token.
     private mutating func parseRight(_ precedence: Precedence) throws(PredicateFormatError) -> NSExpression {
         try advance()
-        let start = tokenStart
-        let tighter = Precedence(rawValue: precedence.rawValue + 1) ?? .operand
-        return try requireExpression(parse(tighter), at: start)
+        return try parseExpression(Precedence(rawValue: precedence.rawValue + 1) ?? .operand)
     }
 
     /// `a AND b AND c` becomes one predicate of three parts.
@@ -202,8 +212,7 @@ struct PredicateParser {
         let tighter: Precedence = precedence == .or ? .and : .comparison
         while case (.logical(type), _)? = infixOperator() {
             try advance()
-            let partStart = tokenStart
-            parts.append(try requirePredicate(parse(tighter), at: partStart))
+            parts.append(try parsePredicate(tighter))
         }
         let predicate = CompoundPredicate(type: type, subpredicates: parts)
         try checkDepth(predicate.depth, at: start)
@@ -240,7 +249,9 @@ struct PredicateParser {
     /// `[cd]` after an operator, if it is there.
     private mutating func parseOptions() throws(PredicateFormatError) -> NSComparisonPredicate.Options {
         guard try take(.openBracket) else { return [] }
-        guard case .word(let letters) = token else { throw fail("Options such as 'cd' were expected, not \(token.name)") }
+        guard case .word(let letters) = token else {
+            throw fail("Options such as 'cd' were expected, not \(token.name)")
+        }
         var options: NSComparisonPredicate.Options = []
         for letter in letters.lowercased() {
             switch letter {

@@ -16,11 +16,13 @@ enum PredicatePrinter {
     }
 
     private static func text(_ compound: NSCompoundPredicate) -> String {
-        let children = compound.subpredicates.compactMap { $0 as? NSPredicate }
+        let children = compound.subpredicates
         switch compound.compoundPredicateType {
         case .not:
             guard let child = children.first else { return "TRUEPREDICATE" }
-            return "NOT " + grouped(child)
+            // A negation under a negation needs no parentheses, and would nest deeper than it was read with them.
+            let isNegation = (child as? NSCompoundPredicate)?.compoundPredicateType == .not
+            return "NOT " + (isNegation ? text(child) : grouped(child))
         case .and: return joined(children, by: " AND ", empty: "TRUEPREDICATE")
         case .or: return joined(children, by: " OR ", empty: "FALSEPREDICATE")
         }

@@ -16,7 +16,7 @@ struct VariableSubstitution {
                 comparison.comparisonPredicateModifier, comparison.predicateOperatorType, comparison.options,
                 comparison.customSelector)
         case let compound as NSCompoundPredicate:
-            let children = compound.subpredicates.compactMap { $0 as? NSPredicate }.map { apply(to: $0) }
+            let children = compound.subpredicates.map { apply(to: $0) }
             return CompoundPredicate(type: compound.compoundPredicateType, subpredicates: children)
         default:
             return predicate
