@@ -49,7 +49,7 @@ package struct DirectoryTree: Sendable {
     /// What a path refers to.
     package func lookup(_ path: FilePath) throws(Errno) -> Int {
         guard !path.isEmpty else { throw .noSuchFileOrDirectory }
-        return try walk(path.components)
+        return try walk(path.parts[...]).inode
     }
 
     /// What a path refers to, or nil when nothing is there.
@@ -66,10 +66,10 @@ package struct DirectoryTree: Sendable {
     /// The directory and name a path stands for, whether or not something has that name.
     package func place(of path: FilePath) throws(Errno) -> Place {
         guard !path.isEmpty else { throw .noSuchFileOrDirectory }
-        guard let last = path.lastComponent, last.kind == .regular else { throw .isDirectory }
-        let directory = try walk(path.components.dropLast())
+        let parts = path.parts
+        guard let name = parts.last, name != ".", name != ".." else { throw .isDirectory }
+        let directory = try walk(parts.dropLast()).inode
         guard isDirectory(directory) else { throw .notDirectory }
-        let name = last.string
         guard name.utf8.count <= Self.nameMaximumByteCount else { throw .fileNameTooLong }
         return Place(directory: directory, name: name)
     }
@@ -82,13 +82,13 @@ package struct DirectoryTree: Sendable {
 
     /// The path with `.` and `..` taken out; everything on the way must exist.
     package func resolve(_ path: FilePath) throws(Errno) -> FilePath {
-        _ = try lookup(path)
-        return FilePath("/").appending(path.components).lexicallyNormalized()
+        guard !path.isEmpty else { throw .noSuchFileOrDirectory }
+        return FilePath("/" + (try walk(path.parts[...])).names.joined(separator: "/"))
     }
 
     /// The place of a directory about to be made.
     package func placeForDirectory(_ path: FilePath) throws(Errno) -> Place {
-        if path.lastComponent == nil && !path.isEmpty { throw .fileExists }
+        if !path.isEmpty && path.parts.isEmpty { throw .fileExists }
         let place = try place(of: path)
         guard inode(at: place) == nil else { throw .fileExists }
         return place
@@ -151,21 +151,25 @@ package struct DirectoryTree: Sendable {
         directories[inode] = nil
     }
 
-    private func walk(_ components: some Sequence<FilePath.Component>) throws(Errno) -> Int {
+    /// Follows the parts of a path from the root; the names are those on the way, without `.` and `..`.
+    private func walk(_ parts: ArraySlice<String>) throws(Errno) -> (inode: Int, names: [String]) {
         var inodes = [Self.root]
-        for component in components {
-            guard let current = inodes.last, let entries = directories[current] else { throw .notDirectory }
-            switch component.kind {
-            case .currentDirectory:
+        var names: [String] = []
+        for part in parts {
+            guard let entries = directories[inodes[inodes.count - 1]] else { throw .notDirectory }
+            if part == "." { continue }
+            if part == ".." {
+                if inodes.count > 1 {
+                    inodes.removeLast()
+                    names.removeLast()
+                }
                 continue
-            case .parentDirectory:
-                if inodes.count > 1 { inodes.removeLast() }
-            case .regular:
-                guard let inode = entries[component.string] else { throw .noSuchFileOrDirectory }
-                inodes.append(inode)
             }
+            guard let inode = entries[part] else { throw .noSuchFileOrDirectory }
+            inodes.append(inode)
+            names.append(part)
         }
-        return inodes[inodes.count - 1]
+        return (inodes[inodes.count - 1], names)
     }
 
     /// Whether `inode` is `ancestor` or lies somewhere under it.
@@ -173,5 +177,35 @@ package struct DirectoryTree: Sendable {
         if ancestor == inode { return true }
         guard let entries = directories[ancestor] else { return false }
         return entries.values.contains { isDirectory($0) && contains($0, inode) }
+    }
+}
+
+// FilePath's own components and string cost some hundred microseconds a path in debug builds, which is more than all
+// the rest of a call on files in memory; crash sweeps make millions of them.
+extension FilePath {
+    /// The path as a string.
+    package var text: String {
+        withPlatformString { String(cString: $0) }
+    }
+
+    /// The names between the slashes, `.` and `..` among them.
+    fileprivate var parts: [String] {
+        withPlatformString { path in
+            var parts: [String] = []
+            var start = path
+            while start.pointee != 0 {
+                var end = start
+                while end.pointee != 0, end.pointee != 0x2F {
+                    end += 1
+                }
+                if end > start {
+                    // `start..<end` lies within the NUL-terminated path.
+                    let bytes = UnsafeRawBufferPointer(start: start, count: end - start)
+                    parts.append(String(decoding: bytes, as: UTF8.self))
+                }
+                start = end.pointee == 0 ? end : end + 1
+            }
+            return parts
+        }
     }
 }

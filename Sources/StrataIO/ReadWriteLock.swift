@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A lock that any number of readers or one writer hold (pthread_rwlock_t). Writers go first where the system offers it.
+/// A lock that any number of readers or one writer hold (pthread_rwlock_t). Writers go first where the system can.
 ///
 /// Unchecked: the pthread lock is made for use from any thread, and its memory lives as long as this object.
 final class ReadWriteLock: @unchecked Sendable {

@@ -72,7 +72,8 @@ extension SimulatedContent {
                 if isLengthKept { filledFrom = max(filledFrom, change.byteCount) }
             case .write(let offset, let bytes):
                 bytes.withUnsafeBytes { cache.write($0, at: offset) }
-                let range = Self.sectors(of: offset..<offset + bytes.count).clamped(to: 0..<min(cache.byteCount, cutoff))
+                let end = min(cache.byteCount, cutoff)
+                let range = Self.sectors(of: offset..<offset + bytes.count).clamped(to: 0..<end)
                 let isForced = policy == .ordered && isLengthKept
                 if policy != .evil, let isKept = retention.whole(index), isKept || policy == .strict {
                     if isKept { image.copy(range, from: cache) }

@@ -52,9 +52,7 @@ extension SimulatedDisk {
     /// Page cache and device stay as they are; what only open files reached is gone.
     private func afterKill() -> SimulatedDisk {
         var disk = self
-        for inode in files.keys.sorted() {
-            disk.dropUnreachable(inode)
-        }
+        disk.dropAllUnreachable()
         return disk
     }
 

@@ -98,12 +98,25 @@ struct SimulatedDisk: Sendable {
     }
 
     /// Forgets a file if nothing can reach it: no name in either image, and none on the way.
+    ///
+    /// Complexity: O(number of names).
     mutating func dropUnreachable(_ inode: Int) {
         guard files[inode] != nil else { return }
         let isNamed = { (tree: DirectoryTree) in tree.directories.values.contains { $0.values.contains(inode) } }
         guard !isNamed(tree), !isNamed(durableTree) else { return }
         guard !pendingNames.contains(where: { $0.inode == inode || $0.replaced == inode }) else { return }
         files[inode] = nil
+    }
+
+    /// As ``dropUnreachable(_:)`` for all files. Complexity: O(number of files and names).
+    mutating func dropAllUnreachable() {
+        var named = Set(pendingNames.flatMap { [$0.inode, $0.replaced ?? $0.inode] })
+        for entries in [tree, durableTree].flatMap(\.directories.values) {
+            named.formUnion(entries.values)
+        }
+        for inode in files.keys where !named.contains(inode) {
+            files[inode] = nil
+        }
     }
 
     private mutating func addNames(

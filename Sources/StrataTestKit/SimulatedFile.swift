@@ -39,12 +39,14 @@ final class SimulatedFile: File {
     }
 
     func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(buffers.reduce(0) { $0 + $1.count })
-        for buffer in buffers {
-            bytes.append(contentsOf: buffer)
+        let total = buffers.reduce(0) { $0 + $1.count }
+        let all = [UInt8](unsafeUninitializedCapacity: total) { target, count in
+            for buffer in buffers {
+                UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(target)[count...])
+                    .copyMemory(from: buffer)
+                count += buffer.count
+            }
         }
-        let all = bytes
         return try perform(.write) { state, fault throws(Errno) in
             guard isWritable else { throw .badFileDescriptor }
             guard offset >= 0 else { throw .invalidArgument }

@@ -49,7 +49,7 @@ extension SimulatedFileSystem {
         try state.withLock { state throws(Errno) in
             let inode = try state.disk.tree.lookup(path)
             guard state.disk.files[inode] != nil else { throw .isDirectory }
-            state.record(.write, path.string, .corrupt(inode: inode, corruption))
+            state.record(.write, path.text, .corrupt(inode: inode, corruption))
         }
     }
 }

@@ -43,7 +43,7 @@ extension SimulatedFileSystem {
         public var callNumber: Int
         /// Only calls of this kind match; nil: all.
         public var call: Call?
-        /// Only calls on paths that end so match; nil: all.
+        /// Only calls on paths that end so match (a rename by its source); nil: all.
         public var pathSuffix: String?
         public var effect: Effect
         public var repetition: Repetition

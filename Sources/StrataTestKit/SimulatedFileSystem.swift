@@ -8,8 +8,8 @@ public import SystemPackage
 /// the *durable* one, which is what the device holds. Changes go to the volatile image at once and wait there:
 ///
 /// - *Data* becomes durable with ``File/syncData()`` or ``File/sync()`` of its file, in whole sectors of 512 bytes.
-/// - *Length* (of a file that grew, was cut or had space reserved) becomes durable with the same calls. Until then it is
-///   independent of the data: after a crash the file may be longer than its data or shorter.
+/// - *Length* (of a file that grew, was cut or had space reserved) becomes durable with the same calls. Until then it
+///   is independent of the data: after a crash the file may be longer than its data or shorter.
 /// - *Names* (creations, renames, removals) become durable with ``syncDirectory(_:)`` of their directory, a rename
 ///   between two directories with both. Flushing a file does not make its name durable. A rename is atomic.
 ///
@@ -62,71 +62,71 @@ public final class SimulatedFileSystem: FileSystem {
 
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         let inode = try state.withLock { state throws(Errno) -> Int in
-            try state.enter(.open, path.string)
+            try state.enter(.open, path.text)
             let inode = try state.openInode(path, mode)
             state.openCounts[inode, default: 0] += 1
             return inode
         }
-        return SimulatedFile(self, inode: inode, path: path.string, isWritable: mode != .read)
+        return SimulatedFile(self, inode: inode, path: path.text, isWritable: mode != .read)
     }
 
     public func createDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            try state.enter(.createDirectory, path.string)
+            try state.enter(.createDirectory, path.text)
             let place = try state.disk.tree.placeForDirectory(path)
             state.record(
-                .createDirectory, path.string, .createDirectory(inode: state.disk.nextInode, place))
+                .createDirectory, path.text, .createDirectory(inode: state.disk.nextInode, place))
         }
     }
 
     public func list(_ directory: FilePath) throws(Errno) -> [String] {
         try state.withLock { state throws(Errno) in
-            try state.enter(.list, directory.string)
+            try state.enter(.list, directory.text)
             return try state.disk.tree.names(in: directory)
         }
     }
 
     public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            try state.enter(.rename, source.string)
+            try state.enter(.rename, source.text)
             guard let move = try state.disk.tree.move(source, to: target) else { return }
-            state.record(.rename, "\(source) -> \(target)", .rename(move))
+            state.record(.rename, source.text + " -> " + target.text, .rename(move))
         }
     }
 
     public func unlink(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            try state.enter(.unlink, path.string)
+            try state.enter(.unlink, path.text)
             let (place, inode) = try state.disk.tree.placeForUnlink(path)
-            state.record(.unlink, path.string, .unlink(inode: inode, place))
+            state.record(.unlink, path.text, .unlink(inode: inode, place))
         }
     }
 
     public func removeDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            try state.enter(.removeDirectory, path.string)
+            try state.enter(.removeDirectory, path.text)
             let (place, inode) = try state.disk.tree.placeForRemoval(path)
-            state.record(.removeDirectory, path.string, .removeDirectory(inode: inode, place))
+            state.record(.removeDirectory, path.text, .removeDirectory(inode: inode, place))
         }
     }
 
     public func syncDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            let fault = try state.enter(.syncDirectory, path.string, defersErrors: true)
+            let fault = try state.enter(.syncDirectory, path.text, defersErrors: true)
             let inode = try state.disk.tree.lookup(path)
             guard state.disk.tree.isDirectory(inode) else { throw .notDirectory }
             if let fault, case .fail(let error) = fault.effect {
                 state.record(
-                    .syncDirectory, path.string, .failedDirectorySync(inode: inode, fault.flushLoss), failed: error)
+                    .syncDirectory, path.text, .failedDirectorySync(inode: inode, fault.flushLoss), failed: error)
                 throw error
             }
-            state.record(.syncDirectory, path.string, .syncDirectory(inode: inode))
+            state.record(.syncDirectory, path.text, .syncDirectory(inode: inode))
         }
     }
 
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try state.withLock { state throws(Errno) in
-            try state.enter(.attributes, path.string)
+            try state.enter(.attributes, path.text)
             guard let inode = try state.disk.tree.find(path) else { return nil }
             let content = state.disk.files[inode]?.volatile
             return FileAttributes(
@@ -141,7 +141,7 @@ public final class SimulatedFileSystem: FileSystem {
     /// The absolute path without `.` and `..`; there are no symbolic links here.
     public func resolve(_ path: FilePath) throws(Errno) -> FilePath {
         try state.withLock { state throws(Errno) in
-            try state.enter(.resolve, path.string)
+            try state.enter(.resolve, path.text)
             return try state.disk.tree.resolve(path)
         }
     }
@@ -184,7 +184,7 @@ extension SimulatedFileSystem.State {
         }
         guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
         let inode = disk.nextInode
-        record(.open, path.string, .create(inode: inode, place))
+        record(.open, path.text, .create(inode: inode, place))
         return inode
     }
 

@@ -27,7 +27,9 @@ import Testing
             case 7: try? file?.truncate(to: offset)
             case 8: try? file?.preallocate(from: offset, byteCount: 4000)
             case 9: if generator.chance(0.3), !files.isEmpty { files.removeFirst() }
-            default: try? file?.write([UInt8](repeating: UInt8(step % 256), count: generator.below(3000) + 1), at: offset)
+            default:
+                let bytes = [UInt8](repeating: UInt8(step % 256), count: generator.below(3000) + 1)
+                try? file?.write(bytes, at: offset)
             }
         }
     }
