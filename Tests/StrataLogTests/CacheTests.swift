@@ -16,7 +16,8 @@ import Testing
         var encoded = buffer.take().encode()
         let location = place(number)
         encoded.stamp(
-            storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1)
+            at: Place(
+                storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1))
         return try load(encoded.bytes, layout, at: location)
     }
 

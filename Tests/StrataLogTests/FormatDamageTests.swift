@@ -86,7 +86,7 @@ import Testing
         #expect(throws: StoreError.self) {
             try load(bytes, layout, at: Location(segment: 7, byteOffset: 4_160, row: 0))
         }
-        #expect(throws: StoreError.self) { try load(bytes, layout, storeUUID: (1, 2)) }
+        #expect(throws: StoreError.self) { try load(bytes, layout, storeUUID: StoreUUID(high: 1, low: 2)) }
         var stale = bytes
         stale[BlockFormat.Header.sequence] &+= 1
         #expect(throws: StoreError.self) { try load(stale, layout) }
@@ -171,9 +171,11 @@ import Testing
                 ? 0 : slots + (flags.contains(.keys) ? 1 : 0) + (flags.contains(.sequences) ? 1 : 0)
             let length = min(buffer.count, 64 + columns * BlockFormat.descriptorBytes)
             let crc = BlockHeader.checksum(
-                start, headerByteCount: length, storeUUID: FormatPlace.storeUUID,
-                segment: FormatPlace.location.segment, offset: UInt32(FormatPlace.location.byteOffset),
-                sequence: start.load(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self))
+                start, headerByteCount: length,
+                place: Place(
+                    storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
+                    offset: FormatPlace.location.byteOffset,
+                    sequence: start.load(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self)))
             start.storeBytes(of: crc, toByteOffset: BlockFormat.Header.checksum, as: UInt32.self)
         }
     }
@@ -185,7 +187,7 @@ import Testing
             let payload = word(BlockFormat.Header.payloadLength)
             if payload <= buffer.count - 64 {
                 start.storeBytes(
-                    of: Checksum.crc32c(start + 64, count: payload),
+                    of: checksum(start + 64, count: payload),
                     toByteOffset: BlockFormat.Header.payloadChecksum, as: UInt32.self)
             }
             guard start[BlockFormat.Header.flags] & 1 == 0 else { return }
@@ -195,7 +197,7 @@ import Testing
                 let length = word(position + BlockFormat.Descriptor.storedLength)
                 if offset <= buffer.count, length <= buffer.count - offset, offset >= position {
                     start.storeBytes(
-                        of: Checksum.crc32c(start + offset, count: length),
+                        of: checksum(start + offset, count: length),
                         toByteOffset: position + BlockFormat.Descriptor.checksum, as: UInt32.self)
                 } else {
                     break

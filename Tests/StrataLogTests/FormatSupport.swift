@@ -41,7 +41,7 @@ struct FormatRow: Equatable {
 }
 
 enum FormatPlace {
-    static let storeUUID: (UInt64, UInt64) = (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210)
+    static let storeUUID = StoreUUID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
     static let location = Location(segment: 7, byteOffset: 4_096, row: 0)
     static let sequence: UInt64 = 99
 }
@@ -94,14 +94,15 @@ func encode(_ rows: [FormatRow], _ layout: EntityLayout) -> EncodedBlock {
 func stamped(_ block: EncodedBlock) -> EncodedBlock {
     var block = block
     block.stamp(
-        storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
-        offset: FormatPlace.location.byteOffset, sequence: FormatPlace.sequence)
+        at: Place(
+            storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
+            offset: FormatPlace.location.byteOffset, sequence: FormatPlace.sequence))
     return block
 }
 
 func load(
     _ bytes: [UInt8], _ layout: EntityLayout, at location: Location = FormatPlace.location,
-    storeUUID: (UInt64, UInt64) = FormatPlace.storeUUID
+    storeUUID: StoreUUID = FormatPlace.storeUUID
 ) throws(StoreError) -> Block {
     let schema = Schema(entities: [layout])
     let result = bytes.withUnsafeBytes { bytes in

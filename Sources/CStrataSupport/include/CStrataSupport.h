@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "StrataFile.h"
+
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///
 /// Uses the processor's CRC instructions where it has them, tables elsewhere; both give the same value.

@@ -1,5 +1,5 @@
 /// Writes the rows of one block. The header's sequence and checksum are left for
-/// ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
+/// ``EncodedBlock/stamp(at:)``.
 struct BlockEncoder {
     let memory: RowMemory
     let advice: CompressionAdvice
@@ -61,7 +61,7 @@ struct BlockEncoder {
             position = BlockFormat.headerBytes
             encodePlain(start, &flags)
             payloadLength = position - BlockFormat.headerBytes
-            payloadChecksum = Checksum.crc32c(start + BlockFormat.headerBytes, count: payloadLength)
+            payloadChecksum = checksum(start + BlockFormat.headerBytes, count: payloadLength)
             decodedLength = payloadLength
             patchedChunks =
                 patches.isEmpty
@@ -219,7 +219,7 @@ extension BlockEncoder {
         descriptor.offset = position
         position += descriptor.storedLength
         if descriptor.storedLength > 0 {
-            descriptor.checksum = Checksum.crc32c(start + descriptor.offset, count: descriptor.storedLength)
+            descriptor.checksum = checksum(start + descriptor.offset, count: descriptor.storedLength)
         }
         return descriptor
     }

@@ -57,7 +57,7 @@ package struct BlockHeader: Sendable {
     /// - Throws: ``StoreError/Code/corruption`` when bytes are missing, damaged, or written for another place;
     ///   ``StoreError/Code/unsupportedFormat`` for a sound header with features this version does not know.
     package init(
-        parsing bytes: UnsafeRawBufferPointer, location: Location, storeUUID: (UInt64, UInt64)
+        parsing bytes: UnsafeRawBufferPointer, location: Location, storeUUID: StoreUUID
     ) throws(StoreError) {
         typealias Field = BlockFormat.Header
         guard let total = Self.unverifiedByteCount(bytes), total <= bytes.count, let start = bytes.baseAddress else {
@@ -74,9 +74,9 @@ package struct BlockHeader: Sendable {
             throw StoreError(damagedBlock: "block shorter than its descriptors", at: location)
         }
         let expected = field(Field.checksum, UInt32.self)
-        let found = Self.checksum(
-            start, headerByteCount: headerLength, storeUUID: storeUUID, segment: location.segment,
-            offset: UInt32(location.byteOffset), sequence: sequence)
+        let place = Place(
+            storeUUID: storeUUID, segment: location.segment, offset: location.byteOffset, sequence: sequence)
+        let found = Self.checksum(start, headerByteCount: headerLength, place: place)
         guard expected == found else {
             throw StoreError(
                 damagedBlock: "block header checksum is \(found), expected \(expected)", at: location)
@@ -106,14 +106,16 @@ package struct BlockHeader: Sendable {
     }
 
     /// The header's checksum: over everything before it, the descriptors after it, and the place.
-    static func checksum(
-        _ start: UnsafeRawPointer, headerByteCount: Int, storeUUID: (UInt64, UInt64), segment: UInt32, offset: UInt32,
-        sequence: UInt64
-    ) -> UInt32 {
-        var crc = Checksum.crc32c(start, count: BlockFormat.Header.checksum)
-        crc = Checksum.crc32c(
+    static func checksum(_ start: UnsafeRawPointer, headerByteCount: Int, place: Place) -> UInt32 {
+        var crc = StrataLog.checksum(start, count: BlockFormat.Header.checksum)
+        crc = StrataLog.checksum(
             start + BlockFormat.headerBytes, count: headerByteCount - BlockFormat.headerBytes, continuing: crc)
-        return Checksum.continuing(crc, storeUUID: storeUUID, segment: segment, offset: offset, sequence: sequence)
+        return place.checksum(continuing: crc)
+    }
+
+    /// The checksum that is stored in the header of the block at the start of `bytes`.
+    static func storedChecksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        bytes.loadUnaligned(fromByteOffset: BlockFormat.Header.checksum, as: UInt32.self)
     }
 }
 

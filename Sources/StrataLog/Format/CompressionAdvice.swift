@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Which slots of an entity are worth an LZ4 trial, learned from the blocks encoded so far. Thread-safe.
 ///

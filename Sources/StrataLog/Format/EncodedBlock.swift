@@ -44,7 +44,7 @@ package struct EncodedBlock: Sendable {
             let start = buffer.baseAddress!
             for patch in patches { value(patch.number).write(to: start + patch.position) }
             for chunk in patchedChunks {
-                let crc = Checksum.crc32c(start + chunk.start, count: chunk.count)
+                let crc = checksum(start + chunk.start, count: chunk.count)
                 start.storeBytes(of: crc, toByteOffset: chunk.checksumPosition, as: UInt32.self)
             }
         }
@@ -54,14 +54,14 @@ package struct EncodedBlock: Sendable {
     /// with another place.
     ///
     /// - Complexity: O(slots).
-    /// - Precondition: offset is a multiple of 64; pending external values are patched.
-    package mutating func stamp(storeUUID: (UInt64, UInt64), segment: UInt32, offset: Int, sequence: UInt64) {
-        precondition(offset % Location.alignmentBytes == 0 && offset < Location.segmentMaximumBytes)
+    /// - Precondition: the place's offset is a multiple of 64; pending external values are patched.
+    package mutating func stamp(at place: Place) {
+        precondition(place.offset % Location.alignmentBytes == 0 && place.offset < Location.segmentMaximumBytes)
         precondition(isPatched, "external values whose place is not known")
         typealias Field = BlockFormat.Header
         bytes.withUnsafeMutableBytes { buffer in
             let start = buffer.baseAddress!
-            start.storeBytes(of: sequence, toByteOffset: Field.sequence, as: UInt64.self)
+            start.storeBytes(of: place.sequence, toByteOffset: Field.sequence, as: UInt64.self)
             let flags = BlockFormat.BlockFlags(rawValue: start.load(fromByteOffset: Field.flags, as: UInt16.self))
             var columns = 0
             if !flags.contains(.plain) {
@@ -70,7 +70,7 @@ package struct EncodedBlock: Sendable {
             }
             let crc = BlockHeader.checksum(
                 start, headerByteCount: BlockFormat.headerBytes + columns * BlockFormat.descriptorBytes,
-                storeUUID: storeUUID, segment: segment, offset: UInt32(offset), sequence: sequence)
+                place: place)
             start.storeBytes(of: crc, toByteOffset: Field.checksum, as: UInt32.self)
         }
     }

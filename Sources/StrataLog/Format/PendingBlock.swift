@@ -13,8 +13,7 @@ package struct PendingBlock: Sendable {
         return rows.memory.keys[row]
     }
 
-    /// Encodes the rows as a block that has no place yet: see
-    /// ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
+    /// Encodes the rows as a block that has no place yet: see ``EncodedBlock/stamp(at:)``.
     ///
     /// - Precondition: the rows decode to at most 8 MiB, which holds when every value passed
     ///   ``RowBuffer/fitsInline(_:)`` and rows

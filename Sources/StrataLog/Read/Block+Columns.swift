@@ -62,7 +62,7 @@ extension Block {
 
     private func checkChecksum(_ descriptor: ColumnDescriptor) throws(StoreError) {
         guard descriptor.storedLength > 0 else { return }
-        let crc = Checksum.crc32c(bytes + descriptor.offset, count: descriptor.storedLength)
+        let crc = checksum(bytes + descriptor.offset, count: descriptor.storedLength)
         guard crc == descriptor.checksum else {
             throw damaged("column checksum is \(crc), expected \(descriptor.checksum)")
         }

@@ -2,7 +2,7 @@ extension Block {
     /// Checks a plain payload and makes all views, which point into it.
     func preparePlain() throws(StoreError) {
         let payload = bytes + BlockFormat.headerBytes
-        let crc = Checksum.crc32c(payload, count: header.payloadLength)
+        let crc = checksum(payload, count: header.payloadLength)
         guard crc == header.payloadChecksum else {
             throw damaged("block checksum is \(crc), expected \(header.payloadChecksum)")
         }

@@ -44,7 +44,7 @@ public final class Block: @unchecked Sendable {
     /// - Throws: ``StoreError/Code/corruption`` when bytes are missing, damaged or of another place;
     ///   ``StoreError/Code/unsupportedFormat`` when the block needs a later version of this code.
     package static func load(
-        _ bytes: UnsafeRawBufferPointer, location: Location, storeUUID: (UInt64, UInt64),
+        _ bytes: UnsafeRawBufferPointer, location: Location, storeUUID: StoreUUID,
         schemas: (UInt16) -> Schema?
     ) throws(StoreError) -> Block {
         let header = try BlockHeader(parsing: bytes, location: location, storeUUID: storeUUID)

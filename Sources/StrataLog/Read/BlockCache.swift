@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.
 ///

@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#define _FILE_OFFSET_BITS 64
+
+#include "StrataFile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int result_or_error(int result) {
+    return result < 0 ? -errno : result;
+}
+
+#if defined(F_OFD_SETLK)
+static int set_lock(int fd, short type) {
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+    int result;
+    do {
+        result = fcntl(fd, F_OFD_SETLK, &lock);
+    } while (result < 0 && errno == EINTR);
+    return result_or_error(result);
+}
+
+int strata_file_lock(int fd) {
+    int result = set_lock(fd, F_WRLCK);
+    if (result == -EAGAIN || result == -EACCES) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
+}
+
+int strata_file_unlock(int fd) {
+    return set_lock(fd, F_UNLCK);
+}
+#else
+int strata_file_lock(int fd) {
+    int result = result_or_error(flock(fd, LOCK_EX | LOCK_NB));
+    if (result == -EWOULDBLOCK) {
+        return 0;
+    }
+    return result < 0 ? result : 1;
+}
+
+int strata_file_unlock(int fd) {
+    return result_or_error(flock(fd, LOCK_UN));
+}
+#endif
+
+int strata_file_reserve(int fd, int64_t offset, int64_t count) {
+#if defined(__linux__)
+    // Not posix_fallocate: where the file system cannot reserve, the C library would write to every block instead.
+    int result;
+    do {
+        result = fallocate(fd, 0, offset, count);
+    } while (result < 0 && errno == EINTR);
+    return result_or_error(result);
+#elif defined(F_PREALLOCATE)
+    struct stat status;
+    if (fstat(fd, &status) < 0) {
+        return -errno;
+    }
+    if (offset + count > status.st_size) {
+        fstore_t store = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, offset + count - status.st_size, 0};
+        if (fcntl(fd, F_PREALLOCATE, &store) < 0 && errno != EOPNOTSUPP && errno != ENOTSUP) {
+            return -errno;
+        }
+        return result_or_error(ftruncate(fd, offset + count));
+    }
+    return 0;
+#else
+    return -EOPNOTSUPP;
+#endif
+}
+
+int strata_file_sync_data(int fd) {
+#if defined(F_FULLFSYNC)
+    return strata_file_sync(fd);
+#else
+    return result_or_error(fdatasync(fd));
+#endif
+}
+
+int strata_file_sync(int fd) {
+#if defined(F_FULLFSYNC)
+    // fsync alone leaves data in the drive's cache there. Some file systems know only fsync.
+    if (fcntl(fd, F_FULLFSYNC) == 0) {
+        return 0;
+    }
+    if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) {
+        return -errno;
+    }
+#endif
+    return result_or_error(fsync(fd));
+}
+
+int strata_file_placeholder(void) {
+#if defined(O_PATH)
+    return result_or_error(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+#else
+    return result_or_error(open("/dev/null", O_RDONLY | O_CLOEXEC));
+#endif
+}
+
+int strata_file_retire(int fd, int placeholder) {
+    int result;
+    do {
+#if defined(__linux__)
+        result = dup3(placeholder, fd, O_CLOEXEC);
+#else
+        result = dup2(placeholder, fd);
+#endif
+    } while (result < 0 && (errno == EINTR || errno == EBUSY));
+    if (result < 0) {
+        return -errno;
+    }
+#if !defined(__linux__)
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+#endif
+    return 0;
+}

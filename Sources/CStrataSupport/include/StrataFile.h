@@ -1,0 +1,31 @@
+#ifndef STRATA_FILE_H
+#define STRATA_FILE_H
+
+#include <stdint.h>
+
+// File calls that Swift cannot make itself (variadic, behind feature macros, or differing by platform).
+// Each returns a value >= 0 on success and -errno on failure.
+
+/// Takes the exclusive whole-file lock of the open file description without waiting: 1 taken, 0 held by another.
+int strata_file_lock(int fd);
+
+/// Releases the lock taken by strata_file_lock.
+int strata_file_unlock(int fd);
+
+/// Reserves zeroed space and lengthens the file to its end. -EOPNOTSUPP where the file system cannot.
+int strata_file_reserve(int fd, int64_t offset, int64_t count);
+
+/// Flushes data and what is needed to read it back, as far as the device can be told to.
+int strata_file_sync_data(int fd);
+
+/// Flushes data and all metadata, as far as the device can be told to.
+int strata_file_sync(int fd);
+
+/// A descriptor on which reading and writing fail or do nothing; strata_file_retire puts it in a closed one's place.
+int strata_file_placeholder(void);
+
+/// Lets go of the file behind fd but keeps the number taken, so that a call which still uses the number cannot reach
+/// a file opened since.
+int strata_file_retire(int fd, int placeholder);
+
+#endif

@@ -1,0 +1,114 @@
+import Synchronization
+public import SystemPackage
+
+/// Files in memory, for in-memory stores.
+///
+/// Each instance is a tree of its own that starts with an empty root directory and goes when the instance and the files
+/// opened from it are released. Nothing is durable; the sync calls do nothing. Any number of threads may read a file
+/// while another appends to it. Space that was reserved or skipped costs no memory until it is written.
+public final class MemoryFileSystem: FileSystem {
+    private struct State: Sendable {
+        var tree = DirectoryTree()
+        var files: [Int: MemoryInode] = [:]
+        var nextInode = DirectoryTree.root + 1
+
+        mutating func makeInode() -> Int {
+            defer { nextInode += 1 }
+            return nextInode
+        }
+    }
+
+    private static let instanceCount = Atomic<UInt64>(0)
+
+    /// Told apart from other instances by ``FileAttributes/device``.
+    private let device = MemoryFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
+    private let state = Mutex(State())
+
+    /// An empty file system.
+    public init() {}
+
+    public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
+        try state.withLock { state throws(Errno) in
+            let place = try state.tree.place(of: path)
+            if let inode = state.tree.inode(at: place) {
+                guard mode != .create else { throw .fileExists }
+                guard let file = state.files[inode] else { throw .isDirectory }
+                return MemoryFile(file, isWritable: mode != .read)
+            }
+            guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
+            let inode = state.makeInode()
+            let file = MemoryInode()
+            state.files[inode] = file
+            state.tree.link(inode, at: place)
+            return MemoryFile(file, isWritable: true)
+        }
+    }
+
+    public func createDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            let place = try state.tree.placeForDirectory(path)
+            let inode = state.makeInode()
+            state.tree.addDirectory(inode)
+            state.tree.link(inode, at: place)
+        }
+    }
+
+    public func list(_ directory: FilePath) throws(Errno) -> [String] {
+        try state.withLock { state throws(Errno) in try state.tree.names(in: directory) }
+    }
+
+    /// Renames a file or a directory; what had the target's name is replaced if that is a file or an empty directory.
+    public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard let move = try state.tree.move(source, to: target) else { return }
+            state.tree.unlink(move.inode, at: move.source)
+            state.tree.link(move.inode, at: move.target)
+            if let replaced = move.replaced {
+                state.files[replaced] = nil
+                state.tree.dropDirectory(replaced)
+            }
+        }
+    }
+
+    /// Removes a file's name; files that are open keep working.
+    public func unlink(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            let (place, inode) = try state.tree.placeForUnlink(path)
+            state.tree.unlink(inode, at: place)
+            state.files[inode] = nil
+        }
+    }
+
+    public func removeDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            let (place, inode) = try state.tree.placeForRemoval(path)
+            state.tree.unlink(inode, at: place)
+            state.tree.dropDirectory(inode)
+        }
+    }
+
+    /// Checks that the directory exists; there is nothing to flush.
+    public func syncDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard state.tree.isDirectory(try state.tree.lookup(path)) else { throw .notDirectory }
+        }
+    }
+
+    public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+        try state.withLock { state throws(Errno) in
+            guard let inode = try state.tree.find(path) else { return nil }
+            let file = state.files[inode]
+            return FileAttributes(
+                isDirectory: file == nil,
+                byteCount: Int64(file?.byteCount ?? 0),
+                allocatedByteCount: Int64(file?.allocatedByteCount ?? 0),
+                device: device,
+                inode: UInt64(inode))
+        }
+    }
+
+    /// The absolute path without `.` and `..`; there are no symbolic links here.
+    public func resolve(_ path: FilePath) throws(Errno) -> FilePath {
+        try state.withLock { state throws(Errno) in try state.tree.resolve(path) }
+    }
+}

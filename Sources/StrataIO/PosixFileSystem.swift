@@ -1,0 +1,236 @@
+public import SystemPackage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+import CStrataSupport
+
+/// The operating system's files.
+///
+/// Files are made with mode 0600 and directories with 0700 whatever the process's umask says. A symbolic link as the
+/// last part of a path given to ``open(_:_:)`` is refused (`.tooManySymbolicLinkLevels`, or `.fileExists` when the mode
+/// is ``FileOpenMode/create``), and so is everything that is not a regular file, without waiting on a pipe.
+public struct PosixFileSystem: FileSystem {
+    /// Makes the file system; it holds nothing, all values are alike.
+    public init() {}
+
+    /// open(2), fstat(2) and for a new file fchmod(2). Interrupted calls are repeated.
+    ///
+    /// - Throws: `.isDirectory` for a directory, `.invalidArgument` for another thing that is no regular file, and what
+    ///   the calls throw. A file created by a call that then failed is removed.
+    public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
+        switch mode {
+        case .read:
+            return try openExisting(path, O_RDONLY)
+        case .readWrite:
+            return try openExisting(path, O_RDWR)
+        case .create:
+            return try create(path)
+        case .createIfMissing:
+            // Creating and opening are two calls so that it is known whether the mode has to be set. Another process
+            // may create or remove the file between them; that it does so each time is not worth waiting for.
+            var lastError = Errno.resourceTemporarilyUnavailable
+            for _ in 0..<16 {
+                do {
+                    return try openExisting(path, O_RDWR)
+                } catch .noSuchFileOrDirectory {
+                    lastError = .noSuchFileOrDirectory
+                }
+                do {
+                    return try create(path)
+                } catch .fileExists {
+                    lastError = .fileExists
+                }
+            }
+            throw lastError
+        }
+    }
+
+    /// mkdir(2), and chmod(2) when the umask took bits away.
+    public func createDirectory(_ path: FilePath) throws(Errno) {
+        _ = try call(path) { mkdir($0, 0o700) }
+        var status = stat()
+        _ = try call(path) { lstat($0, &status) }
+        if status.st_mode & 0o777 != 0o700 {
+            _ = try call(path) { chmod($0, 0o700) }
+        }
+    }
+
+    /// opendir(3) and readdir(3). Names that are not UTF-8 come with replacement characters.
+    public func list(_ directory: FilePath) throws(Errno) -> [String] {
+        let descriptor = try openDirectory(directory)
+        guard let stream = fdopendir(descriptor) else {
+            let error = Errno(rawValue: errno)
+            _ = posixClose(descriptor)
+            throw error
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw Errno(rawValue: errno) }
+                break
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
+                // d_name is a NUL-terminated string inside its tuple, valid until the next readdir.
+                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
+                    String(cString: $0)
+                }
+            }
+            if name != "." && name != ".." {
+                names.append(name)
+            }
+        }
+        names.sort()
+        return names
+    }
+
+    /// rename(2).
+    public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
+        _ = try call(source) { sourcePath in
+            target.withPlatformString { posixRename(sourcePath, $0) }
+        }
+    }
+
+    /// unlink(2).
+    public func unlink(_ path: FilePath) throws(Errno) {
+        _ = try call(path) { posixUnlink($0) }
+    }
+
+    /// rmdir(2).
+    public func removeDirectory(_ path: FilePath) throws(Errno) {
+        _ = try call(path) { rmdir($0) }
+    }
+
+    /// open(2) and fsync(2) (`F_FULLFSYNC` where there is one).
+    public func syncDirectory(_ path: FilePath) throws(Errno) {
+        let descriptor = try openDirectory(path)
+        defer { _ = posixClose(descriptor) }
+        let result = strata_file_sync(descriptor)
+        // Network and FUSE file systems that keep directories synchronously answer EINVAL: there is nothing to flush.
+        if result < 0 && -result != EINVAL {
+            throw Errno(rawValue: -result)
+        }
+    }
+
+    /// stat(2). A name under something that is not a directory counts as missing.
+    public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+        var status = stat()
+        do {
+            _ = try call(path) { stat($0, &status) }
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch .notDirectory {
+            return nil
+        }
+        return FileAttributes(
+            isDirectory: status.st_mode & S_IFMT == S_IFDIR,
+            byteCount: Int64(status.st_size),
+            allocatedByteCount: Int64(status.st_blocks) * 512,
+            device: UInt64(truncatingIfNeeded: status.st_dev),
+            inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    /// realpath(3).
+    public func resolve(_ path: FilePath) throws(Errno) -> FilePath {
+        var error: Int32 = 0
+        let resolved: FilePath? = path.withPlatformString { path in
+            guard let buffer = realpath(path, nil) else {
+                error = errno
+                return nil
+            }
+            defer { free(buffer) }
+            return FilePath(platformString: buffer)
+        }
+        guard let resolved else { throw Errno(rawValue: error) }
+        return resolved
+    }
+}
+
+extension PosixFileSystem {
+    private func openExisting(_ path: FilePath, _ access: Int32) throws(Errno) -> PosixFile {
+        let descriptor = try openDescriptor(path, access, mode: 0)
+        return try wrap(descriptor)
+    }
+
+    private func create(_ path: FilePath) throws(Errno) -> PosixFile {
+        let descriptor = try openDescriptor(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
+        if fchmod(descriptor, 0o600) < 0 {
+            let error = Errno(rawValue: errno)
+            _ = posixClose(descriptor)
+            _ = try? call(path) { posixUnlink($0) }
+            throw error
+        }
+        return try wrap(descriptor)
+    }
+
+    /// O_NONBLOCK means nothing for regular files and keeps a planted pipe from blocking the open.
+    private func openDescriptor(_ path: FilePath, _ flags: Int32, mode: mode_t) throws(Errno) -> Int32 {
+        let allFlags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
+        return try retryingInterrupts { () throws(Errno) in
+            try call(path) { posixOpen($0, allFlags, mode) }
+        }
+    }
+
+    private func openDirectory(_ path: FilePath) throws(Errno) -> Int32 {
+        try retryingInterrupts { () throws(Errno) in
+            try call(path) { posixOpen($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) }
+        }
+    }
+
+    private func wrap(_ descriptor: Int32) throws(Errno) -> PosixFile {
+        let file = PosixFile(descriptor: descriptor)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return file
+        case S_IFDIR: throw .isDirectory
+        default: throw .invalidArgument
+        }
+    }
+
+    /// Makes a system call with the path's bytes; errno is read before anything else can change it.
+    private func call(_ path: FilePath, _ body: (UnsafePointer<CChar>) -> Int32) throws(Errno) -> Int32 {
+        let result = path.withPlatformString { path in
+            let result = body(path)
+            return result < 0 ? -errno : result
+        }
+        guard result >= 0 else { throw Errno(rawValue: -result) }
+        return result
+    }
+}
+
+/// Repeats a call for as long as a signal interrupts it.
+func retryingInterrupts<Result>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
+    while true {
+        do {
+            return try body()
+        } catch .interrupted {
+            continue
+        }
+    }
+}
+
+// The methods of the same names hide the C functions inside the types; these give them back.
+
+private func posixOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    open(path, flags, mode)
+}
+
+private func posixRename(_ source: UnsafePointer<CChar>, _ target: UnsafePointer<CChar>) -> Int32 {
+    rename(source, target)
+}
+
+private func posixUnlink(_ path: UnsafePointer<CChar>) -> Int32 {
+    unlink(path)
+}
+
+private func posixClose(_ descriptor: Int32) -> Int32 {
+    close(descriptor)
+}

@@ -1,0 +1,94 @@
+/// A list of 64-bit integers in few bytes: what the change tables are made of.
+///
+/// One byte of bit width (0...64, or 255 for consecutive values), eight bytes of base, then the differences to the base packed
+/// at that width from the lowest bit of the first byte. The number of values is stored elsewhere.
+package enum IntegerColumn {
+    private static let consecutive: UInt8 = 255
+    private static let headerByteCount = 9
+
+    package static func append(_ values: [UInt64], to writer: inout ByteWriter) {
+        guard let first = values.first else { return }
+        var low = first
+        var high = first
+        var isConsecutive = true
+        var expected = first
+        for value in values {
+            low = min(low, value)
+            high = max(high, value)
+            isConsecutive = isConsecutive && value == expected
+            expected &+= 1
+        }
+        if isConsecutive && values.count > 1 {
+            writer.append(consecutive)
+            writer.append(first)
+            return
+        }
+        let width = 64 - (high - low).leadingZeroBitCount
+        writer.append(UInt8(width))
+        writer.append(low)
+        guard width > 0 else { return }
+        var pending: UInt64 = 0
+        var pendingBits = 0
+        for value in values {
+            let difference = value - low
+            pending |= difference << UInt64(pendingBits)
+            let filled = pendingBits + width
+            if filled >= 64 {
+                writer.append(pending)
+                let used = 64 - pendingBits
+                pending = used == 64 ? 0 : difference >> UInt64(used)
+                pendingBits = filled - 64
+            } else {
+                pendingBits = filled
+            }
+        }
+        for index in 0..<(pendingBits + 7) / 8 {
+            writer.append(UInt8(truncatingIfNeeded: pending >> UInt64(index * 8)))
+        }
+    }
+
+    /// - Throws: ``MalformedBytes`` when the bytes cannot hold `count` values. Allocates at most 8 bytes a value, after
+    ///   checking (constant and consecutive columns take no bytes a value, so the caller bounds `count`).
+    package static func read(count: Int, from reader: inout ByteReader) throws(MalformedBytes) -> [UInt64] {
+        guard count > 0 else { return [] }
+        let width = try reader.read(UInt8.self)
+        let base = try reader.read(UInt64.self)
+        if width == consecutive {
+            guard UInt64.max - base >= UInt64(count) else { throw reader.malformed("consecutive values overflow") }
+            return (0..<UInt64(count)).map { base + $0 }
+        }
+        guard width <= 64 else { throw reader.malformed("bit width \(width)") }
+        if width == 0 { return [UInt64](repeating: base, count: count) }
+        let bits = Int(width)
+        let (bitCount, overflow) = count.multipliedReportingOverflow(by: bits)
+        guard !overflow else { throw reader.malformed("count \(count) is impossible") }
+        let packed = try reader.read(count: (bitCount + 7) / 8)
+        let mask: UInt64 = bits == 64 ? .max : (1 << UInt64(bits)) - 1
+        var values: [UInt64] = []
+        values.reserveCapacity(count)
+        for index in 0..<count {
+            values.append(base &+ (extract(packed, bit: index * bits) & mask))
+        }
+        return values
+    }
+
+    /// The 64 bits that begin at a bit position; bits past the end read as zeros.
+    private static func extract(_ packed: UnsafeRawBufferPointer, bit: Int) -> UInt64 {
+        let byte = bit >> 3
+        let shift = UInt64(bit & 7)
+        func load(_ offset: Int) -> UInt64 {
+            if offset + 8 <= packed.count {
+                return UInt64(littleEndian: packed.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            }
+            var value: UInt64 = 0
+            var index = offset
+            while index < packed.count {
+                value |= UInt64(packed[index]) << UInt64((index - offset) * 8)
+                index += 1
+            }
+            return value
+        }
+        let low = load(byte) >> shift
+        return shift == 0 ? low : low | load(byte + 8) << (64 - shift)
+    }
+}

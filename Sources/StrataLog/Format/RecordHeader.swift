@@ -1,0 +1,168 @@
+/// The first 64 bytes of a record, at a multiple of 64 in its segment.
+///
+/// | offset | bytes | what |
+/// |---|---|---|
+/// | 0 | 4 | "STRC" |
+/// | 4 | 1 | kind |
+/// | 5 | 3 | flags, 0 |
+/// | 8 | 8 | sequence number: a transaction's own, else that of the last transaction before |
+/// | 16 | 8 | time, nanoseconds since 1970 |
+/// | 24 | 4 | length of the record, a multiple of 64 |
+/// | 28 | 4 | length of the body, which follows the header |
+/// | 32 | 4 | cipher id, 0 for none |
+/// | 36 | 4 | checksum of the record before (0 for the store's first) |
+/// | 40 | 4 | segment up to which the log was known durable when this was written |
+/// | 44 | 4 | reserved, 0 |
+/// | 48 | 8 | offset in that segment up to which it was known durable |
+/// | 56 | 4 | CRC-32C of the body |
+/// | 60 | 4 | CRC-32C of the 60 bytes before, then of the place |
+///
+/// The body is followed, at the next multiple of 64, by blocks and large values in the order its tables give; the last 16 bytes
+/// of the record are its footer.
+struct RecordHeader: Hashable {
+    enum Kind: UInt8 {
+        case transaction = 1
+        /// First in each segment: what a reader needs to know of the segments before.
+        case preamble = 2
+        case schema = 3
+        case metadata = 4
+    }
+
+    static let byteCount = 64
+    static let magic: UInt32 = 0x4352_5453
+    static let maximumByteCount = Location.segmentMaximumBytes - SegmentHeader.byteCount
+
+    var kind: Kind
+    var sequence: UInt64
+    var timestampNanoseconds: Int64
+    var byteCount: Int
+    var bodyByteCount: Int
+    var previousChecksum: UInt32
+    var durable: LogPosition
+    var bodyChecksum: UInt32
+
+    func encoded(at place: Place) -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: Self.byteCount)
+        writer.append(Self.magic)
+        writer.append(kind.rawValue)
+        writer.append(UInt8(0))
+        writer.append(UInt16(0))
+        writer.append(sequence)
+        writer.append(timestampNanoseconds)
+        writer.append(UInt32(byteCount))
+        writer.append(UInt32(bodyByteCount))
+        writer.append(UInt32(0))
+        writer.append(previousChecksum)
+        writer.append(durable.segment)
+        writer.append(UInt32(0))
+        writer.append(UInt64(durable.offset))
+        writer.append(bodyChecksum)
+        let crc = writer.bytes.withUnsafeBytes { checksum($0) }
+        writer.append(place.checksum(continuing: crc))
+        return writer.bytes
+    }
+
+    init(
+        kind: Kind, sequence: UInt64, timestampNanoseconds: Int64, byteCount: Int, bodyByteCount: Int,
+        previousChecksum: UInt32, durable: LogPosition, bodyChecksum: UInt32
+    ) {
+        self.kind = kind
+        self.sequence = sequence
+        self.timestampNanoseconds = timestampNanoseconds
+        self.byteCount = byteCount
+        self.bodyByteCount = bodyByteCount
+        self.previousChecksum = previousChecksum
+        self.durable = durable
+        self.bodyChecksum = bodyChecksum
+    }
+
+    /// Whether the first 8 bytes are those of a record other than a preamble, with no regard to checksums.
+    static func looksLikeContents(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic && bytes[4] != Kind.preamble.rawValue
+    }
+
+    /// Nil when these are not the bytes of a record that was written at this place.
+    init?(_ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int) {
+        guard bytes.count >= Self.byteCount,
+            UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == Self.magic
+        else { return nil }
+        do {
+            var reader = ByteReader(bytes, at: 4)
+            let kindByte = try reader.read(UInt8.self)
+            _ = try reader.read(count: 3)
+            sequence = try reader.read()
+            timestampNanoseconds = try reader.read()
+            byteCount = Int(try reader.read(UInt32.self))
+            bodyByteCount = Int(try reader.read(UInt32.self))
+            let cipher = try reader.read(UInt32.self)
+            previousChecksum = try reader.read()
+            let durableSegment = try reader.read(UInt32.self)
+            _ = try reader.read(UInt32.self)
+            let durableOffset = try reader.read(UInt64.self)
+            bodyChecksum = try reader.read()
+            let stored = try reader.read(UInt32.self)
+            let place = Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: sequence)
+            let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
+            guard stored == place.checksum(continuing: crc), cipher == 0, let kind = Kind(rawValue: kindByte),
+                byteCount % Location.alignmentBytes == 0, byteCount <= Self.maximumByteCount,
+                bodyByteCount <= byteCount - Self.byteCount - RecordFooter.byteCount,
+                durableOffset <= UInt64(Location.segmentMaximumBytes)
+            else { return nil }
+            self.kind = kind
+            durable = LogPosition(segment: durableSegment, offset: Int(durableOffset))
+        } catch {
+            return nil
+        }
+    }
+}
+
+/// The last 16 bytes of a record: the sign that it was written to its end.
+///
+/// "STRE", the record's length, the CRC-32C of the header's checksum and of the checksums of each block and large value in order, and four
+/// zero bytes. The next record's header repeats that CRC, which chains the records.
+enum RecordFooter {
+    static let byteCount = 16
+    static let magic: UInt32 = 0x4552_5453
+
+    static func encoded(recordByteCount: Int, checksum: UInt32) -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: byteCount)
+        writer.append(magic)
+        writer.append(UInt32(recordByteCount))
+        writer.append(checksum)
+        writer.append(UInt32(0))
+        return writer.bytes
+    }
+
+    /// The footer's checksum: CRC-32C over the pieces' checksums, little-endian, in order.
+    static func checksum(ofPieces checksums: [UInt32]) -> UInt32 {
+        var crc: UInt32 = 0
+        for piece in checksums {
+            crc = withUnsafeBytes(of: piece.littleEndian) { StrataLog.checksum($0, continuing: crc) }
+        }
+        return crc
+    }
+
+    /// Whether the bytes are the footer of a record of that length with that checksum.
+    static func matches(_ bytes: UnsafeRawBufferPointer, recordByteCount: Int, checksum: UInt32) -> Bool {
+        bytes.elementsEqual(encoded(recordByteCount: recordByteCount, checksum: checksum))
+    }
+}
+
+/// A place in the log: everything before it, in this and all earlier segments.
+public struct LogPosition: Hashable, Comparable, Sendable {
+    public var segment: UInt32
+    public var offset: Int
+
+    public init(segment: UInt32, offset: Int) {
+        self.segment = segment
+        self.offset = offset
+    }
+
+    init(_ location: Location) {
+        self.init(segment: location.segment, offset: location.byteOffset)
+    }
+
+    public static func < (a: LogPosition, b: LogPosition) -> Bool {
+        (a.segment, a.offset) < (b.segment, b.offset)
+    }
+}

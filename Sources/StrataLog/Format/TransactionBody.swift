@@ -1,0 +1,179 @@
+/// What happened to an object in a transaction. Raw values are part of the file format.
+public enum ChangeKind: UInt8, Sendable {
+    case insert = 0
+    case update = 1
+    case delete = 2
+}
+
+/// The body of a transaction record: who, which pieces follow, and the change table that is the persistent history.
+///
+/// | what | encoding |
+/// |---|---|
+/// | author, context name | counted strings (length all ones: none) |
+/// | blocks | count, then 4 bytes each: role in the two high bits (0 inserted rows, 1 updated rows, 2 tombstones), length / 64 below |
+/// | large values | count, then 4 bytes each: stored length / 64 |
+/// | relationship changes of updates and deletes | count of lists, then for each: postings number (2 bytes), count, three integer columns: removal (0 or 1), target, referrer |
+/// | change groups | count, then for each ``ChangeRecord`` its fields in order |
+///
+/// Relationships of inserted rows are not repeated here: they are read from the blocks.
+struct TransactionBody {
+    enum BlockRole: UInt32 {
+        case inserted = 0
+        case updated = 1
+        case tombstone = 2
+    }
+
+    struct Piece: Hashable {
+        var role: BlockRole
+        var byteCount: Int
+    }
+
+    struct PostingChanges {
+        var postingsID: UInt16
+        var changes: [PostingChange]
+    }
+
+    /// Changes of one kind to objects of one entity, with the same changed slots.
+    struct ChangeRecord {
+        var entity: UInt16
+        var kind: ChangeKind
+        var changed: SlotSet
+        var keys: [UInt64]
+        /// For updates and deletes, parallel to `keys`: the sequence number of the row that was replaced.
+        var replacedSequences: [UInt64]
+        /// For deletes: which of the record's blocks hold the preserved values, rows parallel to `keys`.
+        var tombstoneBlocks: Range<Int>
+    }
+
+    /// More changes than this in one group are refused when read (and split when written): bounds what hostile bytes can allocate.
+    static let groupMaximumCount = 1 << 22
+
+    var author: String?
+    var contextName: String?
+    var blocks: [Piece] = []
+    var largeValueByteCounts: [Int] = []
+    var postings: [PostingChanges] = []
+    var changes: [ChangeRecord] = []
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(reservingCapacity: 256)
+        writer.append(string: author)
+        writer.append(string: contextName)
+        writer.append(UInt32(blocks.count))
+        for block in blocks {
+            writer.append(block.role.rawValue << 30 | UInt32(block.byteCount / Location.alignmentBytes))
+        }
+        writer.append(UInt32(largeValueByteCounts.count))
+        for byteCount in largeValueByteCounts {
+            writer.append(UInt32(byteCount / Location.alignmentBytes))
+        }
+        writer.append(UInt32(postings.count))
+        for list in postings {
+            writer.append(list.postingsID)
+            writer.append(UInt32(list.changes.count))
+            IntegerColumn.append(list.changes.map { $0.isRemoval ? 1 : 0 }, to: &writer)
+            IntegerColumn.append(list.changes.map(\.target.rawValue), to: &writer)
+            IntegerColumn.append(list.changes.map(\.referrer.rawValue), to: &writer)
+        }
+        writer.append(UInt32(changes.count))
+        for change in changes {
+            encode(change, to: &writer)
+        }
+        return writer.bytes
+    }
+
+    private func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
+        writer.append(change.entity)
+        writer.append(change.kind.rawValue)
+        writer.append(UInt32(change.keys.count))
+        IntegerColumn.append(change.keys, to: &writer)
+        if change.kind != .insert {
+            IntegerColumn.append(change.replacedSequences, to: &writer)
+        }
+        if change.kind == .update {
+            let slots = change.changed.slots
+            writer.append(UInt16(slots.count))
+            for slot in slots { writer.append(UInt16(slot)) }
+        }
+        if change.kind == .delete {
+            writer.append(UInt32(change.tombstoneBlocks.lowerBound))
+            writer.append(UInt32(change.tombstoneBlocks.count))
+        }
+    }
+
+    init() {}
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(MalformedBytes) {
+        var reader = ByteReader(bytes)
+        author = try reader.readString()
+        contextName = try reader.readString()
+        for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
+            let word = try reader.read(UInt32.self)
+            guard let role = BlockRole(rawValue: word >> 30) else { throw reader.malformed("block role") }
+            blocks.append(Piece(role: role, byteCount: Int(word & 0x3FFF_FFFF) * Location.alignmentBytes))
+        }
+        for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
+            largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
+        }
+        for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
+            postings.append(try Self.readPostings(&reader))
+        }
+        for _ in 0..<(try reader.readCount(minimumByteCount: 7)) {
+            changes.append(try Self.readChange(&reader, blockCount: blocks.count))
+        }
+    }
+
+    private static func readPostings(_ reader: inout ByteReader) throws(MalformedBytes) -> PostingChanges {
+        let postingsID = try reader.read(UInt16.self)
+        let count = try readChangeCount(&reader)
+        let removals = try IntegerColumn.read(count: count, from: &reader)
+        let targets = try IntegerColumn.read(count: count, from: &reader)
+        let referrers = try IntegerColumn.read(count: count, from: &reader)
+        var changes: [PostingChange] = []
+        changes.reserveCapacity(count)
+        for index in 0..<count {
+            changes.append(
+                PostingChange(
+                    target: ObjectRef(rawValue: targets[index]), referrer: ObjectRef(rawValue: referrers[index]),
+                    isRemoval: removals[index] != 0))
+        }
+        return PostingChanges(postingsID: postingsID, changes: changes)
+    }
+
+    private static func readChange(_ reader: inout ByteReader, blockCount: Int) throws(MalformedBytes) -> ChangeRecord {
+        let entity = try reader.read(UInt16.self)
+        guard let kind = ChangeKind(rawValue: try reader.read()) else { throw reader.malformed("change kind") }
+        let count = try readChangeCount(&reader)
+        let keys = try IntegerColumn.read(count: count, from: &reader)
+        guard keys.allSatisfy({ $0 > 0 && $0 <= ObjectRef.maximumKey }) else {
+            throw reader.malformed("primary key out of range")
+        }
+        var change = ChangeRecord(
+            entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: 0..<0)
+        if kind != .insert {
+            change.replacedSequences = try IntegerColumn.read(count: count, from: &reader)
+        }
+        if kind == .update {
+            let slotCount = try reader.read(UInt16.self)
+            guard slotCount <= Schema.maximumSlots else { throw reader.malformed("slot count \(slotCount)") }
+            for _ in 0..<slotCount {
+                let slot = Int(try reader.read(UInt16.self))
+                guard slot < Schema.maximumSlots else { throw reader.malformed("slot \(slot)") }
+                change.changed.insert(slot)
+            }
+        }
+        if kind == .delete {
+            let first = Int(try reader.read(UInt32.self))
+            let blocks = Int(try reader.read(UInt32.self))
+            guard first <= blockCount, blocks <= blockCount - first else { throw reader.malformed("tombstone blocks") }
+            change.tombstoneBlocks = first..<first + blocks
+        }
+        return change
+    }
+
+    private static func readChangeCount(_ reader: inout ByteReader) throws(MalformedBytes) -> Int {
+        let count = Int(try reader.read(UInt32.self))
+        guard count <= groupMaximumCount else { throw reader.malformed("\(count) changes in one group") }
+        return count
+    }
+}

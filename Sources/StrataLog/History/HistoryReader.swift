@@ -1,0 +1,123 @@
+internal import StrataIO
+internal import SystemPackage
+
+/// Reads committed transactions in order, up to the snapshot that was the newest when the reader was made.
+///
+/// The log is the history: this reads its change tables, and of the blocks only those with preserved values.
+public struct HistoryReader {
+    private let source: BlockSource
+    private let end: LogPosition
+    private let after: UInt64
+    private var segments: [UInt32]
+    private var reader: RecordReader?
+    private var offset = 0
+
+    init(snapshot: Snapshot, after sequence: UInt64) throws(StoreError) {
+        source = snapshot.source
+        end = snapshot.end
+        after = sequence
+        segments = []
+        let last = end.segment
+        segments = try source.files.list().segments.filter { $0 <= last }
+        try skipSegments()
+    }
+
+    /// Leaves out segments that end before the first transaction wanted: each header names the last sequence before it.
+    private mutating func skipSegments() throws(StoreError) {
+        var low = 0
+        var high = segments.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            let header = try reader(of: segments[middle]).segmentHeader()
+            if header.previousSequence <= after { low = middle } else { high = middle }
+        }
+        segments.removeFirst(low)
+    }
+
+    private func reader(of segment: UInt32) throws(StoreError) -> RecordReader {
+        let file = try source.file(segment: segment)
+        return try RecordReader(
+            files: source.files, storeUUID: source.storeUUID, segment: segment, file: file,
+            limit: segment == end.segment ? end.offset : nil)
+    }
+
+    /// The next transaction, or nil at the end.
+    ///
+    /// - Throws: `.io` or `.corruption`, with segment and offset; calling again throws again.
+    public mutating func next() throws(StoreError) -> HistoryTransaction? {
+        while true {
+            guard let reader = try currentReader() else { return nil }
+            guard let header = try reader.header(at: offset) else {
+                // Behind the valid bytes of a segment that the log has left; in the newest one the limit comes first.
+                guard reader.segment != end.segment || offset >= reader.limit else {
+                    throw corrupt("no record where one should be", reader.segment)
+                }
+                self.reader = nil
+                continue
+            }
+            let start = offset
+            guard header.kind == .transaction, header.sequence > after else {
+                offset += header.byteCount
+                continue
+            }
+            let transaction = try transaction(header, at: start, in: reader)
+            offset += header.byteCount
+            return transaction
+        }
+    }
+
+    private mutating func currentReader() throws(StoreError) -> RecordReader? {
+        if let reader, offset < reader.limit { return reader }
+        guard let segment = segments.first else { return nil }
+        segments.removeFirst()
+        let new = try reader(of: segment)
+        reader = new
+        offset = SegmentHeader.byteCount
+        return new
+    }
+
+    private func corrupt(_ what: String, _ segment: UInt32) -> StoreError {
+        StoreError(
+            .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset)
+    }
+
+    private func transaction(
+        _ header: RecordHeader, at start: Int, in reader: RecordReader
+    ) throws(StoreError) -> HistoryTransaction {
+        let bodyStart = start + RecordHeader.byteCount
+        guard let bytes = try reader.bytes(at: bodyStart, count: header.bodyByteCount),
+            checksum(bytes) == header.bodyChecksum
+        else { throw corrupt("checksum mismatch in a record's body", reader.segment) }
+        let body: TransactionBody
+        do {
+            body = try TransactionBody(bytes)
+        } catch {
+            throw corrupt("a record's body contradicts itself: \(error.reason)", reader.segment)
+        }
+        let alignment = Location.alignmentBytes
+        var position = (bodyStart + header.bodyByteCount + alignment - 1) / alignment * alignment
+        var positions: [Int] = []
+        for block in body.blocks {
+            positions.append(position)
+            position += block.byteCount
+        }
+        var groups: [ChangeGroup] = []
+        for change in body.changes {
+            var tombstones: [Block] = []
+            for index in change.tombstoneBlocks {
+                guard positions[index] < Location.segmentMaximumBytes else {
+                    throw corrupt("a record's pieces are longer than it", reader.segment)
+                }
+                tombstones.append(
+                    try source.block(at: Location(segment: reader.segment, byteOffset: positions[index], row: 0)))
+            }
+            groups.append(
+                ChangeGroup(
+                    entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
+                    replacedSequences: change.replacedSequences, tombstones: tombstones))
+        }
+        return HistoryTransaction(
+            sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds, author: body.author,
+            contextName: body.contextName, groups: groups)
+    }
+}

@@ -1,0 +1,61 @@
+/// Reads an index's directory from a checkpoint: checked against its checksum, then field by field within its bounds.
+struct SectionReader {
+    /// Read in steps of this size, so that a damaged length fails at the end of the file and not as an allocation.
+    private static let stepByteCount = 1 << 20
+
+    let section: CheckpointSection
+    private let bytes: [UInt8]
+    private var position = 0
+    private let end: Int
+
+    init(_ section: CheckpointSection, from source: any PageSource, of what: String) throws(StoreError) {
+        guard section.offset >= 0, section.byteCount >= 4,
+            !section.offset.addingReportingOverflow(Int64(section.byteCount)).overflow
+        else {
+            throw .damagedCheckpoint("the directory of \(what) has impossible bounds", offset: section.offset)
+        }
+        var bytes: [UInt8] = []
+        while bytes.count < section.byteCount {
+            let start = bytes.count
+            let count = min(Self.stepByteCount, section.byteCount - start)
+            bytes.append(contentsOf: repeatElement(0, count: count))
+            var failure: StoreError?
+            bytes.withUnsafeMutableBytes { buffer in
+                do throws(StoreError) {
+                    try source.read(
+                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]),
+                        at: section.offset + Int64(start))
+                } catch {
+                    failure = error
+                }
+            }
+            if let failure { throw failure }
+        }
+        self.section = section
+        self.bytes = bytes
+        end = bytes.count - 4
+        let (found, expected) = bytes.withUnsafeBytes { bytes in
+            (
+                Checksum.of(UnsafeRawBufferPointer(rebasing: bytes.dropLast(4))),
+                UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self))
+            )
+        }
+        guard found == expected else {
+            throw .damagedCheckpoint(
+                "the directory of \(what) has checksum \(found), expected \(expected)", offset: section.offset)
+        }
+    }
+
+    var remainingByteCount: Int { end - position }
+
+    mutating func next<T: FixedWidthInteger>(_ type: T.Type = T.self) throws(StoreError) -> T {
+        guard remainingByteCount >= MemoryLayout<T>.size else { throw damaged("it ends too early") }
+        let value = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: position, as: T.self) }
+        position += MemoryLayout<T>.size
+        return T(littleEndian: value)
+    }
+
+    func damaged(_ why: String) -> StoreError {
+        .damagedCheckpoint("a directory is malformed: \(why)", offset: section.offset + Int64(position))
+    }
+}

@@ -1,0 +1,130 @@
+internal import StrataIO
+internal import Synchronization
+internal import SystemPackage
+
+/// Where rows are read from: the open segment files behind the cache of decoded blocks.
+///
+/// Kept by the store and by every snapshot, so that a snapshot goes on reading after the store was closed.
+final class BlockSource: Sendable {
+    /// What is read at first: enough for the whole of a small block, and for the header of a large one.
+    private static let firstReadByteCount = 4096
+
+    let files: StoreFiles
+    let storeUUID: StoreUUID
+    let cache: BlockCache
+    private let segments = Mutex<[UInt32: any File]>([:])
+    private let schemas: Mutex<[NumberedSchema]>
+
+    init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
+        self.files = files
+        self.storeUUID = storeUUID
+        cache = BlockCache(budgetBytes: cacheMaximumBytes)
+        schemas = Mutex([])
+    }
+
+    func setSchemas(_ new: [NumberedSchema]) {
+        schemas.withLock { $0 = new }
+    }
+
+    func schema(version: UInt16) -> Schema? {
+        schemas.withLock { $0.first { $0.version == version }?.schema }
+    }
+
+    func register(_ file: any File, segment: UInt32) {
+        segments.withLock { $0[segment] = file }
+    }
+
+    /// The open file of a segment, opened on first use.
+    func file(segment: UInt32) throws(StoreError) -> any File {
+        if let file = segments.withLock({ $0[segment] }) { return file }
+        let path = files.segment(segment)
+        let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        return segments.withLock { table in
+            if let file = table[segment] { return file }
+            table[segment] = opened
+            return opened
+        }
+    }
+
+    func block(at location: Location) throws(StoreError) -> Block {
+        let place = location.block
+        if let block = cache.get(place) { return block }
+        return cache.insert(try load(place))
+    }
+
+    func row(at location: Location) throws(StoreError) -> Row {
+        let block = try block(at: location)
+        guard location.row < block.rowCount else {
+            throw StoreError(
+                .corruption, "row \(location.row) of a block of \(block.rowCount)", segment: location.segment,
+                offset: location.byteOffset)
+        }
+        return Row(block: block, index: location.row)
+    }
+
+    private func load(_ location: Location) throws(StoreError) -> Block {
+        let file = try file(segment: location.segment)
+        let offset = Int64(location.byteOffset)
+        var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.firstReadByteCount, alignment: 64)
+        defer { bytes.deallocate() }
+        var count = 0
+        var isComplete = true
+        do throws(Errno) {
+            count = try file.read(into: bytes, at: offset)
+            let head = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            if let byteCount = BlockHeader.unverifiedByteCount(head), byteCount > bytes.count {
+                let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
+                whole.copyMemory(from: head)
+                bytes.deallocate()
+                bytes = whole
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
+                isComplete = try file.readAll(into: rest, at: offset + Int64(count))
+                count = byteCount
+            }
+        } catch {
+            throw StoreError(
+                .io, "could not read a block", errno: error, path: files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
+        }
+        guard isComplete else {
+            throw StoreError(
+                .corruption, "the file ends inside a block", path: files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
+        }
+        return try Block.load(
+            UnsafeRawBufferPointer(rebasing: bytes[..<count]), location: location, storeUUID: storeUUID
+        ) { schema(version: $0) }
+    }
+
+    /// Reads a value stored out of line.
+    func read(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
+        let limit = UInt64(LargeValue.maximumByteCount + LargeValue.headerByteCount + 4096)
+        guard value.segment > 0, value.segment <= Location.maximumSegment, value.storedByteCount <= limit else {
+            throw StoreError(.corruption, "a large value's place is out of range", segment: value.segment)
+        }
+        let file = try file(segment: value.segment)
+        let path = files.segment(value.segment)
+        // A length that the file cannot hold is refused before memory is taken for it.
+        let fileByteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
+        guard Int64(value.byteOffset) + Int64(value.storedByteCount) <= fileByteCount else {
+            throw StoreError(
+                .corruption, "the file ends inside a large value", path: path.string, segment: value.segment,
+                offset: Int(value.byteOffset))
+        }
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(value.storedByteCount), alignment: 64)
+        defer { bytes.deallocate() }
+        let isComplete = try io("read a large value", path) { () throws(Errno) in
+            try file.readAll(into: bytes, at: Int64(value.byteOffset))
+        }
+        let place = Place(
+            storeUUID: storeUUID, segment: value.segment, offset: Int(value.byteOffset), sequence: 0)
+        guard isComplete, LargeValue.verify(UnsafeRawBufferPointer(bytes), at: place) != nil,
+            let decoded = LargeValue.decode(UnsafeRawBufferPointer(bytes)), decoded.count == Int(value.byteCount)
+        else {
+            throw StoreError(
+                .corruption, "a large value is damaged", path: path.string, segment: value.segment,
+                offset: Int(value.byteOffset))
+        }
+        return decoded
+    }
+}

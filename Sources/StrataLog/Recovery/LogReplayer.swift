@@ -1,0 +1,159 @@
+internal import StrataIO
+internal import SystemPackage
+
+/// Lays the records behind a position of the log over a snapshot: how a store is opened, followed and verified.
+struct LogReplayer {
+    /// Where and why reading stopped.
+    enum Stop {
+        /// Nothing was ever written behind.
+        case end
+        /// Bytes that are no record of this log: torn, or damaged.
+        case bad(StoreError)
+    }
+
+    let source: BlockSource
+    private(set) var edit: SnapshotEdit
+    private(set) var facts: StoreFacts
+    private(set) var end: LogWriter.End
+    /// The furthest point that anything read claims to be durable.
+    private(set) var durable: LogPosition
+    private(set) var recordCount = 0
+    private(set) var transactionCount = 0
+    private(set) var byteCount = 0
+    private(set) var blockCount = 0
+    private(set) var rowCount = 0
+    private var layout: StoreLayout
+
+    init(base: Snapshot, facts: StoreFacts, durable: LogPosition) {
+        source = base.source
+        edit = SnapshotEdit(base: base)
+        self.facts = facts
+        layout = base.layout
+        end = LogWriter.End(position: base.end, sequence: base.sequence, checksum: base.checksum)
+        self.durable = durable
+    }
+
+    /// Reads one segment from the current end on, up to the reader's limit.
+    mutating func replay(_ reader: RecordReader) throws(StoreError) -> Stop {
+        while end.position.offset < reader.limit {
+            let offset = end.position.offset
+            guard let header = try reader.header(at: offset) else {
+                return try reader.isZero(from: offset)
+                    ? .end : .bad(corrupt("no record where one should be", reader.segment, offset))
+            }
+            guard header.previousChecksum == end.checksum, isInOrder(header) else {
+                return .bad(corrupt("a record does not follow the one before it", reader.segment, offset))
+            }
+            guard let bytes = try reader.record(header, at: offset) else {
+                return .bad(corrupt("the segment ends inside a record", reader.segment, offset))
+            }
+            let contents: RecordContents
+            do throws(StoreError) {
+                contents = try RecordContents(
+                    bytes, header: header, segment: reader.segment, offset: offset, source: source)
+            } catch {
+                // The disk refusing to read is no damage that could be cut off.
+                guard error.code != .io else { throw error }
+                return .bad(error)
+            }
+            try apply(contents, header)
+            end = LogWriter.End(
+                position: LogPosition(segment: reader.segment, offset: offset + header.byteCount),
+                sequence: header.sequence, checksum: contents.checksum)
+            durable = max(durable, header.durable)
+            recordCount += 1
+            byteCount += header.byteCount
+        }
+        return .end
+    }
+
+    private func isInOrder(_ header: RecordHeader) -> Bool {
+        header.kind == .transaction ? header.sequence == end.sequence + 1 : header.sequence == end.sequence
+    }
+
+    private func corrupt(_ what: String, _ segment: UInt32, _ offset: Int) -> StoreError {
+        StoreError(
+            .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset)
+    }
+
+    /// Goes on behind the header of the next segment.
+    mutating func enter(_ header: SegmentHeader) throws(StoreError) {
+        let previous = LogPosition(segment: header.previousSegment, offset: header.previousValidByteCount)
+        guard previous == end.position, header.previousSequence == end.sequence, header.previousChecksum == end.checksum
+        else {
+            throw corrupt(
+                "segment \(header.segment) follows \(previous) with sequence \(header.previousSequence), but the log read so far ends at "
+                    + "\(end.position) with \(end.sequence)", header.segment, 0)
+        }
+        end.position = LogPosition(segment: header.segment, offset: SegmentHeader.byteCount)
+        // The segment before was flushed, or its lost end written again, before this one was made.
+        durable = max(durable, end.position)
+    }
+
+    private mutating func apply(_ contents: RecordContents, _ header: RecordHeader) throws(StoreError) {
+        switch contents.payload {
+        case .preamble(let facts):
+            try adopt(facts)
+        case .schema(let schema):
+            var facts = facts
+            facts.schemas.append(schema)
+            try adopt(facts)
+        case .metadata(let bytes):
+            facts.metadata = bytes
+        case .transaction(let body, let blocks):
+            try apply(body, blocks)
+            edit.note(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
+            transactionCount += 1
+        }
+    }
+
+    private mutating func adopt(_ new: StoreFacts) throws(StoreError) {
+        let schemasChanged = new.schemas != facts.schemas
+        facts = new
+        guard schemasChanged else { return }
+        source.setSchemas(new.schemas)
+        layout = StoreLayout(new.schemas)
+        edit = SnapshotEdit(base: try edit.finish(end: end.position, checksum: end.checksum), layout: layout)
+    }
+
+    private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.PlacedBlock]) throws(StoreError) {
+        for placed in blocks where placed.role != .tombstone {
+            let block = placed.block
+            let keys = (0..<block.rowCount).map { block.key($0) }
+            try edit.setRows(of: block.entity, keys: keys, at: block.location, isInsertion: placed.role == .inserted)
+            blockCount += 1
+            rowCount += block.rowCount
+            if placed.role == .inserted {
+                if let highest = keys.max(), let root = layout.root(ofEntity: block.entity) {
+                    facts.raiseNextKey(root: root, to: min(highest + 1, ObjectRef.maximumKey))
+                }
+                try addPostings(of: block)
+            }
+        }
+        for change in body.changes where change.kind == .delete {
+            try edit.remove(change.keys, entity: change.entity)
+        }
+        for list in body.postings {
+            try edit.change(list.postingsID, list.changes)
+        }
+    }
+
+    /// The relationships of inserted rows, which the change table does not repeat.
+    private mutating func addPostings(of block: Block) throws(StoreError) {
+        guard let layout = source.schema(version: block.schemaVersion)?.entity(block.entity) else { return }
+        for (slot, slotLayout) in layout.slots.enumerated() where slotLayout.postingsID != 0 && slot < block.slotCount {
+            let column = try block.column(slot)
+            var changes: [PostingChange] = []
+            for row in 0..<block.rowCount where !column.isNull(row) {
+                changes.append(
+                    PostingChange(target: column.reference(row), referrer: block.ref(row), isRemoval: false))
+            }
+            try edit.change(slotLayout.postingsID, changes)
+        }
+    }
+
+    /// The snapshot of everything read so far.
+    func finish() throws(StoreError) -> Snapshot {
+        try edit.finish(end: end.position, checksum: end.checksum)
+    }
+}

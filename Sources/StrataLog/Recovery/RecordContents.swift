@@ -1,0 +1,110 @@
+internal import SystemPackage
+
+/// One record, checked to its last byte.
+struct RecordContents {
+    struct PlacedBlock {
+        var role: TransactionBody.BlockRole
+        var block: Block
+    }
+
+    enum Payload {
+        case transaction(TransactionBody, blocks: [PlacedBlock])
+        case preamble(StoreFacts)
+        case schema(NumberedSchema)
+        case metadata([UInt8])
+    }
+
+    var payload: Payload
+    /// What the next record's header has to repeat.
+    var checksum: UInt32
+
+    /// Checks and parses a record whose header was read from these bytes.
+    ///
+    /// - Throws: `.corruption`, saying which piece is damaged.
+    init(
+        _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource
+    ) throws(StoreError) {
+        func corrupt(_ what: String, at position: Int = 0) -> StoreError {
+            StoreError(
+                .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset + position)
+        }
+        let bodyEnd = RecordHeader.byteCount + header.bodyByteCount
+        guard bytes.count == header.byteCount, bodyEnd + RecordFooter.byteCount <= bytes.count else {
+            throw corrupt("record length \(header.byteCount)")
+        }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.byteCount..<bodyEnd])
+        guard StrataLog.checksum(body) == header.bodyChecksum else {
+            throw corrupt("checksum mismatch in a record's body", at: RecordHeader.byteCount)
+        }
+        var checksums = [UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 60, as: UInt32.self))]
+        do {
+            var reader = ByteReader(body)
+            switch header.kind {
+            case .preamble: payload = .preamble(try StoreFacts(from: &reader))
+            case .schema: payload = .schema(try NumberedSchema(from: &reader))
+            case .metadata: payload = .metadata([UInt8](body))
+            case .transaction:
+                let transaction = try TransactionBody(body)
+                let blocks = try Self.blocks(
+                    of: transaction, bytes, header: header, segment: segment, offset: offset, source: source,
+                    checksums: &checksums)
+                payload = .transaction(transaction, blocks: blocks)
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw corrupt("a record's body contradicts itself: \((error as? MalformedBytes)?.reason ?? "")")
+        }
+        checksum = RecordFooter.checksum(ofPieces: checksums)
+        let footer = UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - RecordFooter.byteCount)...])
+        guard RecordFooter.matches(footer, recordByteCount: header.byteCount, checksum: checksum) else {
+            throw corrupt("a record's footer does not match", at: bytes.count - RecordFooter.byteCount)
+        }
+    }
+
+    private static func blocks(
+        of transaction: TransactionBody, _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32,
+        offset: Int, source: BlockSource, checksums: inout [UInt32]
+    ) throws(StoreError) -> [PlacedBlock] {
+        let alignment = Location.alignmentBytes
+        var position = (RecordHeader.byteCount + header.bodyByteCount + alignment - 1) / alignment * alignment
+        let end = bytes.count - RecordFooter.byteCount
+        func piece(_ byteCount: Int) throws(StoreError) -> UnsafeRawBufferPointer {
+            guard byteCount >= alignment, position <= end, byteCount <= end - position else {
+                throw StoreError(
+                    .corruption, "a record's pieces are longer than it", segment: segment, offset: offset + position)
+            }
+            defer { position += byteCount }
+            return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
+        }
+        var blocks: [PlacedBlock] = []
+        blocks.reserveCapacity(transaction.blocks.count)
+        for entry in transaction.blocks {
+            let start = position
+            let bytes = try piece(entry.byteCount)
+            let block = try Block.load(
+                bytes, location: Location(segment: segment, byteOffset: offset + start, row: 0),
+                storeUUID: source.storeUUID
+            ) { source.schema(version: $0) }
+            try block.verify()
+            guard BlockHeader.unverifiedByteCount(bytes) == entry.byteCount, block.blockSequence == header.sequence
+            else {
+                throw StoreError(
+                    .corruption, "a block is not the one its record names", segment: segment, offset: offset + start)
+            }
+            checksums.append(BlockHeader.storedChecksum(bytes))
+            blocks.append(PlacedBlock(role: entry.role, block: block))
+        }
+        for byteCount in transaction.largeValueByteCounts {
+            let start = position
+            let bytes = try piece(byteCount)
+            let place = Place(storeUUID: source.storeUUID, segment: segment, offset: offset + start, sequence: 0)
+            guard let crc = LargeValue.verify(bytes, at: place) else {
+                throw StoreError(
+                    .corruption, "a large value is damaged", segment: segment, offset: offset + start)
+            }
+            checksums.append(crc)
+        }
+        return blocks
+    }
+}

@@ -1,0 +1,90 @@
+/// The store as it was after one transaction.
+///
+/// Immutable and safe to use from any thread. Keeping it keeps its index pages in memory and its rows readable; taking and releasing
+/// one costs a reference count.
+public final class Snapshot: Sendable {
+    /// Number of the newest transaction it shows, 0 for a new store.
+    public let sequence: UInt64
+    /// Time of that transaction, nanoseconds since 1970; 0 for a new store.
+    public let timestampNanoseconds: Int64
+
+    let layout: StoreLayout
+    /// Parallel to the layout's roots.
+    let indexes: [ObjectIndex]
+    let postings: [UInt16: Postings]
+    /// Live objects by entity number.
+    let counts: [Int]
+    let source: BlockSource
+    /// The end of the log as this snapshot shows it, and the checksum the next record repeats.
+    let end: LogPosition
+    let checksum: UInt32
+
+    init(
+        sequence: UInt64, timestampNanoseconds: Int64, layout: StoreLayout, indexes: [ObjectIndex],
+        postings: [UInt16: Postings], counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32
+    ) {
+        self.sequence = sequence
+        self.timestampNanoseconds = timestampNanoseconds
+        self.layout = layout
+        self.indexes = indexes
+        self.postings = postings
+        self.counts = counts
+        self.source = source
+        self.end = end
+        self.checksum = checksum
+    }
+
+    /// A store without objects whose log ends at `end`.
+    static func empty(layout: StoreLayout, source: BlockSource, end: LogWriter.End) -> Snapshot {
+        Snapshot(
+            sequence: end.sequence, timestampNanoseconds: 0, layout: layout,
+            indexes: layout.roots.map { _ in ObjectIndex() }, postings: [:],
+            counts: Array(repeating: 0, count: layout.entityLimit), source: source, end: end.position,
+            checksum: end.checksum)
+    }
+
+    /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key count.
+    ///
+    /// - Throws: `.corruption` when a page of the checkpoint is damaged, `.io` when it cannot be read.
+    /// - Complexity: O(1): three memory accesses once the page is loaded.
+    public func locate(_ ref: ObjectRef) throws(StoreError) -> Location {
+        guard let position = layout.position(ofEntity: ref.entity) else { return .absent }
+        return try indexes[position].location(of: ref.key)
+    }
+
+    /// The object's row, or nil when there is no such object.
+    ///
+    /// - Throws: `.corruption` or `.io`, naming segment and offset.
+    /// - Complexity: O(1); reads one block when it is not cached.
+    public func row(_ ref: ObjectRef) throws(StoreError) -> Row? {
+        let location = try locate(ref)
+        return location.isAbsent ? nil : try source.row(at: location)
+    }
+
+    /// How many objects of exactly this entity there are, without subentities. O(1).
+    public func count(entity: UInt16) -> Int {
+        Int(entity) < counts.count ? counts[Int(entity)] : 0
+    }
+
+    /// The objects whose relationship with this postings number refers to `target`, ascending.
+    ///
+    /// - Complexity: O(log n + result); reads no rows.
+    public func referrers(postings id: UInt16, to target: ObjectRef) throws(StoreError) -> [ObjectRef] {
+        guard let list = postings[id] else { return [] }
+        return try list.referrers(of: target)
+    }
+
+    /// How many objects ``referrers(postings:to:)`` would return.
+    ///
+    /// - Complexity: O(log n); reads no rows.
+    public func referrerCount(postings id: UInt16, to target: ObjectRef) throws(StoreError) -> Int {
+        guard let list = postings[id] else { return 0 }
+        return try list.count(of: target)
+    }
+
+    /// Visits the rows of a root entity and its subentities, as runs of neighbouring rows with ascending keys, until `body` returns false.
+    public func forEachRun(root: UInt16, _ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {
+        guard let position = layout.position(ofRoot: root) else { return }
+        try indexes[position].forEachRun(body)
+    }
+}

@@ -1,0 +1,159 @@
+/// The next snapshot while transactions are being laid over the one before.
+///
+/// Belongs to the thread that commits (or recovers); nothing is visible before ``finish(end:checksum:)``.
+struct SnapshotEdit {
+    let base: Snapshot
+    private let layout: StoreLayout
+    private var indexes: [IndexEdit?]
+    private var postings: [UInt16: Postings]
+    private var counts: [Int]
+    private(set) var sequence: UInt64
+    private(set) var timestampNanoseconds: Int64
+
+    init(base: Snapshot, layout: StoreLayout? = nil) {
+        self.base = base
+        self.layout = layout ?? base.layout
+        indexes = Array(repeating: nil, count: self.layout.roots.count)
+        postings = base.postings
+        counts = base.counts
+        if counts.count < self.layout.entityLimit {
+            counts += repeatElement(0, count: self.layout.entityLimit - counts.count)
+        }
+        sequence = base.sequence
+        timestampNanoseconds = base.timestampNanoseconds
+    }
+
+    private func baseIndex(at position: Int) -> ObjectIndex {
+        let root = layout.roots[position]
+        return base.layout.position(ofRoot: root).map { base.indexes[$0] } ?? ObjectIndex()
+    }
+
+    private mutating func withIndex<Result>(
+        ofEntity entity: UInt16, _ body: (IndexEdit) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        guard let position = layout.position(ofEntity: entity) else {
+            throw StoreError(.corruption, "the log names entity \(entity), which no schema of the store has")
+        }
+        if let index = indexes[position] { return try body(index) }
+        let index = IndexEdit(base: baseIndex(at: position))
+        indexes[position] = index
+        return try body(index)
+    }
+
+    /// Objects of the transaction whose rows are no longer those it read.
+    mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
+        var conflicts: [ObjectRef] = []
+        let published = base.end
+        for writer in transaction.writers {
+            let source = transaction.source
+            for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {
+                try withIndex(ofEntity: writer.layout.id) { index throws(StoreError) in
+                    for (key, version) in zip(replacements.keys, replacements.replacing) {
+                        let current = try index.location(of: key)
+                        if current == version.location && !current.isAbsent { continue }
+                        // Compaction moves rows without changing them: then the sequence number is still the same.
+                        if !current.isAbsent, LogPosition(current) < published,
+                            try source.row(at: current).version.sequence == version.sequence
+                        {
+                            continue
+                        }
+                        conflicts.append(ObjectRef(entity: writer.layout.id, key: key))
+                    }
+                }
+            }
+            try withIndex(ofEntity: writer.layout.id) { index throws(StoreError) in
+                let known = index.maximumKey
+                for key in writer.insertedKeys where key <= known {
+                    if try !index.location(of: key).isAbsent {
+                        conflicts.append(ObjectRef(entity: writer.layout.id, key: key))
+                    }
+                }
+            }
+        }
+        return conflicts
+    }
+
+    /// Lays a placed transaction over what is there.
+    mutating func apply(
+        _ transaction: WriteTransaction, sequence: UInt64, timestampNanoseconds: Int64
+    ) throws(StoreError) {
+        for job in transaction.jobs where job.role != .tombstone {
+            try setRows(of: job.entity, keys: job.keys, at: job.location, isInsertion: job.role == .inserted)
+        }
+        for writer in transaction.writers {
+            try remove(writer.deleted.keys, entity: writer.layout.id)
+        }
+        for list in transaction.accumulators {
+            try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)
+        }
+        self.sequence = sequence
+        self.timestampNanoseconds = timestampNanoseconds
+    }
+
+    /// Points the rows of a transaction that was written again at their new places, unless they were replaced since.
+    mutating func move(_ transaction: WriteTransaction) throws(StoreError) {
+        for job in transaction.jobs where job.role != .tombstone {
+            try withIndex(ofEntity: job.entity) { index throws(StoreError) in
+                for (row, key) in job.keys.enumerated() {
+                    let before = Location(rawValue: job.replacedLocation.rawValue | UInt64(row))
+                    if try index.location(of: key) == before {
+                        index.set(key, Location(rawValue: job.location.rawValue | UInt64(row)))
+                    }
+                }
+            }
+        }
+    }
+
+    mutating func setRows(
+        of entity: UInt16, keys: [UInt64], at block: Location, isInsertion: Bool
+    ) throws(StoreError) {
+        guard !keys.isEmpty else { return }
+        try withIndex(ofEntity: entity) { index throws(StoreError) in
+            var start = 0
+            while start < keys.count {
+                var end = start + 1
+                while end < keys.count && keys[end] == keys[end - 1] + 1 { end += 1 }
+                let location = Location(rawValue: block.rawValue | UInt64(start))
+                if end - start == 1 {
+                    index.set(keys[start], location)
+                } else {
+                    index.setRun(firstKey: keys[start], count: end - start, location: location)
+                }
+                start = end
+            }
+        }
+        if isInsertion { counts[Int(entity)] += keys.count }
+    }
+
+    mutating func remove(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
+        guard !keys.isEmpty else { return }
+        try withIndex(ofEntity: entity) { index throws(StoreError) in
+            for key in keys { index.set(key, .absent) }
+        }
+        counts[Int(entity)] -= keys.count
+    }
+
+    mutating func change(_ postingsID: UInt16, _ changes: [PostingChange]) throws(StoreError) {
+        guard !changes.isEmpty else { return }
+        postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)
+    }
+
+    mutating func note(sequence: UInt64, timestampNanoseconds: Int64) {
+        self.sequence = sequence
+        self.timestampNanoseconds = timestampNanoseconds
+    }
+
+    func finish(end: LogPosition, checksum: UInt32) throws(StoreError) -> Snapshot {
+        var finished: [ObjectIndex] = []
+        for position in indexes.indices {
+            if let edit = indexes[position] {
+                finished.append(try edit.finish())
+            } else {
+                finished.append(baseIndex(at: position))
+            }
+        }
+        return Snapshot(
+            sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: finished,
+            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum)
+    }
+}

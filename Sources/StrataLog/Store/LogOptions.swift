@@ -1,0 +1,42 @@
+/// How a store is opened.
+public struct LogOptions: Sendable {
+    public enum Access: Sendable {
+        /// One process (and one open in it) at a time.
+        case readWrite
+        /// Any number, beside a writer or without. Nothing on disk is touched.
+        case readOnly
+    }
+
+    /// When a commit returns, in the words of what survives.
+    public enum Durability: Sendable, Hashable {
+        /// Flushed before the commit returns: survives power loss. The default.
+        case full
+        /// Survives the process at once; power loss may take the commits of at most this many milliseconds before it, newest first,
+        /// never one from the middle.
+        case interval(milliseconds: Int)
+        /// Survives the process at once; power loss may take commits that the system (and Strata, every 64 MiB) has not flushed yet,
+        /// newest first, never one from the middle.
+        case os
+    }
+
+    public var access = Access.readWrite
+    /// Whether a missing store is created; otherwise opening it throws `.notFound`.
+    public var createsIfMissing = true
+    public var durability = Durability.full
+    /// Length at which the log goes on in a new file. 64 KiB to 1 GiB; a longer transaction gets a segment of its own.
+    public var segmentMaximumBytes = 64 << 20
+    /// Budget of the cache of decoded blocks.
+    public var cacheMaximumBytes = 256 << 20
+    /// How much log may have to be replayed before a checkpoint is written.
+    public var checkpointTailBytes = 64 << 20
+    /// Whether checkpoints are written on a thread of their own (the default) or by the commit that makes one due.
+    public var checkpointsInBackground = true
+    /// Smallest step in which disk space is reserved ahead of the log.
+    public var preallocationMinimumBytes = 1 << 20
+    /// Nanoseconds since 1970, for the times in the history. Order never depends on it.
+    public var clock: @Sendable () -> Int64 = WallClock.nanosecondsSince1970
+    /// The identity of a store that this open creates; nil draws one at random.
+    public var newStoreUUID: StoreUUID?
+
+    public init() {}
+}

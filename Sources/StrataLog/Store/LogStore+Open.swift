@@ -1,0 +1,108 @@
+public import StrataIO
+internal import Synchronization
+public import SystemPackage
+
+extension LogStore {
+    /// Opens or creates the store in a directory.
+    ///
+    /// Loads the newest sound checkpoint, replays what was committed after it, and cuts off what was never acknowledged (``recovery`` tells).
+    ///
+    /// - Parameters:
+    ///   - path: the store's directory; created with mode 0700 if it is missing and the options allow it.
+    ///   - schema: the shape of rows to be written; registered as a new version if the store's newest differs. Nil keeps what is there.
+    /// - Throws: `.locked` when another process (or another open in this one) writes the store; `.notFound`; `.corruption`, naming segment and
+    ///   offset, when acknowledged data is damaged (nothing is changed then); `.unsupportedFormat`; `.io`; `.schemaMismatch` when a read-only open asks
+    ///   for another schema than the stored one.
+    /// - Complexity: in proportion to what was committed since the last checkpoint, not to the size of the store.
+    public static func open(
+        _ path: FilePath, in fileSystem: any FileSystem, options: LogOptions = LogOptions(), schema: Schema?
+    ) throws(StoreError) -> LogStore {
+        guard options.segmentMaximumBytes >= 64 << 10, options.segmentMaximumBytes <= Location.segmentMaximumBytes else {
+            throw StoreError(.invalidArgument, "segmentMaximumBytes must be 64 KiB to 1 GiB")
+        }
+        guard options.cacheMaximumBytes >= 0, options.checkpointTailBytes > 0, options.preallocationMinimumBytes > 0
+        else {
+            throw StoreError(.invalidArgument, "cache, checkpoint and preallocation sizes must not be negative or zero")
+        }
+        var opener = StoreOpener(
+            files: StoreFiles(fileSystem: fileSystem, directory: path), options: options)
+        let store = LogStore(try opener.open(schema: schema), options: options)
+        if let schema {
+            do throws(StoreError) {
+                try store.register(schema)
+            } catch {
+                try? store.close()
+                throw error
+            }
+        }
+        return store
+    }
+
+    /// Makes a schema the newest one, unless it is already. Rows of earlier versions stay readable.
+    ///
+    /// - Throws: `.schemaMismatch` for a read-only store.
+    func register(_ schema: Schema) throws(StoreError) {
+        let current = state.withLock { $0.facts.schemas.last }
+        guard current?.schema != schema else { return }
+        guard !isReadOnly else {
+            throw StoreError(
+                .schemaMismatch, "the stored schema differs from the one asked for, and the store is open read-only",
+                path: files.directory.string)
+        }
+        let (version, isOverflow) = (current?.version ?? 0).addingReportingOverflow(1)
+        guard !isOverflow else { throw StoreError(.tooLarge, "the store has used all 65,535 schema versions") }
+        let numbered = NumberedSchema(version: version, schema: schema)
+        var body = ByteWriter()
+        numbered.append(to: &body)
+        try withWriter { writer throws(StoreError) in
+            try writer.append(.schema, body: body.bytes) { $0.schemas.append(numbered) }
+            source.setSchemas(writer.facts.schemas)
+            let edit = SnapshotEdit(base: snapshot, layout: StoreLayout(writer.facts.schemas))
+            let extended = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
+            published.withLock { $0 = extended }
+        }
+    }
+
+    /// Committed transactions with a higher number than `sequence`, in order, up to the newest now. 0 starts at the beginning.
+    ///
+    /// - Complexity: O(log segments) to find the place; reading is sequential.
+    public func history(after sequence: UInt64) throws(StoreError) -> HistoryReader {
+        try HistoryReader(snapshot: snapshot, after: sequence)
+    }
+
+    /// Counts and sizes, for people and tests.
+    public var statistics: StoreStatistics {
+        let cache = source.cache.statistics
+        let snapshot = snapshot
+        let counters = state.withLock { $0.counters }
+        return StoreStatistics(
+            commits: counters.commits, flushes: counters.flushes, writtenByteCount: counters.writtenBytes,
+            relocations: counters.relocations, newestSegment: snapshot.end.segment,
+            indexByteCount: snapshot.indexes.reduce(0) { $0 + $1.memoryByteCount },
+            postingsByteCount: snapshot.postings.values.reduce(0) { $0 + $1.memoryByteCount },
+            cacheByteCount: cache.byteCount, cacheHits: cache.hits, cacheMisses: cache.misses)
+    }
+
+    /// Forgets all decoded blocks, as if nothing had been read yet.
+    public func dropCache() {
+        source.cache.removeAll()
+    }
+}
+
+/// What ``LogStore/statistics`` tells; counts are since the store was opened.
+public struct StoreStatistics: Sendable, Hashable {
+    public var commits: Int
+    /// Successful flushes of the log; several commits may share one.
+    public var flushes: Int
+    /// Bytes of records written to the log.
+    public var writtenByteCount: Int
+    /// Failed flushes that were made good by writing the log on in a new segment.
+    public var relocations: Int
+    public var newestSegment: UInt32
+    /// Memory of the object index that has been loaded or made.
+    public var indexByteCount: Int
+    public var postingsByteCount: Int
+    public var cacheByteCount: Int
+    public var cacheHits: UInt64
+    public var cacheMisses: UInt64
+}

@@ -1,0 +1,117 @@
+internal import StrataIO
+internal import SystemPackage
+
+extension LogStore {
+    /// Reads the whole log, checks every checksum, rebuilds the index from it and compares that with the one in use.
+    ///
+    /// Works on the newest snapshot beside readers and writers; changes nothing.
+    ///
+    /// - Throws: `.io` when a file cannot be read. Damage is not thrown but reported.
+    /// - Complexity: reads every byte of the log once.
+    public func verify() throws(StoreError) -> VerifyReport {
+        var report = VerifyReport()
+        let snapshot = snapshot
+        do throws(StoreError) {
+            let rebuilt = try rebuild(upTo: snapshot, &report)
+            try compare(snapshot, rebuilt, &report)
+        } catch {
+            guard error.code != .io else { throw error }
+            report.problems.append(error)
+        }
+        return report
+    }
+
+    private func rebuild(upTo snapshot: Snapshot, _ report: inout VerifyReport) throws(StoreError) -> Snapshot {
+        let last = snapshot.end.segment
+        let numbers = try files.list().segments.filter { $0 <= last }
+        // A source of its own: blocks come from the disk, not from the cache, and schemas from the log.
+        let source = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
+        var readers: [(header: SegmentHeader, reader: RecordReader)] = []
+        for number in numbers {
+            let file = try source.file(segment: number)
+            let reader = try RecordReader(
+                files: files, storeUUID: storeUUID, segment: number, file: file,
+                limit: number == last ? snapshot.end.offset : nil)
+            readers.append((try reader.segmentHeader(), reader))
+        }
+        guard let first = readers.first else {
+            throw StoreError(.corruption, "the store has no segments", path: files.directory.string)
+        }
+        let start = LogWriter.End(
+            position: LogPosition(segment: first.reader.segment, offset: SegmentHeader.byteCount),
+            sequence: first.header.previousSequence, checksum: first.header.previousChecksum)
+        var replayer = LogReplayer(
+            base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(), durable: start.position)
+        for (index, entry) in readers.enumerated() {
+            if index > 0 { try replayer.enter(entry.header) }
+            let limit = index + 1 < readers.count ? readers[index + 1].header.previousValidByteCount : snapshot.end.offset
+            let reader = try RecordReader(
+                files: files, storeUUID: storeUUID, segment: entry.reader.segment,
+                file: try source.file(segment: entry.reader.segment), limit: limit)
+            if case .bad(let error) = try replayer.replay(reader) { throw error }
+            guard replayer.end.position.offset == limit else {
+                throw StoreError(
+                    .corruption, "the segment ends at \(replayer.end.position.offset) instead of \(limit)",
+                    path: files.segment(entry.reader.segment).string, segment: entry.reader.segment,
+                    offset: replayer.end.position.offset)
+            }
+        }
+        report.segments = readers.count
+        report.records = replayer.recordCount
+        report.transactions = replayer.transactionCount
+        report.blocks = replayer.blockCount
+        report.rows = replayer.rowCount
+        report.byteCount = replayer.byteCount
+        return try replayer.finish()
+    }
+
+    private func compare(_ snapshot: Snapshot, _ rebuilt: Snapshot, _ report: inout VerifyReport) throws(StoreError) {
+        func problem(_ what: String) {
+            report.problems.append(StoreError(.corruption, what, path: files.directory.string))
+        }
+        if snapshot.sequence != rebuilt.sequence {
+            problem("the store shows transaction \(snapshot.sequence), the log ends with \(rebuilt.sequence)")
+        }
+        for root in snapshot.layout.roots {
+            if try !Self.haveEqualRuns(snapshot, rebuilt, root: root) {
+                problem("the index of root entity \(root) is not the one that the log gives")
+            }
+        }
+        let entities = max(snapshot.counts.count, rebuilt.counts.count)
+        for entity in 0..<entities
+        where snapshot.count(entity: UInt16(entity)) != rebuilt.count(entity: UInt16(entity)) {
+            problem("the count of entity \(entity) is not the one that the log gives")
+        }
+        for id in Set(snapshot.postings.keys).union(rebuilt.postings.keys).sorted() {
+            let ours = snapshot.postings[id]?.pairCount ?? 0
+            let theirs = rebuilt.postings[id]?.pairCount ?? 0
+            if ours != theirs { problem("relationship \(id) has \(ours) pairs, the log gives \(theirs)") }
+        }
+    }
+
+    /// Whether both snapshots have the same keys at the same locations.
+    private static func haveEqualRuns(_ a: Snapshot, _ b: Snapshot, root: UInt16) throws(StoreError) -> Bool {
+        // Runs may be cut at other places, so both are compared key by key through the second's index.
+        var keys = 0
+        var isEqual = true
+        try a.forEachRun(root: root) { run throws(StoreError) in
+            for index in 0..<run.count {
+                let ref = ObjectRef(entity: root, key: run.firstKey + UInt64(index))
+                let expected = Location(rawValue: run.location.rawValue + UInt64(index))
+                if try b.locate(ref) != expected {
+                    isEqual = false
+                    return false
+                }
+            }
+            keys += run.count
+            return true
+        }
+        guard isEqual else { return false }
+        var others = 0
+        try b.forEachRun(root: root) { run in
+            others += run.count
+            return true
+        }
+        return keys == others
+    }
+}

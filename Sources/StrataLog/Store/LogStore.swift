@@ -1,0 +1,270 @@
+internal import Dispatch
+internal import StrataIO
+internal import Synchronization
+internal import SystemPackage
+
+/// An append-only store of rows: the engine under the object graph.
+///
+/// Entities are numbers, properties are slots, rows are bytes. Every commit is one record of the log and one flush; readers hold a
+/// ``Snapshot`` and wait for nothing. Safe to use from any thread.
+public final class LogStore: Sendable {
+    let files: StoreFiles
+    let source: BlockSource
+    let options: LogOptions
+    /// Nil for read-only stores and after ``close()``. Held while the disk works: the one lock that is.
+    let writer: Mutex<LogWriter?>
+    let published: Mutex<Snapshot>
+    let state: Mutex<SharedState>
+    private let queue = CommitQueue()
+    private let lock: (any File)?
+    /// What opening found.
+    public let recovery: RecoveryReport
+
+    /// What many threads ask for and few change.
+    struct SharedState {
+        var facts: StoreFacts
+        /// Next primary key by root entity, beyond those only reserved.
+        var nextKeys: [UInt16: UInt64]
+        var isClosed = false
+        var isFlushScheduled = false
+        var isCheckpointing = false
+        var checkpoint: UInt32
+        /// Where the newest checkpoint ends.
+        var checkpointEnd: LogPosition
+        var bytesSinceCheckpoint: Int
+        var manifestNumber: UInt64
+        var counters = LogWriter.Counters()
+    }
+
+    init(_ opened: OpenedStore, options: LogOptions) {
+        files = opened.files
+        source = opened.source
+        self.options = options
+        lock = opened.lock
+        recovery = opened.report
+        published = Mutex(opened.snapshot)
+        var nextKeys: [UInt16: UInt64] = [:]
+        for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
+        state = Mutex(
+            SharedState(
+                facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
+                checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
+                manifestNumber: opened.manifestNumber))
+        writer = Mutex(opened.makeWriter(options))
+    }
+
+    /// The store's identity, drawn when it was created.
+    public var storeUUID: StoreUUID { source.storeUUID }
+
+    /// The newest schema: the shape of rows written from now on.
+    public var schema: Schema { newestSchema.schema }
+
+    public var schemaVersion: UInt16 { newestSchema.version }
+
+    private var newestSchema: NumberedSchema {
+        state.withLock { $0.facts.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
+    }
+
+    /// The schema that blocks of this version were written with.
+    public func schema(version: UInt16) -> Schema? {
+        source.schema(version: version)
+    }
+
+    /// The object graph's own data about the store.
+    public var metadata: [UInt8] { state.withLock { $0.facts.metadata } }
+
+    /// The newest committed state. O(1).
+    public var snapshot: Snapshot { published.withLock { $0 } }
+
+    public var isReadOnly: Bool { writer.withLock { $0 == nil } }
+
+    // MARK: Reading
+
+    /// The block at a location, from the cache or the disk.
+    ///
+    /// - Throws: `.io`, or `.corruption` with segment and offset.
+    public func block(at location: Location) throws(StoreError) -> Block {
+        try source.block(at: location)
+    }
+
+    public func row(at location: Location) throws(StoreError) -> Row {
+        try source.row(at: location)
+    }
+
+    /// The bytes of a value stored out of line. They are not cached.
+    public func read(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
+        try source.read(value)
+    }
+
+    // MARK: Writing
+
+    /// Reserves consecutive primary keys of a root entity and returns the first. A key is never handed out twice by this process, and never again at
+    /// all once an object with it was committed.
+    ///
+    /// - Precondition: `count` is positive.
+    public func allocateKeys(root: UInt16, count: Int) -> UInt64 {
+        precondition(count > 0)
+        return state.withLock { state in
+            let first = state.nextKeys[root] ?? 1
+            state.nextKeys[root] = first + UInt64(count)
+            return first
+        }
+    }
+
+    /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
+    public func makeTransaction() -> WriteTransaction {
+        WriteTransaction(source: source, schema: newestSchema)
+    }
+
+    /// Commits all of the transaction or nothing, as durably as the options say.
+    ///
+    /// Commits from several threads at once share a flush. An empty transaction is not written.
+    ///
+    /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing became visible, the log
+    ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more until it is opened again (then
+    ///   the outcome is known only after that); `.tooLarge`; `.closed`.
+    public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
+        precondition(!transaction.isSpent, "a transaction is committed once")
+        transaction.isSpent = true
+        if transaction.isEmpty {
+            let snapshot = snapshot
+            return CommitReceipt(
+                sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds, snapshot: snapshot)
+        }
+        let request = CommitRequest(try PreparedTransaction(transaction))
+        queue.submit(request) { process($0) }
+        guard let result = request.result else { preconditionFailure("a commit was left without a result") }
+        let receipt = try result.get()
+        afterCommit()
+        return receipt
+    }
+
+    private func process(_ group: [CommitRequest]) {
+        writer.withLock { writer in
+            guard let writer else {
+                let failure = refusal
+                for request in group { request.result = .failure(failure) }
+                return
+            }
+            let keys = state.withLock { state in state.nextKeys }
+            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: $0.value) })
+            var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
+            commit.run(group) { snapshot in published.withLock { $0 = snapshot } }
+            note(writer)
+        }
+    }
+
+    private var refusal: StoreError {
+        state.withLock { $0.isClosed }
+            ? StoreError(.closed, "the store is closed", path: files.directory.string)
+            : StoreError(.readOnly, "the store was opened read-only", path: files.directory.string)
+    }
+
+    /// Copies what the writer counted to where others can see it.
+    func note(_ writer: LogWriter) {
+        state.withLock { state in
+            state.bytesSinceCheckpoint += writer.counters.writtenBytes - state.counters.writtenBytes
+            state.counters = writer.counters
+            state.facts = writer.facts
+        }
+    }
+
+    private func afterCommit() {
+        if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        let isDue = state.withLock { state in
+            guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed
+            else { return false }
+            state.isCheckpointing = true
+            return true
+        }
+        guard isDue else { return }
+        if options.checkpointsInBackground {
+            DispatchQueue.global(qos: .utility).async { [self] in runCheckpoint() }
+        } else {
+            runCheckpoint()
+        }
+    }
+
+    /// Writes a checkpoint that has fallen due. A failure costs nothing but the time a later opening takes, so it is only counted.
+    private func runCheckpoint() {
+        defer { state.withLock { $0.isCheckpointing = false } }
+        do {
+            try writeCheckpoint(isClosing: false)
+        } catch {
+            state.withLock { $0.bytesSinceCheckpoint = 0 }
+        }
+    }
+
+    private func scheduleFlush(_ milliseconds: Int) {
+        let isNeeded = state.withLock { state in
+            defer { state.isFlushScheduled = true }
+            return !state.isFlushScheduled
+        }
+        guard isNeeded else { return }
+        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            guard let self else { return }
+            state.withLock { $0.isFlushScheduled = false }
+            // A failure is kept by the writer and thrown by the next commit.
+            try? sync()
+        }
+    }
+
+    /// Flushes: every commit that has returned is durable when this returns.
+    public func sync() throws(StoreError) {
+        try withWriter { writer throws(StoreError) in
+            try GroupCommit.flush(writer, base: snapshot) { snapshot in published.withLock { $0 = snapshot } }
+        }
+    }
+
+    func withWriter<Result>(_ body: (LogWriter) throws(StoreError) -> Result) throws(StoreError) -> Result {
+        try writer.withLock { writer throws(StoreError) in
+            guard let writer else { throw refusal }
+            defer { note(writer) }
+            return try body(writer)
+        }
+    }
+
+    /// Replaces the object graph's own data about the store; durable when it returns.
+    public func setMetadata(_ bytes: [UInt8]) throws(StoreError) {
+        try withWriter { writer throws(StoreError) in
+            try writer.append(.metadata, body: bytes) { $0.metadata = bytes }
+            try GroupCommit.publishRelocated(writer, base: snapshot) { snapshot in published.withLock { $0 = snapshot } }
+        }
+    }
+
+    /// Writes a checkpoint: the next opening replays nothing that was committed before.
+    public func checkpoint() throws(StoreError) {
+        try writeCheckpoint(isClosing: false)
+    }
+
+    /// Flushes, writes a checkpoint and gives the lock back. Snapshots go on reading; writes throw `.closed`.
+    ///
+    /// When flush or checkpoint fails the store is closed all the same, and the error thrown.
+    public func close() throws(StoreError) {
+        let wasClosed = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.isClosed
+        }
+        guard !wasClosed else { return }
+        defer {
+            writer.withLock { $0 = nil }
+            try? lock?.close()
+        }
+        guard !isReadOnly else { return }
+        try writeCheckpoint(isClosing: true)
+    }
+
+    deinit {
+        // Without close() nothing is lost, opening again just replays more.
+        try? lock?.close()
+    }
+}
+
+/// What ``LogStore/commit(_:)`` returns.
+public struct CommitReceipt: Sendable {
+    /// The transaction's number: one more than that before.
+    public var sequence: UInt64
+    public var timestampNanoseconds: Int64
+    /// The store with the transaction in it (and perhaps others of the same group).
+    public var snapshot: Snapshot
+}

@@ -1,0 +1,270 @@
+/// Takes the new rows of one entity in one transaction, column by column.
+///
+/// Rows are begun, their slots set in any order (those not set are null), and ended; nothing is allocated per row. Belongs to its
+/// ``WriteTransaction`` and shares its thread rule: one thread at a time.
+public final class EntityWriter {
+    /// Names a row so that ``WriteTransaction/location(of:)`` can tell where it went.
+    public struct RowTicket: Hashable, Sendable {
+        var job: UInt32
+        var row: UInt32
+    }
+
+    /// What a transaction replaces or removes, in columns.
+    struct Replacements {
+        var keys: [UInt64] = []
+        var replacing: [RowVersion] = []
+        var changed: [SlotSet] = []
+    }
+
+    let layout: EntityLayout
+    private unowned let transaction: WriteTransaction
+    private let inserts: OpenBlock
+    private let updates: OpenBlock
+    private let tombstones: OpenBlock
+    private(set) var insertedKeys: [UInt64] = []
+    private(set) var updated = Replacements()
+    private(set) var deleted = Replacements()
+    /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs.
+    private(set) var tombstoneJobs: [Int] = []
+
+    @usableFromInline var buffer: RowBuffer
+    private var open: OpenBlock
+    private var currentKey: UInt64 = 0
+    private var isInserting = false
+    /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
+    private let postings: [PostingsAccumulator?]
+    private let postingSlots: [Int]
+    private let preservedSlots: [Int]
+    @usableFromInline let keepsPostings: Bool
+    /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
+    private var replacedTargets: [ObjectRef]
+
+    init(layout: EntityLayout, schemaVersion: UInt16, transaction: WriteTransaction) {
+        self.layout = layout
+        self.transaction = transaction
+        inserts = OpenBlock(role: .inserted, layout: layout, schemaVersion: schemaVersion)
+        updates = OpenBlock(role: .updated, layout: layout, schemaVersion: schemaVersion)
+        tombstones = OpenBlock(role: .tombstone, layout: layout, schemaVersion: schemaVersion)
+        postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
+        postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
+        preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
+        keepsPostings = !postingSlots.isEmpty
+        replacedTargets = Array(repeating: .null, count: postingSlots.count)
+        open = inserts
+        buffer = inserts.buffer
+    }
+
+    /// Begins a row for a new object. `key` comes from ``LogStore/allocateKeys(root:count:)``.
+    public func beginInsert(key: UInt64) {
+        begin(inserts, key: key)
+        insertedKeys.append(key)
+        isInserting = true
+    }
+
+    /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
+    ///
+    /// - Parameter changed: the slots whose values differ: they enter the history, and only their postings are changed.
+    /// - Throws: `.io` or `.corruption` when the replaced row has to be read (a relationship changes) and cannot be; nothing was begun.
+    public func beginUpdate(key: UInt64, replacing: RowVersion, changed: SlotSet) throws(StoreError) {
+        if keepsPostings {
+            try readReplacedTargets(replacing, changed: changed)
+        }
+        begin(updates, key: key)
+        updated.keys.append(key)
+        updated.replacing.append(replacing)
+        updated.changed.append(changed)
+        isInserting = false
+    }
+
+    private func begin(_ block: OpenBlock, key: UInt64) {
+        if open !== block {
+            open = block
+            buffer = block.buffer
+        }
+        if block.job == nil {
+            block.job = transaction.addJob(role: block.role, entity: layout.id)
+        }
+        currentKey = key
+        buffer.beginRow(key: key)
+    }
+
+    private func readReplacedTargets(_ version: RowVersion, changed: SlotSet) throws(StoreError) {
+        var row: Row?
+        for (index, slot) in postingSlots.enumerated() {
+            replacedTargets[index] = .null
+            guard changed.contains(slot) else { continue }
+            if row == nil { row = try transaction.source.row(at: version.location) }
+            guard let row, slot < row.block.slotCount else { continue }
+            let column = try row.block.column(slot)
+            if !column.isNull(row.index) { replacedTargets[index] = column.reference(row.index) }
+        }
+    }
+
+    @inlinable
+    public func set(_ slot: Int, _ value: Bool) { buffer.set(slot, value) }
+
+    @inlinable
+    public func set(_ slot: Int, _ value: Int16) { buffer.set(slot, value) }
+
+    @inlinable
+    public func set(_ slot: Int, _ value: Int32) { buffer.set(slot, value) }
+
+    @inlinable
+    public func set(_ slot: Int, _ value: Int64) { buffer.set(slot, value) }
+
+    @inlinable
+    public func set(_ slot: Int, _ value: Float) { buffer.set(slot, value) }
+
+    /// For doubles and dates (seconds since 2001-01-01).
+    @inlinable
+    public func set(_ slot: Int, _ value: Double) { buffer.set(slot, value) }
+
+    @inlinable
+    public func set(_ slot: Int, uuid value: (UInt64, UInt64)) { buffer.set(slot, uuid: value) }
+
+    /// The null reference leaves the slot null.
+    public func set(_ slot: Int, _ value: ObjectRef) {
+        guard !value.isNull else { return }
+        buffer.set(slot, value)
+        if keepsPostings { addPosting(slot, value) }
+    }
+
+    private func addPosting(_ slot: Int, _ value: ObjectRef) {
+        guard let list = postings[slot] else { return }
+        let referrer = ObjectRef(entity: layout.id, key: currentKey)
+        if isInserting {
+            list.inserted.append(PostingChange(target: value, referrer: referrer, isRemoval: false))
+            return
+        }
+        guard let index = postingSlots.firstIndex(of: slot), updated.changed.last?.contains(slot) == true else { return }
+        if replacedTargets[index] == value {
+            replacedTargets[index] = .null
+        } else {
+            list.others.append(PostingChange(target: value, referrer: referrer, isRemoval: false))
+        }
+    }
+
+    /// UTF-8 of any length; over 64 KiB it is stored out of line.
+    @inlinable
+    public func set(_ slot: Int, _ value: String) {
+        if buffer.fitsInline(value.utf8.count) {
+            buffer.set(slot, value)
+        } else {
+            setLarge(slot, value)
+        }
+    }
+
+    @usableFromInline
+    func setLarge(_ slot: Int, _ value: String) {
+        var value = value
+        value.withUTF8 { set(slot, bytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Bytes of any length up to 512 MiB; over 64 KiB they are stored out of line.
+    public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
+        if buffer.fitsInline(bytes.count) {
+            buffer.set(slot, bytes: bytes)
+        } else {
+            buffer.set(slot, external: transaction.addLargeValue(bytes))
+        }
+    }
+
+    /// Copies a stored value; one stored out of line stays where it is.
+    ///
+    /// - Precondition: the slots are of the same kind.
+    public func copy(_ slot: Int, from row: Row, slot source: Int) throws(StoreError) {
+        if keepsPostings, postings[slot] != nil {
+            let column = try row.block.column(source)
+            if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
+        } else {
+            try buffer.copy(slot, from: row, slot: source)
+        }
+    }
+
+    @discardableResult
+    public func endRow() -> RowTicket {
+        if keepsPostings && !isInserting { removeReplacedPostings() }
+        let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(buffer.rowCount))
+        buffer.endRow()
+        if buffer.shouldCut { cut(open) }
+        return ticket
+    }
+
+    private func removeReplacedPostings() {
+        let referrer = ObjectRef(entity: layout.id, key: currentKey)
+        for (index, target) in replacedTargets.enumerated() where !target.isNull {
+            postings[postingSlots[index]]?.others.append(
+                PostingChange(target: target, referrer: referrer, isRemoval: true))
+            replacedTargets[index] = .null
+        }
+    }
+
+    /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
+    func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
+        if !postingSlots.isEmpty || !preservedSlots.isEmpty {
+            let row = try transaction.source.row(at: replacing.location)
+            let referrer = ObjectRef(entity: layout.id, key: key)
+            for slot in postingSlots where slot < row.block.slotCount {
+                let column = try row.block.column(slot)
+                if !column.isNull(row.index) {
+                    postings[slot]?.others.append(
+                        PostingChange(target: column.reference(row.index), referrer: referrer, isRemoval: true))
+                }
+            }
+            if !preservedSlots.isEmpty { try preserve(row, key: key) }
+        }
+        deleted.keys.append(key)
+        deleted.replacing.append(replacing)
+    }
+
+    private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
+        // Columns are decoded first, so that an error leaves no half-made row behind.
+        for slot in preservedSlots where slot < row.block.slotCount { _ = try row.block.column(slot) }
+        if tombstones.job == nil {
+            let job = transaction.addJob(role: .tombstone, entity: layout.id)
+            tombstones.job = job
+            tombstoneJobs.append(job)
+        }
+        tombstones.buffer.beginRow(key: key)
+        for slot in preservedSlots where slot < row.block.slotCount {
+            try tombstones.buffer.copy(slot, from: row, slot: slot)
+        }
+        tombstones.buffer.endRow()
+        if tombstones.buffer.shouldCut { cut(tombstones) }
+    }
+
+    private func cut(_ block: OpenBlock) {
+        guard let job = block.job else { return }
+        transaction.submit(job: job, block.buffer.take())
+        block.job = nil
+    }
+
+    /// Hands on the blocks that are not full.
+    func finish() {
+        for block in [inserts, updates, tombstones] where block.job != nil { cut(block) }
+    }
+}
+
+/// A block that rows are being added to.
+private final class OpenBlock {
+    let role: TransactionBody.BlockRole
+    let buffer: RowBuffer
+    /// Index of the job that will encode it; nil while it has no rows.
+    var job: Int?
+
+    init(role: TransactionBody.BlockRole, layout: EntityLayout, schemaVersion: UInt16) {
+        self.role = role
+        buffer = RowBuffer(layout: layout, schemaVersion: schemaVersion)
+    }
+}
+
+/// Relationship changes under one postings number. Those of inserted rows can be read from their blocks; the others are written down.
+final class PostingsAccumulator {
+    let postingsID: UInt16
+    var inserted: [PostingChange] = []
+    var others: [PostingChange] = []
+
+    init(postingsID: UInt16) {
+        self.postingsID = postingsID
+    }
+}

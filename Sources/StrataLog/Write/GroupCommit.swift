@@ -1,0 +1,142 @@
+/// Commits one group: checks for conflicts, places, writes, flushes, publishes.
+///
+/// Runs under the writer's lock.
+struct GroupCommit {
+    let writer: LogWriter
+    private(set) var base: Snapshot
+    let durability: LogOptions.Durability
+
+    /// What was accepted into one write.
+    private struct Accepted {
+        var request: CommitRequest
+        var sequence: UInt64
+        var timestampNanoseconds: Int64
+    }
+
+    init(writer: LogWriter, base: Snapshot, durability: LogOptions.Durability) {
+        self.writer = writer
+        self.base = base
+        self.durability = durability
+    }
+
+    /// Gives every request its result. `publish` makes a snapshot the one that readers get.
+    mutating func run(_ group: [CommitRequest], publish: (Snapshot) -> Void) {
+        var remaining = group[...]
+        while !remaining.isEmpty {
+            var accepted: [Accepted] = []
+            do throws(StoreError) {
+                try commitNext(&remaining, &accepted, publish)
+            } catch {
+                for entry in accepted { entry.request.result = .failure(error) }
+                if accepted.isEmpty, let first = remaining.popFirst() { first.result = .failure(error) }
+            }
+        }
+    }
+
+    /// Commits as many of the requests, from the front, as fit behind the end of the log.
+    private mutating func commitNext(
+        _ remaining: inout ArraySlice<CommitRequest>, _ accepted: inout [Accepted], _ publish: (Snapshot) -> Void
+    ) throws(StoreError) {
+        guard let first = remaining.first else { return }
+        try writer.makeRoom(for: first.prepared.byteCount)
+        try publishRelocated(publish)
+        var edit = SnapshotEdit(base: base)
+        var end = writer.end
+        var images: [RecordImage] = []
+        var records: [LogWriter.UnsyncedRecord] = []
+        while let request = remaining.first {
+            let transaction = request.prepared.transaction
+            guard images.isEmpty || writer.fits(request.prepared.byteCount, at: end.position) else { break }
+            remaining.removeFirst()
+            do throws(StoreError) {
+                let conflicts = try edit.conflicts(of: transaction)
+                guard conflicts.isEmpty else {
+                    throw StoreError(
+                        .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
+                        conflicts: conflicts)
+                }
+            } catch {
+                request.result = .failure(error)
+                continue
+            }
+            let entry = Accepted(
+                request: request, sequence: end.sequence + 1, timestampNanoseconds: writer.options.clock())
+            accepted.append(entry)
+            let record = LogWriter.UnsyncedRecord.transaction(
+                request.prepared, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
+            images.append(writer.place(record, at: &end))
+            records.append(record)
+            try edit.apply(
+                transaction, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
+        }
+        guard !accepted.isEmpty else { return }
+        try writer.write(images, newEnd: end, unsynced: records)
+        if durability == .full || writer.mustFlushSoon {
+            if try writer.flush() {
+                edit = try rebuilt(accepted, publish)
+            }
+        }
+        try finish(edit, accepted, publish)
+    }
+
+    /// The edit of transactions that a failed flush moved, over the rows of earlier ones that it moved too.
+    private mutating func rebuilt(
+        _ accepted: [Accepted], _ publish: (Snapshot) -> Void
+    ) throws(StoreError) -> SnapshotEdit {
+        try publishRelocated(publish, butNot: accepted.map(\.sequence))
+        var edit = SnapshotEdit(base: base)
+        for entry in accepted {
+            try edit.apply(
+                entry.request.prepared.transaction, sequence: entry.sequence,
+                timestampNanoseconds: entry.timestampNanoseconds)
+        }
+        return edit
+    }
+
+    private mutating func finish(
+        _ edit: SnapshotEdit, _ accepted: [Accepted], _ publish: (Snapshot) -> Void
+    ) throws(StoreError) {
+        let snapshot: Snapshot
+        do throws(StoreError) {
+            snapshot = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
+        } catch {
+            // The log has the commits but the index cannot show them: a damaged page of the checkpoint. Opening again rebuilds the index.
+            writer.refuse(
+                StoreError(.readOnly, "the index cannot be read: \(error). Open the store again to rebuild it"))
+            throw error
+        }
+        base = snapshot
+        publish(snapshot)
+        writer.noteCommits(accepted.count)
+        for entry in accepted {
+            entry.request.result = .success(
+                CommitReceipt(
+                    sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds, snapshot: snapshot))
+        }
+    }
+
+    /// After a flush that failed and was made good elsewhere: points the index at the rows' new places.
+    private mutating func publishRelocated(_ publish: (Snapshot) -> Void, butNot unpublished: [UInt64] = []) throws(StoreError) {
+        let records = writer.takeRelocated()
+        guard !records.isEmpty else { return }
+        var edit = SnapshotEdit(base: base)
+        for case .transaction(let prepared, let sequence, _) in records where !unpublished.contains(sequence) {
+            try edit.move(prepared.transaction)
+        }
+        base = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
+        publish(base)
+    }
+
+    static func publishRelocated(
+        _ writer: LogWriter, base: Snapshot, publish: (Snapshot) -> Void
+    ) throws(StoreError) {
+        var commit = GroupCommit(writer: writer, base: base, durability: .full)
+        try commit.publishRelocated(publish)
+    }
+
+    /// Flushes what commits left unflushed.
+    static func flush(_ writer: LogWriter, base: Snapshot, publish: (Snapshot) -> Void) throws(StoreError) {
+        try writer.flush()
+        try publishRelocated(writer, base: base, publish: publish)
+    }
+}

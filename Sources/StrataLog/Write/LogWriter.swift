@@ -1,0 +1,338 @@
+internal import StrataIO
+internal import SystemPackage
+
+/// The writing end of the log: the open segment, what is durable, and what to do when the disk refuses.
+///
+/// Used by one thread at a time: ``LogStore`` keeps it in a mutex, which is held while the disk works. Readers never wait for it.
+final class LogWriter: @unchecked Sendable {
+    // Unchecked: reached only through that mutex.
+    /// Room kept free in a segment of maximal length for what stands at its head.
+    static let preambleReserveByteCount = 16 << 20
+    /// Unflushed commits are kept in memory, to be written again if a flush fails; at this many bytes they are flushed whatever the durability.
+    static let unsyncedMaximumByteCount = 64 << 20
+
+    /// A record that a failed flush would lose.
+    enum UnsyncedRecord {
+        case transaction(PreparedTransaction, sequence: UInt64, timestampNanoseconds: Int64)
+        case plain(RecordHeader.Kind, body: [UInt8])
+    }
+
+    /// Where the log ends, in the terms that the next record needs.
+    struct End {
+        var position: LogPosition
+        var sequence: UInt64
+        var checksum: UInt32
+
+        /// Before the first segment of a new store.
+        static let start = End(position: LogPosition(segment: 0, offset: 0), sequence: 0, checksum: 0)
+    }
+
+    let files: StoreFiles
+    let source: BlockSource
+    let options: LogOptions
+    private(set) var end: End
+    /// Everything before is flushed. Always in the current segment.
+    private(set) var durable: End
+    private(set) var facts: StoreFacts
+    /// Why nothing can be written any more until the store is opened again.
+    private(set) var failure: StoreError?
+    private(set) var counters = Counters()
+    private(set) var unsynced: [UnsyncedRecord] = []
+    private var unsyncedByteCount = 0
+    private var file: any File
+    private var preallocatedEnd: Int
+    /// The segment's end could not be put in order after a failed write: go on in a new one.
+    private var mustLeaveSegment = false
+    /// A flush of the segment failed: it must not be flushed again.
+    private var hasFailedFlush = false
+    /// The end of the current segment while nothing but its preamble is in it; nil when that is not known.
+    private var segmentStart: LogPosition?
+
+    struct Counters {
+        var commits = 0
+        var flushes = 0
+        var writtenBytes = 0
+        var segmentsCreated = 0
+        var relocations = 0
+    }
+
+    /// Continues a log that recovery has brought in order.
+    init(
+        files: StoreFiles, source: BlockSource, options: LogOptions, file: any File, fileByteCount: Int, end: End,
+        facts: StoreFacts
+    ) {
+        self.files = files
+        self.source = source
+        self.options = options
+        self.file = file
+        self.end = end
+        durable = end
+        self.facts = facts
+        preallocatedEnd = fileByteCount
+    }
+
+    var position: LogPosition { end.position }
+
+    // MARK: Segments
+
+    /// Writes a new segment with header and preamble and makes it durable, name included.
+    static func createSegment(
+        _ number: UInt32, after previous: End, files: StoreFiles, source: BlockSource, options: LogOptions,
+        facts: StoreFacts
+    ) throws(StoreError) -> (file: any File, end: End, byteCount: Int) {
+        guard number <= Location.maximumSegment else {
+            throw StoreError(.tooLarge, "the store has used all \(Location.maximumSegment) segment numbers")
+        }
+        let header = SegmentHeader(
+            storeUUID: source.storeUUID, segment: number, previousSegment: previous.position.segment,
+            previousValidByteCount: previous.position.offset, previousSequence: previous.sequence,
+            previousChecksum: previous.checksum)
+        var body = ByteWriter()
+        facts.append(to: &body)
+        let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
+        let preamble = RecordImage.plain(
+            .preamble, body: body.bytes,
+            placement: RecordPlacement(
+                storeUUID: source.storeUUID, position: start, sequence: previous.sequence,
+                timestampNanoseconds: options.clock(), previousChecksum: previous.checksum, durable: previous.position))
+        let path = files.segment(number)
+        // A file of this name is what is left of an attempt that failed: no record ever referred to it.
+        if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
+            try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
+        }
+        let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
+        let contents = start.offset + preamble.bytes.count
+        let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        do throws(StoreError) {
+            try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount)) }
+            let headerBytes = header.encoded()
+            try headerBytes.withBytes { bytes throws(StoreError) in
+                try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: 0) }
+            }
+            try io("write", path) { () throws(Errno) in
+                try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: Int64(start.offset))
+            }
+            try io("flush", path) { () throws(Errno) in try file.sync() }
+            try io("flush directory", files.directory) { () throws(Errno) in
+                try files.fileSystem.syncDirectory(files.directory)
+            }
+        } catch {
+            // Best effort: if it stays, opening recognises it as unfinished and the next attempt replaces it.
+            try? file.close()
+            try? files.fileSystem.unlink(path)
+            throw error
+        }
+        source.register(file, segment: number)
+        let end = End(
+            position: LogPosition(segment: number, offset: contents), sequence: previous.sequence,
+            checksum: preamble.checksum)
+        return (file, end, byteCount)
+    }
+
+    /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind is given up.
+    private func startSegment() throws(StoreError) {
+        let created = try Self.createSegment(
+            durable.position.segment + 1, after: durable, files: files, source: source, options: options, facts: facts)
+        // Space reserved behind the end is given back; if that fails, only space is lost.
+        try? file.truncate(to: Int64(durable.position.offset))
+        file = created.file
+        preallocatedEnd = created.byteCount
+        end = created.end
+        durable = created.end
+        segmentStart = created.end.position
+        mustLeaveSegment = false
+        hasFailedFlush = false
+        counters.segmentsCreated += 1
+    }
+
+    /// Makes sure that a record of this length can be written at `end`, in this segment or a new one.
+    func makeRoom(for byteCount: Int) throws(StoreError) {
+        if let failure { throw failure }
+        if mustLeaveSegment || !fits(byteCount, at: end.position) {
+            try flush()
+            if mustLeaveSegment || !fits(byteCount, at: end.position) { try startSegment() }
+        }
+    }
+
+    /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits into an empty one.
+    func fits(_ byteCount: Int, at position: LogPosition) -> Bool {
+        if position.offset + byteCount <= options.segmentMaximumBytes { return true }
+        return position == segmentStart && position.offset + byteCount <= Location.segmentMaximumBytes
+    }
+
+    // MARK: Writing
+
+    /// Writes records that were placed at `end` and following. On an error the log ends where it did.
+    func write(_ images: [RecordImage], newEnd: End, unsynced records: [UnsyncedRecord]) throws(StoreError) {
+        let offset = end.position.offset
+        let byteCount = newEnd.position.offset - offset
+        let path = files.segment(end.position.segment)
+        do throws(StoreError) {
+            try preallocate(to: newEnd.position.offset, path)
+            try io("write", path) { () throws(Errno) in
+                try file.writeAll(images.map { UnsafeRawBufferPointer($0.bytes) }, at: Int64(offset))
+            }
+            // The buffers above are the images' own memory.
+            withExtendedLifetime(images) {}
+        } catch {
+            rollBack()
+            throw error
+        }
+        end = newEnd
+        counters.writtenBytes += byteCount
+        unsynced += records
+        unsyncedByteCount += byteCount
+    }
+
+    private func preallocate(to offset: Int, _ path: FilePath) throws(StoreError) {
+        guard offset > preallocatedEnd else { return }
+        // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
+        let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
+        let target = max(offset, min(preallocatedEnd + step, options.segmentMaximumBytes))
+        try io("preallocate", path) { () throws(Errno) in
+            try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
+        }
+        preallocatedEnd = target
+    }
+
+    /// After a failed write: takes away what may have been written behind the end, so that a later recovery cannot mistake it for a commit.
+    private func rollBack() {
+        // Where this fails the bytes may stay: then the next segment's header says that they do not count.
+        do throws(Errno) {
+            try file.truncate(to: Int64(end.position.offset))
+            preallocatedEnd = end.position.offset
+        } catch {
+            mustLeaveSegment = true
+            return
+        }
+        do throws(Errno) {
+            try file.syncData()
+            noteFlush()
+        } catch {
+            mustLeaveSegment = true
+            hasFailedFlush = true
+        }
+    }
+
+    private func noteFlush() {
+        counters.flushes += 1
+        durable = end
+        unsynced = []
+        unsyncedByteCount = 0
+    }
+
+    /// Whether enough is unflushed that waiting longer would cost too much memory.
+    var mustFlushSoon: Bool { unsyncedByteCount >= Self.unsyncedMaximumByteCount }
+
+    /// Makes everything written durable. After a failed flush the unflushed records are written again, from memory, into a new segment (never
+    /// flushed again where they were: the page cache may claim what the disk does not have).
+    ///
+    /// - Returns: whether the records had to be written again, so that their rows now lie elsewhere.
+    @discardableResult
+    func flush() throws(StoreError) -> Bool {
+        if let failure { throw failure }
+        guard durable.position != end.position else { return false }
+        do throws(Errno) {
+            if hasFailedFlush { throw .ioError }
+            try file.syncData()
+            noteFlush()
+            return false
+        } catch {
+            do throws(StoreError) {
+                try relocate()
+                return true
+            } catch let second {
+                let failure = StoreError(
+                    .readOnly,
+                    "a flush failed (\(error)) and so did writing the log on in a new segment: \(second). "
+                        + "The store refuses writes until it is opened again; the outcome of the commits in flight is unknown until then",
+                    errno: error, path: files.segment(end.position.segment).string)
+                self.failure = failure
+                throw failure
+            }
+        }
+    }
+
+    /// Writes the unflushed records again in a new segment and flushes it.
+    private func relocate() throws(StoreError) {
+        let records = unsynced
+        let total = unsyncedByteCount
+        try startSegment()
+        guard end.position.offset + total <= Location.segmentMaximumBytes else {
+            throw StoreError(.tooLarge, "\(total) unflushed bytes do not fit into one segment")
+        }
+        var images: [RecordImage] = []
+        var next = end
+        for record in records {
+            images.append(place(record, at: &next))
+        }
+        unsynced = []
+        unsyncedByteCount = 0
+        try write(images, newEnd: next, unsynced: records)
+        let path = files.segment(end.position.segment)
+        try io("flush", path) { () throws(Errno) in try file.syncData() }
+        noteFlush()
+        counters.relocations += 1
+        relocated = records
+    }
+
+    /// Records that the last failed flush moved, for the store to correct its index.
+    private(set) var relocated: [UnsyncedRecord] = []
+
+    func takeRelocated() -> [UnsyncedRecord] {
+        defer { relocated = [] }
+        return relocated
+    }
+
+    /// Places a record at `next` and moves that behind it.
+    func place(_ record: UnsyncedRecord, at next: inout End) -> RecordImage {
+        var placement = RecordPlacement(
+            storeUUID: source.storeUUID, position: next.position, sequence: next.sequence, timestampNanoseconds: 0,
+            previousChecksum: next.checksum, durable: durable.position)
+        let image: RecordImage
+        switch record {
+        case .transaction(let transaction, let sequence, let timestamp):
+            placement.sequence = sequence
+            placement.timestampNanoseconds = timestamp
+            image = transaction.place(placement)
+            next.sequence = sequence
+        case .plain(let kind, let body):
+            placement.timestampNanoseconds = options.clock()
+            image = RecordImage.plain(kind, body: body, placement: placement)
+        }
+        next.position.offset += image.bytes.count
+        next.checksum = image.checksum
+        return image
+    }
+
+    func noteCommits(_ count: Int) {
+        counters.commits += count
+    }
+
+    func refuse(_ failure: StoreError) {
+        self.failure = failure
+    }
+
+    // MARK: Facts
+
+    func raiseNextKeys(_ ranges: [StoreFacts.KeyRange]) {
+        for range in ranges { facts.raiseNextKey(root: range.root, to: range.next) }
+    }
+
+    /// Appends a record that changes the facts and makes it durable.
+    func append(_ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void) throws(StoreError) {
+        try makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
+        var next = end
+        let record = UnsyncedRecord.plain(kind, body: body)
+        let image = place(record, at: &next)
+        try write([image], newEnd: next, unsynced: [record])
+        try flush()
+        update(&facts)
+    }
+
+    /// Gives back the space reserved behind the end.
+    func trim() {
+        try? file.truncate(to: Int64(end.position.offset))
+        preallocatedEnd = end.position.offset
+    }
+}

@@ -1,0 +1,132 @@
+/// A transaction whose blocks are encoded: all that is missing is its place in the log.
+///
+/// Placing can be repeated: after a failed flush the same transaction is written again elsewhere.
+final class PreparedTransaction {
+    let transaction: WriteTransaction
+    /// Length of the record, a multiple of 64.
+    let byteCount: Int
+    let changeCount: Int
+    private let body: [UInt8]
+    private let bodyChecksum: UInt32
+
+    /// Encodes what is left of the blocks, and the change table.
+    ///
+    /// - Throws: `.tooLarge` when the record would not fit into the largest segment.
+    init(_ transaction: WriteTransaction) throws(StoreError) {
+        transaction.finishEncoding()
+        self.transaction = transaction
+        var body = TransactionBody()
+        body.author = transaction.author
+        body.contextName = transaction.contextName
+        body.blocks = transaction.jobs.map {
+            TransactionBody.Piece(role: $0.role, byteCount: $0.bytes.count)
+        }
+        body.largeValueByteCounts = transaction.largeValues.map(\.bytes.count)
+        for list in transaction.accumulators where !list.others.isEmpty {
+            for start in stride(from: 0, to: list.others.count, by: TransactionBody.groupMaximumCount) {
+                let end = min(start + TransactionBody.groupMaximumCount, list.others.count)
+                body.postings.append(
+                    TransactionBody.PostingChanges(
+                        postingsID: list.postingsID, changes: Array(list.others[start..<end])))
+            }
+        }
+        for writer in transaction.writers { Self.appendChanges(of: writer, to: &body) }
+        changeCount = body.changes.reduce(0) { $0 + $1.keys.count }
+        self.body = body.encoded()
+        bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
+        let pieces = body.blocks.reduce(0) { $0 + $1.byteCount } + body.largeValueByteCounts.reduce(0, +)
+        byteCount = RecordImage.byteCount(body: self.body.count, pieces: pieces)
+        guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
+            throw StoreError(
+                .tooLarge, "transaction of \(byteCount) bytes: the log takes at most \(RecordHeader.maximumByteCount); save in parts")
+        }
+    }
+
+    private static func appendChanges(of writer: EntityWriter, to body: inout TransactionBody) {
+        let limit = TransactionBody.groupMaximumCount
+        for start in stride(from: 0, to: writer.insertedKeys.count, by: limit) {
+            let keys = Array(writer.insertedKeys[start..<min(start + limit, writer.insertedKeys.count)])
+            body.changes.append(change(writer, .insert, keys: keys))
+        }
+        for group in updateGroups(writer.updated) {
+            var change = change(writer, .update, keys: group.rows.map { writer.updated.keys[$0] })
+            change.replacedSequences = group.rows.map { writer.updated.replacing[$0].sequence }
+            change.changed = group.changed
+            body.changes.append(change)
+        }
+        for start in stride(from: 0, to: writer.deleted.keys.count, by: limit) {
+            let end = min(start + limit, writer.deleted.keys.count)
+            var change = change(writer, .delete, keys: Array(writer.deleted.keys[start..<end]))
+            change.replacedSequences = writer.deleted.replacing[start..<end].map(\.sequence)
+            if start == 0, let first = writer.tombstoneJobs.first, let last = writer.tombstoneJobs.last,
+                writer.tombstoneJobs.count == last - first + 1
+            {
+                change.tombstoneBlocks = first..<last + 1
+            }
+            body.changes.append(change)
+        }
+    }
+
+    private static func change(
+        _ writer: EntityWriter, _ kind: ChangeKind, keys: [UInt64]
+    ) -> TransactionBody.ChangeRecord {
+        TransactionBody.ChangeRecord(
+            entity: writer.layout.id, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [],
+            tombstoneBlocks: 0..<0)
+    }
+
+    /// Updates with equal changed slots together, each group in the order of the updates and within the size limit.
+    private static func updateGroups(_ updates: EntityWriter.Replacements) -> [(changed: SlotSet, rows: [Int])] {
+        var groups: [(changed: SlotSet, rows: [Int])] = []
+        var groupOf: [SlotSet: Int] = [:]
+        for row in updates.keys.indices {
+            let changed = updates.changed[row]
+            // Neighbouring updates mostly change the same slots: one comparison instead of a hash.
+            if let last = groups.indices.last, groups[last].changed == changed,
+                groups[last].rows.count < TransactionBody.groupMaximumCount
+            {
+                groups[last].rows.append(row)
+                continue
+            }
+            if let group = groupOf[changed], groups[group].rows.count < TransactionBody.groupMaximumCount {
+                groups[group].rows.append(row)
+            } else {
+                groupOf[changed] = groups.count
+                groups.append((changed, [row]))
+            }
+        }
+        return groups
+    }
+
+    /// Stamps every piece with its place and returns the record. Can be repeated with another place.
+    func place(_ placement: RecordPlacement) -> RecordImage {
+        let image = RecordImage(byteCount: byteCount, body: body)
+        let largeValues = largeValuePlaces(placement, blocksOffset: image.offset)
+        for job in transaction.jobs {
+            let offset = image.offset
+            let place = placement.place(at: offset)
+            job.stamp(at: place) { largeValues[Int($0)] }
+            image.append(piece: job.bytes, checksum: job.headerChecksum)
+        }
+        for value in transaction.largeValues {
+            var bytes = value.bytes
+            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: image.offset).withoutSequence)
+            image.append(piece: bytes, checksum: checksum)
+        }
+        image.finish(
+            header: placement.header(
+                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
+        return image
+    }
+
+    /// Where the record's large values will lie: behind its blocks.
+    private func largeValuePlaces(_ placement: RecordPlacement, blocksOffset: Int) -> [ExternalValue] {
+        var offset = blocksOffset + transaction.jobs.reduce(0) { $0 + $1.bytes.count }
+        return transaction.largeValues.map { value in
+            defer { offset += value.bytes.count }
+            return ExternalValue(
+                segment: placement.position.segment, byteOffset: UInt32(placement.position.offset + offset),
+                byteCount: UInt64(value.rawByteCount), storedByteCount: UInt64(value.bytes.count), checksum: 0)
+        }
+    }
+}

@@ -1,0 +1,96 @@
+/// The bytes of one record in one piece of memory, ready to be written.
+final class RecordImage {
+    let bytes: UnsafeMutableRawBufferPointer
+    /// The footer's checksum, which the next record's header repeats.
+    private(set) var checksum: UInt32 = 0
+    private var filled: Int
+    private var pieceChecksums: [UInt32] = []
+
+    /// Memory for a record, with its body in place. The header is added by ``finish(header:)``, when the pieces are known.
+    init(byteCount: Int, body: [UInt8]) {
+        bytes = .allocate(byteCount: byteCount, alignment: Location.alignmentBytes)
+        filled = RecordHeader.byteCount
+        append(body)
+        pad()
+    }
+
+    deinit {
+        bytes.deallocate()
+    }
+
+    /// Bytes written so far: where the next piece will lie, counted from the record's start.
+    var offset: Int { filled }
+
+    /// A block or a large value, whose own checksum enters the footer.
+    func append(piece: [UInt8], checksum: UInt32) {
+        append(piece)
+        pieceChecksums.append(checksum)
+    }
+
+    private func append(_ source: [UInt8]) {
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]).copyBytes(from: source)
+        filled += source.count
+    }
+
+    private func pad() {
+        let end = align(filled)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<end]).initializeMemory(as: UInt8.self, repeating: 0)
+        filled = end
+    }
+
+    func finish(header: [UInt8]) {
+        bytes.copyBytes(from: header)
+        let headerChecksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
+        checksum = RecordFooter.checksum(ofPieces: [headerChecksum] + pieceChecksums)
+        let footer = bytes.count - RecordFooter.byteCount
+        UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<footer]).initializeMemory(as: UInt8.self, repeating: 0)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[footer...])
+            .copyBytes(from: RecordFooter.encoded(recordByteCount: bytes.count, checksum: checksum))
+    }
+
+    /// Length of a record with a body and pieces of these lengths.
+    static func byteCount(body: Int, pieces: Int) -> Int {
+        align(align(RecordHeader.byteCount + body) + pieces + RecordFooter.byteCount)
+    }
+
+    /// A record without pieces: schema, metadata or preamble.
+    static func plain(_ kind: RecordHeader.Kind, body: [UInt8], placement: RecordPlacement) -> RecordImage {
+        let image = RecordImage(byteCount: byteCount(body: body.count, pieces: 0), body: body)
+        image.finish(
+            header: placement.header(
+                kind, byteCount: image.bytes.count, bodyByteCount: body.count,
+                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }))
+        return image
+    }
+}
+
+/// The next multiple of 64.
+private func align(_ byteCount: Int) -> Int {
+    (byteCount + Location.alignmentBytes - 1) & ~(Location.alignmentBytes - 1)
+}
+
+/// Where and as what a record is written.
+struct RecordPlacement {
+    var storeUUID: StoreUUID
+    var position: LogPosition
+    var sequence: UInt64
+    var timestampNanoseconds: Int64
+    var previousChecksum: UInt32
+    var durable: LogPosition
+
+    /// The place of a piece at an offset in the record.
+    func place(at offset: Int) -> Place {
+        Place(
+            storeUUID: storeUUID, segment: position.segment, offset: position.offset + offset, sequence: sequence)
+    }
+
+    func header(
+        _ kind: RecordHeader.Kind, byteCount: Int, bodyByteCount: Int, bodyChecksum: UInt32
+    ) -> [UInt8] {
+        RecordHeader(
+            kind: kind, sequence: sequence, timestampNanoseconds: timestampNanoseconds, byteCount: byteCount,
+            bodyByteCount: bodyByteCount, previousChecksum: previousChecksum, durable: durable,
+            bodyChecksum: bodyChecksum
+        ).encoded(at: place(at: 0))
+    }
+}

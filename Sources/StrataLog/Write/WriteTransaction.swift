@@ -1,0 +1,94 @@
+/// Changes gathered for one atomic commit.
+///
+/// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full blocks are encoded on
+/// another core while it is being filled.
+public final class WriteTransaction {
+    public typealias RowTicket = EntityWriter.RowTicket
+
+    /// Who made the changes, for the history.
+    public var author: String?
+    /// Name of the context that made the changes, for the history.
+    public var contextName: String?
+
+    let source: BlockSource
+    let numberedSchema: NumberedSchema
+    private(set) var writers: [EntityWriter] = []
+    private(set) var jobs: [EncodingJob] = []
+    private(set) var accumulators: [PostingsAccumulator] = []
+    private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
+    private let pool = EncodingPool()
+    var isSpent = false
+
+    init(source: BlockSource, schema: NumberedSchema) {
+        self.source = source
+        numberedSchema = schema
+    }
+
+    public var isEmpty: Bool {
+        writers.allSatisfy { $0.insertedKeys.isEmpty && $0.updated.keys.isEmpty && $0.deleted.keys.isEmpty }
+    }
+
+    /// The writer for an entity's rows. Keep it while adding rows of that entity.
+    ///
+    /// - Precondition: the entity is in the newest schema.
+    /// - Complexity: O(number of entities in the transaction).
+    public func writer(for entity: UInt16) -> EntityWriter {
+        if let writer = writers.first(where: { $0.layout.id == entity }) { return writer }
+        guard let layout = numberedSchema.schema.entity(entity) else {
+            preconditionFailure("entity \(entity) is not in the store's schema")
+        }
+        let writer = EntityWriter(layout: layout, schemaVersion: numberedSchema.version, transaction: self)
+        writers.append(writer)
+        return writer
+    }
+
+    /// Records a deletion of the object whose row was read as `replacing`.
+    ///
+    /// - Throws: `.io` or `.corruption` when the row's relationships or preserved values cannot be read; the deletion was not recorded.
+    public func delete(_ ref: ObjectRef, replacing: RowVersion) throws(StoreError) {
+        try writer(for: ref.entity).delete(key: ref.key, replacing: replacing)
+    }
+
+    /// Where a row was written.
+    ///
+    /// - Precondition: the transaction was committed.
+    public func location(of ticket: RowTicket) -> Location {
+        let block = jobs[Int(ticket.job)].location
+        precondition(!block.isAbsent, "the transaction was not committed")
+        return Location(rawValue: block.rawValue | UInt64(ticket.row))
+    }
+
+    func accumulator(for postingsID: UInt16) -> PostingsAccumulator {
+        if let list = accumulators.first(where: { $0.postingsID == postingsID }) { return list }
+        let list = PostingsAccumulator(postingsID: postingsID)
+        accumulators.append(list)
+        return list
+    }
+
+    func addJob(role: TransactionBody.BlockRole, entity: UInt16) -> Int {
+        jobs.append(EncodingJob(role: role, entity: entity))
+        return jobs.count - 1
+    }
+
+    func submit(job index: Int, _ pending: PendingBlock) {
+        let job = jobs[index]
+        job.pending = pending
+        // A block of few rows costs less to encode here than to hand over.
+        if jobs.count == 1 && pending.rowCount < 64 {
+            job.run()
+        } else {
+            pool.submit(job)
+        }
+    }
+
+    func addLargeValue(_ bytes: UnsafeRawBufferPointer) -> ExternalValue {
+        largeValues.append((LargeValue.encode(bytes), bytes.count))
+        return .pending(number: UInt32(largeValues.count - 1), byteCount: UInt64(bytes.count))
+    }
+
+    /// Encodes what is left. Every job has its block when this returns.
+    func finishEncoding() {
+        for writer in writers { writer.finish() }
+        pool.finish()
+    }
+}

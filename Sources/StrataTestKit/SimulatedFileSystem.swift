@@ -1,0 +1,201 @@
+public import StrataIO
+internal import Synchronization
+public import SystemPackage
+
+/// A file system in memory that crashes, tears, refuses and lies on demand, and always the same way for the same seed.
+///
+/// **Persistence model.** Each file and each directory has two images: the *volatile* one, which every call sees, and
+/// the *durable* one, which is what the device holds. Changes go to the volatile image at once and wait there:
+///
+/// - *Data* becomes durable with ``File/syncData()`` or ``File/sync()`` of its file, in whole sectors of 512 bytes.
+/// - *Length* (of a file that grew, was cut or had space reserved) becomes durable with the same calls. Until then it is
+///   independent of the data: after a crash the file may be longer than its data or shorter.
+/// - *Names* (creations, renames, removals) become durable with ``syncDirectory(_:)`` of their directory, a rename
+///   between two directories with both. Flushing a file does not make its name durable. A rename is atomic.
+///
+/// A crash keeps everything durable and, of the rest, what a ``CrashPolicy`` and a seed choose. Every sector that was
+/// written several times without a flush may end at any of its versions, however the others end. Space that was never
+/// written reads as zeros, except under ``CrashPolicy/evil``.
+///
+/// **Operations and calls.** An *operation* is a call that changed an image: a creation, rename, removal, write, change
+/// of length, reservation, or flush. Operations are recorded in ``trace``, from which the disk can be built as a crash
+/// after any of them would leave it, without running the workload again. A *call* is any call of the protocol; faults
+/// (``inject(_:)``) count calls.
+///
+/// Mappings are copies: they do not show what is written after they were made.
+///
+/// Safe to use from any thread; calls wait for each other.
+public final class SimulatedFileSystem: FileSystem {
+    struct State: Sendable {
+        var disk: SimulatedDisk
+        /// The disk before the first operation.
+        let base: SimulatedDisk
+        var operations: [Operation] = []
+        var marks: [Mark] = []
+        var isOff = false
+        var crashOperation: Int?
+        var faults: [ArmedFault] = []
+        var firedFaultCount = 0
+        var callCounts = [Int](repeating: 0, count: Call.allCases.count)
+        var locks: [Int: ObjectIdentifier] = [:]
+        var openCounts: [Int: Int] = [:]
+
+        init(disk: SimulatedDisk) {
+            self.disk = disk
+            base = disk
+        }
+    }
+
+    private static let instanceCount = Atomic<UInt64>(1 << 32)
+
+    private let device = SimulatedFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
+    let state: Mutex<State>
+
+    /// An empty file system: a root directory and nothing in it.
+    public convenience init() {
+        self.init(disk: SimulatedDisk())
+    }
+
+    init(disk: SimulatedDisk) {
+        state = Mutex(State(disk: disk))
+    }
+
+    public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
+        let inode = try state.withLock { state throws(Errno) -> Int in
+            try state.enter(.open, path.string)
+            let inode = try state.openInode(path, mode)
+            state.openCounts[inode, default: 0] += 1
+            return inode
+        }
+        return SimulatedFile(self, inode: inode, path: path.string, isWritable: mode != .read)
+    }
+
+    public func createDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.createDirectory, path.string)
+            let place = try state.disk.tree.placeForDirectory(path)
+            state.record(
+                .createDirectory, path.string, .createDirectory(inode: state.disk.nextInode, place))
+        }
+    }
+
+    public func list(_ directory: FilePath) throws(Errno) -> [String] {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.list, directory.string)
+            return try state.disk.tree.names(in: directory)
+        }
+    }
+
+    public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.rename, source.string)
+            guard let move = try state.disk.tree.move(source, to: target) else { return }
+            state.record(.rename, "\(source) -> \(target)", .rename(move))
+        }
+    }
+
+    public func unlink(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.unlink, path.string)
+            let (place, inode) = try state.disk.tree.placeForUnlink(path)
+            state.record(.unlink, path.string, .unlink(inode: inode, place))
+        }
+    }
+
+    public func removeDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.removeDirectory, path.string)
+            let (place, inode) = try state.disk.tree.placeForRemoval(path)
+            state.record(.removeDirectory, path.string, .removeDirectory(inode: inode, place))
+        }
+    }
+
+    public func syncDirectory(_ path: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            let fault = try state.enter(.syncDirectory, path.string, defersErrors: true)
+            let inode = try state.disk.tree.lookup(path)
+            guard state.disk.tree.isDirectory(inode) else { throw .notDirectory }
+            if let fault, case .fail(let error) = fault.effect {
+                state.record(
+                    .syncDirectory, path.string, .failedDirectorySync(inode: inode, fault.flushLoss), failed: error)
+                throw error
+            }
+            state.record(.syncDirectory, path.string, .syncDirectory(inode: inode))
+        }
+    }
+
+    public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.attributes, path.string)
+            guard let inode = try state.disk.tree.find(path) else { return nil }
+            let content = state.disk.files[inode]?.volatile
+            return FileAttributes(
+                isDirectory: content == nil,
+                byteCount: Int64(content?.byteCount ?? 0),
+                allocatedByteCount: Int64(content?.allocatedByteCount ?? 0),
+                device: device,
+                inode: UInt64(inode))
+        }
+    }
+
+    /// The absolute path without `.` and `..`; there are no symbolic links here.
+    public func resolve(_ path: FilePath) throws(Errno) -> FilePath {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.resolve, path.string)
+            return try state.disk.tree.resolve(path)
+        }
+    }
+}
+
+extension SimulatedFileSystem.State {
+    /// Counts a call and lets faults strike.
+    ///
+    /// - Parameter defersErrors: The caller carries a failure out itself, since a failing flush changes the disk.
+    /// - Returns: A fault that changes what the call does, nil when none applies.
+    /// - Throws: `.ioError` when the machine is off, and what a fault says.
+    @discardableResult
+    mutating func enter(
+        _ call: SimulatedFileSystem.Call, _ path: String, defersErrors: Bool = false
+    ) throws(Errno) -> SimulatedFileSystem.Fault? {
+        guard !isOff else { throw .ioError }
+        callCounts[call.rawValue] += 1
+        guard let fault = strike(call, path) else { return nil }
+        if case .fail(let error) = fault.effect, !defersErrors { throw error }
+        return fault
+    }
+
+    mutating func record(
+        _ call: SimulatedFileSystem.Call, _ path: String, _ change: SimulatedDisk.Change, failed: Errno? = nil
+    ) {
+        let openCounts = openCounts
+        disk.apply(change, openInodes: { openCounts[$0] != nil })
+        operations.append(SimulatedFileSystem.Operation(call: call, path: path, failure: failed, change: change))
+        if operations.count == crashOperation {
+            isOff = true
+        }
+    }
+
+    mutating func openInode(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> Int {
+        let place = try disk.tree.place(of: path)
+        if let inode = disk.tree.inode(at: place) {
+            guard mode != .create else { throw .fileExists }
+            guard !disk.tree.isDirectory(inode) else { throw .isDirectory }
+            return inode
+        }
+        guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
+        let inode = disk.nextInode
+        record(.open, path.string, .create(inode: inode, place))
+        return inode
+    }
+
+    mutating func close(_ inode: Int, _ owner: ObjectIdentifier) {
+        if locks[inode] == owner {
+            locks[inode] = nil
+        }
+        guard let count = openCounts[inode] else { return }
+        openCounts[inode] = count > 1 ? count - 1 : nil
+        if count == 1 {
+            disk.dropUnreachable(inode)
+        }
+    }
+}

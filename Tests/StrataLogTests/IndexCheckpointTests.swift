@@ -1,0 +1,191 @@
+import CStrataSupport
+import Synchronization
+import Testing
+
+@testable import StrataLog
+
+@Suite struct IndexCheckpointTests {
+    typealias Model = IndexEditTests.Model
+
+    private func write(_ index: ObjectIndex, padding: Int = 0) throws -> (IndexTestSource, CheckpointSection) {
+        let sink = IndexTestSink(padding: padding)
+        let section = try index.encode(into: sink)
+        sink.bytes += [1, 2, 3]
+        return (IndexTestSource(sink.bytes), section)
+    }
+
+    @Test func anEmptyIndexGoesThroughAFile() throws {
+        let (source, section) = try write(ObjectIndex())
+        let index = try ObjectIndex.load(section, from: source)
+        #expect(try index.contents().isEmpty)
+        #expect(try index.location(of: 1).isAbsent)
+    }
+
+    @Test(arguments: [1...3_000, 1...200_000, 2_090_000...2_110_000, (1 << 48) - 3000...(1 << 48) - 1])
+    func versionsGoOnFromAFileAsFromMemory(keys: ClosedRange<UInt64>) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = IndexTestRandom(seed: seed)
+        var model: Model = [:]
+        var index = ObjectIndex()
+        var older: [(ObjectIndex, Model)] = []
+        for round in 0..<24 {
+            let comment: Comment = "seed \(seed), round \(round)"
+            let edit = IndexEdit(base: index)
+            IndexEditTests.change(edit, &model, keys: keys, &random)
+            index = try edit.finish()
+            let (source, section) = try write(index, padding: Int.random(in: 0...100, using: &random))
+            let reopened = try ObjectIndex.load(section, from: source)
+            #expect(reopened.residentPageCount == 0 && reopened.pageCount == index.pageCount, comment)
+            #expect(reopened.maximumKey == index.maximumKey, comment)
+            older.append((index, model))
+            switch round % 3 {
+            case 0:
+                index = reopened
+            case 1:
+                // The version goes on while its past is written, then moves to the new file.
+                let meanwhile = IndexEdit(base: index)
+                IndexEditTests.change(meanwhile, &model, keys: keys, &random)
+                index = try meanwhile.finish().rebased(onto: reopened)
+            default:
+                try IndexEditTests.expect(reopened, matches: model, keys: keys, &random, comment)
+                #expect(reopened.residentPageCount == reopened.pageCount, comment)
+            }
+            if older.count > 4 { older.remove(at: Int.random(in: 0..<older.count, using: &random)) }
+            let some = older.randomElement(using: &random)!
+            try IndexEditTests.expect(some.0, matches: some.1, keys: keys, &random, comment)
+        }
+        try IndexEditTests.expect(index, matches: model, keys: keys, &random, "seed \(seed)")
+        older = []
+        #expect(index.liveNodeCount == index.reachableNodeCount, "seed \(seed)")
+    }
+
+    @Test func pagesComeWithTheirFirstTouchOnly() throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        for key in stride(from: UInt64(1), to: 100_000, by: 3) {
+            edit.set(key, Location(segment: 1, byteOffset: Int(key) * 64, row: 1))
+        }
+        let (source, section) = try write(try edit.finish())
+        let index = try ObjectIndex.load(section, from: source)
+        #expect(index.memoryByteCount < index.pageCount * 20 + 1024)
+        let before = source.readCount.load(ordering: .relaxed)
+        #expect(try index.location(of: 4).byteOffset == 4 * 64)
+        #expect(try index.location(of: 7).byteOffset == 7 * 64)
+        #expect(try index.location(of: 99_997).byteOffset == 99_997 * 64)
+        #expect(index.residentPageCount == 2)
+        #expect(source.readCount.load(ordering: .relaxed) == before + 2)
+
+        // A page that is replaced as a whole is not read.
+        let replacing = IndexEdit(base: index)
+        replacing.setRun(firstKey: 1024, count: 512, location: Location(segment: 3, byteOffset: 0, row: 0))
+        _ = try replacing.finish()
+        #expect(source.readCount.load(ordering: .relaxed) == before + 2)
+    }
+
+    @Test func aFailedReadFailsTheEditAndNothingElse() throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        edit.setRun(firstKey: 1, count: 2000, location: Location(segment: 1, byteOffset: 0, row: 0))
+        let (source, section) = try write(try edit.finish())
+        let index = try ObjectIndex.load(section, from: source)
+        let lineage = index.pages.lineage
+        let nodes = lineage.liveNodes.load(ordering: .relaxed)
+        source.fails.store(true, ordering: .relaxed)
+        do {
+            let failing = IndexEdit(base: index)
+            failing.set(5, Location(segment: 2, byteOffset: 0, row: 0))
+            failing.set(5000, Location(segment: 2, byteOffset: 0, row: 0))
+            #expect(throws: StoreError.self) { try failing.location(of: 5) }
+            #expect(throws: StoreError.self) { try failing.finish() }
+        }
+        #expect(throws: StoreError.self) { try index.location(of: 5) }
+        #expect(throws: StoreError.self) { try index.forEachRun { _ in true } }
+        #expect(throws: StoreError.self) { try index.encode(into: IndexTestSink()) }
+        #expect(lineage.liveNodes.load(ordering: .relaxed) == nodes)
+        source.fails.store(false, ordering: .relaxed)
+        #expect(try index.location(of: 5).row == 4)
+    }
+
+    /// Full pages, pages of runs and gaps, in a file of a few kilobytes.
+    private func smallIndex() throws -> ObjectIndex {
+        let edit = IndexEdit(base: ObjectIndex())
+        edit.setRun(firstKey: 1, count: 300, location: Location(segment: 1, byteOffset: 0, row: 0))
+        edit.setRun(firstKey: 700, count: 900, location: Location(segment: 1, byteOffset: 640, row: 3))
+        for key in stride(from: UInt64(2048), to: 2560, by: 2) {
+            edit.set(key, Location(segment: 2, byteOffset: Int(key) * 64, row: 7))
+        }
+        edit.set(40_000, Location(segment: 2, byteOffset: 64, row: 1))
+        return try edit.finish()
+    }
+
+    @Test func damageAtAnyByteIsNoticedOrHarmless() throws {
+        let index = try smallIndex()
+        let right = try index.contents()
+        let (source, section) = try write(index)
+        var noticed = 0
+        for position in 0..<(source.bytes.count - 3) {
+            var bytes = source.bytes
+            bytes[position] ^= UInt8(1 << (position % 8))
+            do {
+                let damaged = try ObjectIndex.load(section, from: IndexTestSource(bytes))
+                #expect(try damaged.contents() == right, "byte \(position)")
+            } catch let error as StoreError {
+                #expect(error.code == .corruption && error.message.contains("checkpoint is damaged"))
+                noticed += 1
+            }
+            // A copy of a damaged checkpoint must not look sound.
+            if let damaged = try? ObjectIndex.load(section, from: IndexTestSource(bytes)) {
+                #expect(throws: StoreError.self, "byte \(position)") { try damaged.encode(into: IndexTestSink()) }
+            }
+        }
+        #expect(noticed == source.bytes.count - 3)
+    }
+
+    @Test func aShortenedFileIsNoticed() throws {
+        let (source, section) = try write(try smallIndex())
+        for length in stride(from: 0, to: Int(section.offset) + section.byteCount, by: 7) {
+            let cut = IndexTestSource(Array(source.bytes[..<length]))
+            #expect(throws: StoreError.self) { try ObjectIndex.load(section, from: cut).forEachRun { _ in true } }
+        }
+        for bad in [
+            CheckpointSection(offset: -1, byteCount: 100), CheckpointSection(offset: .max, byteCount: .max),
+            CheckpointSection(offset: 0, byteCount: .max), CheckpointSection(offset: 0, byteCount: -5),
+            CheckpointSection(offset: 0, byteCount: 4), CheckpointSection(offset: section.offset + 1, byteCount: 60),
+        ] {
+            #expect(throws: StoreError.self) { try ObjectIndex.load(bad, from: source) }
+        }
+    }
+
+    @Test func bytesThatMeanHarmGiveErrorsOrSomeIndex() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = IndexTestRandom(seed: seed)
+        let (source, section) = try write(try smallIndex())
+        let directory = Int(section.offset)..<(Int(section.offset) + section.byteCount - 4)
+        for _ in 0..<3000 {
+            var bytes = source.bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: directory, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            resealDirectory(&bytes, section)
+            guard let index = try? ObjectIndex.load(section, from: IndexTestSource(bytes)) else { continue }
+            _ = try? index.contents()
+            _ = try? index.location(of: 5)
+            _ = try? index.encode(into: IndexTestSink())
+        }
+        // The first page: its checksum is at byte 24 + 24 + 2 of the directory, its length is 10 bytes a run.
+        let first = Int(section.offset) + 48
+        let length = Int(source.bytes[first]) + Int(source.bytes[first + 1]) << 8
+        for _ in 0..<3000 {
+            var bytes = source.bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                bytes[Int.random(in: 0..<length, using: &random)] = .random(in: 0...255, using: &random)
+            }
+            let crc = bytes.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), place: 0) }
+            withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(first + 2..<first + 6, with: $0) }
+            resealDirectory(&bytes, section)
+            let index = try ObjectIndex.load(section, from: IndexTestSource(bytes))
+            _ = try? index.contents()
+            for key in stride(from: UInt64(1), to: 512, by: 50) { _ = try? index.location(of: key) }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CStrataSupport
+import Synchronization
+
+@testable import StrataLog
+
+/// SplitMix64: the same numbers for the same seed, everywhere.
+struct IndexTestRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// A checkpoint file in memory while it is written.
+final class IndexTestSink: CheckpointSink {
+    var bytes: [UInt8] = []
+
+    var position: Int64 { Int64(bytes.count) }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        self.bytes.append(contentsOf: bytes)
+    }
+
+    /// The file, with some other contents before what is written next.
+    init(padding: Int = 0) {
+        bytes = [UInt8](repeating: 0xAB, count: padding)
+    }
+}
+
+/// A checkpoint file in memory while it is read.
+final class IndexTestSource: PageSource {
+    let bytes: [UInt8]
+    let readCount = Atomic<Int>(0)
+    /// Reads fail while this is set.
+    let fails = Atomic<Bool>(false)
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) {
+        readCount.wrappingAdd(1, ordering: .relaxed)
+        if fails.load(ordering: .relaxed) { throw StoreError(.io, "a read that was told to fail") }
+        guard offset >= 0, Int(offset) <= bytes.count, buffer.count <= bytes.count - Int(offset) else {
+            throw StoreError(.corruption, "the file ends too early")
+        }
+        bytes.withUnsafeBytes { bytes in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[Int(offset)..<(Int(offset) + buffer.count)]))
+        }
+    }
+}
+
+extension ObjectIndex {
+    /// The nodes that this version needs, counted one by one.
+    var reachableNodeCount: Int {
+        func count(_ slot: UInt, _ level: Int) -> Int {
+            guard slot > IndexNode.lazy else { return 0 }
+            guard level > 0 else { return 1 }
+            let node = IndexNode.pointer(slot)
+            return (0..<IndexNode.fanout).reduce(1 + (IndexNode.table(node) == nil ? 0 : 1)) {
+                $0 + count(IndexNode.slot(node, $1).pointee.load(ordering: .acquiring), level - 1)
+            }
+        }
+        return count(UInt(bitPattern: tree.root), tree.height)
+    }
+
+    /// All present keys, by way of the runs.
+    func contents(from first: UInt64 = 0, to end: UInt64 = .max) throws -> [UInt64: Location] {
+        var result: [UInt64: Location] = [:]
+        try forEachRun(from: first, to: end) { run in
+            for index in 0..<run.count {
+                result[run.firstKey + UInt64(index)] = Location(
+                    segment: run.location.segment, byteOffset: run.location.byteOffset,
+                    row: run.location.row + index)
+            }
+            return true
+        }
+        return result
+    }
+}
+
+/// Replaces the checksum at the end of a directory, as someone would who means harm.
+func resealDirectory(_ bytes: inout [UInt8], _ section: CheckpointSection) {
+    let start = Int(section.offset)
+    let end = start + section.byteCount - 4
+    let crc = bytes.withUnsafeBytes { strata_crc32c(0, $0.baseAddress! + start, end - start) }
+    withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(end..<(end + 4), with: $0) }
+}

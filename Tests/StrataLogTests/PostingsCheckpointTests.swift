@@ -1,0 +1,159 @@
+import CStrataSupport
+import Synchronization
+import Testing
+
+@testable import StrataLog
+
+@Suite struct PostingsCheckpointTests {
+    private func write(_ postings: Postings, padding: Int = 0) throws -> (IndexTestSource, CheckpointSection) {
+        let sink = IndexTestSink(padding: padding)
+        let section = try postings.encode(into: sink)
+        sink.bytes += [1, 2, 3]
+        return (IndexTestSource(sink.bytes), section)
+    }
+
+    @Test func emptyPostingsGoThroughAFile() throws {
+        let (source, section) = try write(Postings())
+        let postings = try Postings.load(section, from: source)
+        #expect(postings.isEmpty)
+        #expect(try postings.count(of: ObjectRef(rawValue: 5)) == 0)
+        #expect(try postings.referrers(of: ObjectRef(rawValue: 5)).isEmpty)
+    }
+
+    @Test(arguments: [1...20, 1...3000], [20, 2000])
+    func versionsGoOnFromAFileAsFromMemory(referrers: ClosedRange<UInt64>, batch: Int) throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = IndexTestRandom(seed: seed)
+        let targets = PostingsTests.targets
+        var model = PostingsModel()
+        var postings = Postings()
+        for round in 0..<40 {
+            let comment: Comment = "seed \(seed), round \(round)"
+            // Changes in few places leave most blocks as they are.
+            let some = round % 4 == 3 ? Array(targets.shuffled(using: &random).prefix(2)) : targets
+            for _ in 0..<3 {
+                postings = postings.adding(
+                    model.changes(
+                        Int.random(in: 1...batch, using: &random), targets: some, referrers: referrers,
+                        wide: round % 7 == 6, &random))
+            }
+            postings = postings.sealed()
+            let sealed = postings
+            let (source, section) = try write(sealed, padding: Int.random(in: 0...100, using: &random))
+            let reopened = try Postings.load(section, from: source)
+            try model.expect(reopened, targets: targets, comment)
+            if round % 3 != 0 {
+                // The version goes on while its past is written, then moves to the new file. A checkpoint that is
+                // not finished leaves it where it was.
+                for _ in 0..<3 {
+                    postings = postings.adding(
+                        model.changes(
+                            Int.random(in: 1...batch, using: &random), targets: targets, referrers: referrers, &random))
+                }
+                if round % 3 == 1 { postings = postings.rebased(onto: reopened, from: sealed) }
+            }
+            try model.expect(postings, targets: targets, comment)
+        }
+    }
+
+    @Test func untouchedBlocksAreCopiedAndManyReferrersAreNotReadToBeCounted() throws {
+        let big = ObjectRef(entity: 1, key: 5)
+        let postings = Postings().adding(
+            (1...100_000).map { PostingChange(target: big, referrer: ObjectRef(entity: 2, key: UInt64($0))) })
+        let (source, section) = try write(postings)
+        #expect(Int(section.offset) < 100_000 * 2)
+        let reopened = try Postings.load(section, from: source)
+        #expect(reopened.memoryByteCount < 100_000 / 5)
+        let before = source.readCount.load(ordering: .relaxed)
+        #expect(try reopened.count(of: big) == 100_000)
+        #expect(try reopened.count(of: ObjectRef(entity: 1, key: 4)) == 0)
+        #expect(try reopened.count(of: ObjectRef(entity: 1, key: 6)) == 0)
+        #expect(source.readCount.load(ordering: .relaxed) <= before + 2)
+
+        let middle = PostingChange(target: big, referrer: ObjectRef(entity: 2, key: 50_000), isRemoval: true)
+        let (again, newSection) = try write(reopened.adding([middle]))
+        let last = try Postings.load(newSection, from: again)
+        #expect(try last.count(of: big) == 99_999)
+        #expect(try last.referrers(of: big).map(\.key) == (1...100_000).filter { $0 != 50_000 })
+    }
+
+    private func small() throws -> (Postings, [UInt64]) {
+        var random = IndexTestRandom(seed: 5)
+        var model = PostingsModel()
+        let targets: [UInt64] = [1, 2, 3, 900]
+        let changes = model.changes(1500, targets: targets, referrers: 1...2000, &random)
+        return (Postings().adding(changes), targets)
+    }
+
+    private func lists(_ postings: Postings, _ targets: [UInt64]) throws -> [[ObjectRef]] {
+        try targets.map { try postings.referrers(of: ObjectRef(rawValue: $0)) }
+    }
+
+    @Test func damageAtAnyByteIsNoticed() throws {
+        let (postings, targets) = try small()
+        let (source, section) = try write(postings)
+        for position in 0..<(source.bytes.count - 3) {
+            var bytes = source.bytes
+            bytes[position] ^= UInt8(1 << (position % 8))
+            #expect(throws: StoreError.self, "byte \(position)") {
+                _ = try lists(try Postings.load(section, from: IndexTestSource(bytes)), targets)
+            }
+            #expect(throws: StoreError.self, "byte \(position)") {
+                _ = try Postings.load(section, from: IndexTestSource(bytes)).encode(into: IndexTestSink())
+            }
+        }
+        for length in stride(from: 0, to: Int(section.offset) + section.byteCount, by: 11) {
+            let cut = IndexTestSource(Array(source.bytes[..<length]))
+            #expect(throws: StoreError.self) { try lists(try Postings.load(section, from: cut), targets) }
+        }
+    }
+
+    @Test func aReadThatFailsCanBeTriedAgain() throws {
+        let (postings, targets) = try small()
+        let (source, section) = try write(postings)
+        let reopened = try Postings.load(section, from: source)
+        source.fails.store(true, ordering: .relaxed)
+        #expect(throws: StoreError.self) { try lists(reopened, targets) }
+        #expect(throws: StoreError.self) { try reopened.count(of: ObjectRef(rawValue: 2)) }
+        source.fails.store(false, ordering: .relaxed)
+        #expect(try lists(reopened, targets) == lists(postings, targets))
+    }
+
+    @Test func bytesThatMeanHarmGiveErrorsOrSomePostings() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var random = IndexTestRandom(seed: seed)
+        let (postings, targets) = try small()
+        let (source, section) = try write(postings)
+        let start = Int(section.offset)
+        let firstBlock = start + 32
+        let length = Int(source.bytes[firstBlock + 16]) + Int(source.bytes[firstBlock + 17]) << 8
+        for round in 0..<4000 {
+            var bytes = source.bytes
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                let position =
+                    round % 2 == 0
+                    ? Int.random(in: start..<(start + section.byteCount - 4), using: &random)
+                    : Int.random(in: 0..<(round % 4 == 1 ? 24 : length), using: &random)
+                bytes[position] = .random(in: 0...255, using: &random)
+            }
+            if round % 2 == 1 {
+                let crc = bytes.withUnsafeBytes { raw in
+                    Checksum.of(
+                        UnsafeRawBufferPointer(rebasing: raw[..<length]),
+                        place: raw.loadUnaligned(fromByteOffset: firstBlock, as: UInt64.self),
+                        raw.loadUnaligned(fromByteOffset: firstBlock + 8, as: UInt64.self))
+                }
+                withUnsafeBytes(of: crc) { bytes.replaceSubrange(firstBlock + 20..<firstBlock + 24, with: $0) }
+            }
+            resealDirectory(&bytes, section)
+            guard let hostile = try? Postings.load(section, from: IndexTestSource(bytes)) else { continue }
+            for target in targets {
+                _ = try? hostile.referrers(of: ObjectRef(rawValue: target))
+                _ = try? hostile.count(of: ObjectRef(rawValue: target))
+            }
+            _ = try? hostile.encode(into: IndexTestSink())
+        }
+    }
+}
