@@ -1,5 +1,5 @@
 /// Writes the rows of one block. The header's sequence and checksum are left for
-/// ``EncodedBlock/stamp(storeUUID:segment:offset:sequence:)``.
+/// ``EncodedBlock/stamp(at:)``.
 struct BlockEncoder {
     let memory: RowMemory
     let advice: CompressionAdvice
