@@ -87,6 +87,16 @@ import Testing
         object.person.userInfo = ["a": Colour(red: 1)]
         #expect(throws: ModelError.self) { try object.model.encoded() }
         #expect(object.model == object.model.copy() as? NSManagedObjectModel)
+        let key = ZooModel()
+        key.person.userInfo = [[1, 2]: "a list as a key"]
+        #expect(throws: ModelError.self) { try key.model.encoded() }
+        let expression = ZooModel()
+        let derived = NSDerivedAttributeDescription()
+        derived.name = "sum"
+        derived.type = .integer64
+        derived.derivationExpression = NSExpression(block: { _, _, _ in 1 }, arguments: nil)
+        expression.person.properties.append(derived)
+        #expect(throws: ModelError.self) { try expression.model.encoded() }
     }
 
     @Test(arguments: [0, 1])
@@ -101,6 +111,29 @@ import Testing
         } else {
             #expect(throws: ModelError.self) { try zoo.model.encoded() }
         }
+    }
+
+    @Test func predicatesKeepTheirConstants() throws {
+        let constants: [Any] = [
+            true, 5, -2.5, "it's \"quoted\"", Decimal(string: "1.1") as Any, Data([1, 2]), UUID(),
+            Date(timeIntervalSinceReferenceDate: 5.25), URL(string: "https://example.org") as Any, [1, 2], NSNull(),
+        ]
+        let zoo = ZooModel()
+        zoo.name.setValidationPredicates(
+            constants.map { NSPredicate(format: "SELF == %@", $0) }
+                + [NSPredicate(value: true), NSPredicate(value: false)]
+                + [
+                    NSPredicate(
+                        format: "ANY pets.name LIKE[c] 'a*' AND NOT (SUBQUERY(pets, $p, $p.age > 3).@count == 2)"),
+                    NSCompoundPredicate(
+                        orPredicateWithSubpredicates: [NSPredicate(format: "a < b"), NSPredicate(format: "c = 1")]),
+                ],
+            withValidationWarnings: nil)
+        let read = try NSManagedObjectModel(encoded: try zoo.model.encoded())
+        #expect(read == zoo.model)
+        let back = read.entitiesByName["Animal"]?.attributesByName["name"]?.validationPredicates
+        #expect(back?.first?.evaluate(with: true) == true)
+        #expect(back?[6].formatString == zoo.name.validationPredicates[6].formatString)
     }
 
     @Test func archivesHoldModels() throws {

@@ -53,6 +53,14 @@ enum ModelEncoding {
         case set = 15
         /// Only in comparisons: the identity of something that has no encoding.
         case identity = 255
+
+        /// Whether it may be a key of a dictionary or an element of a set.
+        var canBeKey: Bool {
+            switch self {
+            case .no, .yes, .integer, .unsigned, .float, .double, .string, .data, .date, .uuid, .url: true
+            case .null, .decimal, .array, .dictionary, .set, .identity: false
+            }
+        }
     }
 
     struct PropertyFlags: OptionSet {

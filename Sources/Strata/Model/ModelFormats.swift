@@ -2,17 +2,18 @@ import Foundation
 
 /// Predicates and expressions as the texts that encoded models keep.
 enum ModelFormats {
-    /// - Throws: ``ModelError`` with `notEncodable` for a predicate made of a block, whose text cannot be read again.
+    /// - Throws: ``ModelError`` with `notEncodable` for a predicate whose text does not say what it does: one made of a
+    ///   block, or one with a constant that is no value.
     static func format(of predicate: NSPredicate) throws -> String {
         let format = predicate.formatString
-        _ = try checked(format) { try NSPredicate.parse(format) }
+        try check(format, predicate.canonical) { try NSPredicate.parse(format).canonical }
         return format
     }
 
-    /// - Throws: ``ModelError`` with `notEncodable` for an expression made of a block, whose text cannot be read again.
+    /// - Throws: ``ModelError`` with `notEncodable`, as for predicates.
     static func format(of expression: NSExpression) throws -> String {
         let format = expression.description
-        _ = try checked(format) { try NSExpression.parse(format) }
+        try check(format, expression) { try NSExpression.parse(format) }
         return format
     }
 
@@ -34,12 +35,16 @@ enum ModelFormats {
         }
     }
 
-    /// Better to refuse a model than to write one that cannot be read.
-    private static func checked<Value>(_ format: String, parse: () throws -> Value) throws -> Value {
+    /// Better to refuse a model than to write one that reads differently.
+    private static func check<Value: Equatable>(_ format: String, _ original: Value, parse: () throws -> Value) throws {
+        let read: Value
         do {
-            return try parse()
+            read = try parse()
         } catch {
             throw ModelError(.notEncodable, "'\(format)' can't be kept in a file: \(error)")
+        }
+        guard read == original else {
+            throw ModelError(.notEncodable, "'\(format)' can't be kept in a file: it would mean something else")
         }
     }
 }

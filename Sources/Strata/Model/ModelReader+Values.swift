@@ -34,7 +34,7 @@ extension ModelReader {
         case .dictionary: return try readDictionary(depth: depth + 1)
         case .set:
             var set = Set<AnyHashable>()
-            for _ in 0..<(try readCount()) { set.insert(try readKey(depth: depth + 1)) }
+            for _ in 0..<(try readCount()) { set.insert(try readKey()) }
             return set
         case .identity: throw damaged("an unknown value")
         }
@@ -57,14 +57,28 @@ extension ModelReader {
     private mutating func readDictionary(depth: Int) throws -> [AnyHashable: Any] {
         var dictionary: [AnyHashable: Any] = [:]
         for _ in 0..<(try readCount()) {
-            let key = try readKey(depth: depth)
+            let key = try readKey()
             dictionary[key] = try readValue(depth: depth)
         }
         return dictionary
     }
 
-    private mutating func readKey(depth: Int) throws -> AnyHashable {
-        guard let key = try readValue(depth: depth) as? AnyHashable else { throw damaged("a key has no hash") }
-        return key
+    /// A key or an element of a set: a simple Swift value. Foundation's numbers would do as well, but among them there
+    /// are equal ones with different hashes, at which dictionaries and sets stop the program.
+    mutating func readKey() throws -> AnyHashable {
+        guard let tag = ModelEncoding.ValueTag(rawValue: try peekByte()), tag.canBeKey else {
+            throw damaged("a key is of the wrong type")
+        }
+        let value = try readValue()
+        switch (tag, value) {
+        case (.no, _): return false
+        case (.yes, _): return true
+        case let (.integer, number as NSNumber): return number.int64Value
+        case let (.unsigned, number as NSNumber): return number.uint64Value
+        case let (.float, number as NSNumber): return number.floatValue
+        case let (.double, number as NSNumber): return number.doubleValue
+        case let (_, key as AnyHashable): return key
+        default: throw damaged("a key has no hash")
+        }
     }
 }

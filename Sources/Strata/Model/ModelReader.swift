@@ -15,8 +15,7 @@ struct ModelReader {
     mutating func readModel(into model: NSManagedObjectModel) throws {
         try readStringTable()
         for _ in 0..<(try readCount()) {
-            guard let identifier = try readValue() as? AnyHashable else { throw damaged("an identifier has no hash") }
-            model.versionIdentifiers.insert(identifier)
+            model.versionIdentifiers.insert(try readKey())
         }
         let hasDictionary = try readBool()
         var dictionary: [String: String] = [:]
@@ -73,6 +72,11 @@ extension ModelReader {
     mutating func readByte() throws -> UInt8 {
         guard position < bytes.count else { throw damaged("the end comes too early") }
         defer { position += 1 }
+        return bytes[position]
+    }
+
+    func peekByte() throws -> UInt8 {
+        guard position < bytes.count else { throw damaged("the end comes too early") }
         return bytes[position]
     }
 

@@ -8,7 +8,7 @@ extension ModelWriter {
 
     /// Identifiers, in the order of their bytes.
     mutating func write(values: Set<AnyHashable>) throws {
-        try write(set: values, depth: 0)
+        try write(set: values)
     }
 
     /// A property-list value, or one of the types that attributes have.
@@ -47,7 +47,7 @@ extension ModelWriter {
             try write(dictionary: value, depth: depth + 1)
         case let value as Set<AnyHashable>:
             write(tag: .set)
-            try write(set: value, depth: depth + 1)
+            try write(set: value)
         default: try write(unknown: value)
         }
     }
@@ -93,16 +93,24 @@ extension ModelWriter {
         write(UInt64(dictionary.count))
         let entries = try dictionary.map { (order: try Self.order(of: $0.key.base), entry: $0) }
         for (_, entry) in entries.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) }) {
-            try write(value: entry.key.base, depth: depth)
+            try write(key: entry.key.base)
             try write(value: entry.value, depth: depth)
         }
     }
 
-    private mutating func write(set: Set<AnyHashable>, depth: Int) throws {
+    private mutating func write(set: Set<AnyHashable>) throws {
         write(UInt64(set.count))
         let elements = try set.map { (order: try Self.order(of: $0.base), element: $0.base) }
         for (_, element) in elements.sorted(by: { $0.order.lexicographicallyPrecedes($1.order) }) {
-            try write(value: element, depth: depth)
+            try write(key: element)
+        }
+    }
+
+    private mutating func write(key: Any) throws {
+        let start = byteCount
+        try write(value: key)
+        guard mode == .comparing || ModelEncoding.ValueTag(rawValue: byte(at: start))?.canBeKey == true else {
+            throw ModelError(.notEncodable, "a \(type(of: key)) can't be a key or an element of a set")
         }
     }
 

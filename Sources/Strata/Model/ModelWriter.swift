@@ -107,6 +107,10 @@ extension ModelWriter {
         if let strings { write(strings) }
     }
 
+    var byteCount: Int { body.count }
+
+    func byte(at index: Int) -> UInt8 { body[index] }
+
     /// Counts a part against the limit.
     mutating func beginPart() throws {
         partCount += 1

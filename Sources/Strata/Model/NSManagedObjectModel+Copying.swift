@@ -77,59 +77,76 @@ extension NSManagedObjectModel {
         templates.merge(other.templates) { first, _ in first }
     }
 
-    /// Adds copies of entities, linked among each other and to the entities of the same names that are there already.
+    /// Adds copies of entities, linked among each other and to the entities of the same names that are there already,
+    /// whichever models they come from.
     ///
     /// - Returns: for each given entity what stands for it here.
     private func adopt(copiesOf originals: [NSEntityDescription]) -> [ObjectIdentifier: NSEntityDescription] {
         let present = entitiesByName
-        var copies: [ObjectIdentifier: NSEntityDescription] = [:]
+        var copies = Copies(byName: present)
         var added: [(original: NSEntityDescription, copy: NSEntityDescription)] = []
         for original in originals {
             if let name = original.name, let existing = present[name] {
                 precondition(existing == original, "Can't merge models with two different entities named '\(name)'.")
-                copies[ObjectIdentifier(original)] = existing
+                copies.add(existing, for: original)
             } else if let copy = original.copy() as? NSEntityDescription {
-                copies[ObjectIdentifier(original)] = copy
+                copies.add(copy, for: original)
                 added.append((original, copy))
             }
         }
         for (original, copy) in added {
-            let children = original.subentities.compactMap { copies[ObjectIdentifier($0)] }
-            copy.subentities = children
-            Self.link(copy, like: original, copies: copies)
-        }
-        for (original, copy) in added {
-            Self.resolveIndexes(of: copy, inheritedFrom: original)
-            // An entity whose ancestor was there already joins that ancestor's children.
-            if copy.superentity == nil, let parent = original.superentity.flatMap({ copies[ObjectIdentifier($0)] }) {
+            if copy.superentity == nil, let parent = original.superentity.flatMap({ copies.copy(of: $0) }) {
                 parent.subentities.append(copy)
             }
+            Self.link(copy, like: original, copies: copies)
+        }
+        for (_, copy) in added {
+            Self.resolveIndexes(of: copy)
         }
         entities += added.map(\.copy)
-        return copies
+        return copies.byOriginal
     }
 
     private static func link(
         _ copy: NSEntityDescription, like original: NSEntityDescription,
-        copies: [ObjectIdentifier: NSEntityDescription]
+        copies: Copies
     ) {
         let pairs = zip(original.ownProperties, copy.ownProperties)
         for case let (old as NSRelationshipDescription, new as NSRelationshipDescription) in pairs {
-            new.destinationEntity = old.destinationEntity.flatMap { copies[ObjectIdentifier($0)] ?? $0 }
+            new.destinationEntity = old.destinationEntity.map { copies.copy(of: $0) ?? $0 }
             guard let inverse = old.inverseRelationship, let owner = inverse.owningEntity,
-                let newOwner = copies[ObjectIdentifier(owner)]
+                let newOwner = copies.copy(of: owner)
             else { continue }
             new.inverseRelationship =
-                newOwner.ownProperties.first { $0.name == inverse.name } as? NSRelationshipDescription
+                newOwner.ownPropertiesByName[inverse.name] as? NSRelationshipDescription
         }
     }
 
     /// Leads elements that index an inherited property to the copy of it.
-    private static func resolveIndexes(of copy: NSEntityDescription, inheritedFrom original: NSEntityDescription) {
+    private static func resolveIndexes(of copy: NSEntityDescription) {
         guard !copy.indexes.isEmpty else { return }
         let properties = copy.propertiesByName
         for element in copy.indexes.flatMap(\.elements) {
             element.resolve { properties[$0] }
         }
+    }
+}
+
+/// What stands for which entity after copying. Entities of other models are found by name.
+private struct Copies {
+    private(set) var byOriginal: [ObjectIdentifier: NSEntityDescription] = [:]
+    private var byName: [String: NSEntityDescription]
+
+    init(byName: [String: NSEntityDescription]) {
+        self.byName = byName
+    }
+
+    mutating func add(_ copy: NSEntityDescription, for original: NSEntityDescription) {
+        byOriginal[ObjectIdentifier(original)] = copy
+        if let name = original.name { byName[name] = copy }
+    }
+
+    func copy(of original: NSEntityDescription) -> NSEntityDescription? {
+        byOriginal[ObjectIdentifier(original)] ?? byName[original.name ?? ""]
     }
 }
