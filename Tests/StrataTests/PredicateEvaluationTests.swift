@@ -49,6 +49,7 @@ import Testing
         Case("isActive == %@", true),
         Case("balance == 9.99"), Case("balance > 9"), Case("balance == %@", Decimal(string: "9.99")),
         Case("height BETWEEN {1.7, 1.8}"), Case("age BETWEEN %@", [32, 40]), Case("age BETWEEN {33, 40}", is: false),
+        Case("age BETWEEN %@", NSSet(array: [30, 40]), is: false),
         Case("age == %@", NSNumber(value: 32)), Case("age == %@", Int16(32)), Case("age == %@", UInt64.max, is: false),
         Case("%@ > 9223372036854775807", UInt64.max), Case("age == 0x20"), Case("age == 0o40"), Case("age == 0b100000"),
         Case("height < 1.8e0"), Case("-age == -32"), Case("age == \"32\"", is: false),
