@@ -23,18 +23,19 @@ enum CollectionOperator {
             let unique = distinct(values(collection.elements, rest))
             return collection.isUnordered ? NSSet(array: unique) : unique
         default:
-            return aggregate(name, values(collection.elements, rest), count: collection.elements.count)
+            return aggregate(name, values(collection.elements, rest), of: collection)
         }
     }
 
-    private static func aggregate(_ name: String, _ values: [Any], count: Int) -> Any? {
+    private static func aggregate(_ name: String, _ values: [Any], of collection: AnyElements) -> Any? {
+        let count = collection.elements.count
         switch name {
         case "@sum": return Arithmetic.sum(values).anyValue
         case "@avg": return count == 0 ? 0 : Arithmetic.average(values, count: count).anyValue
         case "@min": return extreme(values, keeping: -1)
         case "@max": return extreme(values, keeping: 1)
-        case "@first", "@firstObject": return values.first
-        case "@last", "@lastObject": return values.last
+        case "@first", "@firstObject": return collection.isUnordered ? nil : values.first
+        case "@last", "@lastObject": return collection.isUnordered ? nil : values.last
         default: return nil
         }
     }

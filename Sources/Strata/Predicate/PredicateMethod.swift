@@ -44,7 +44,10 @@ enum PredicateMethod {
     /// `collection[index]`: by position, by marker, or by key for a dictionary. Out of bounds is `nil`.
     static func element(of collection: Any?, at index: Any?) -> Any? {
         guard let collection, let index else { return nil }
-        if let elements = AnyElements(collection)?.elements {
+        if let members = AnyElements(collection) {
+            let elements = members.elements
+            // A set has no order; only its size can be asked for.
+            if members.isUnordered { return index as? IndexMarker == .size ? elements.count : nil }
             switch index {
             case let marker as IndexMarker:
                 switch marker {

@@ -56,8 +56,9 @@ struct ValueComparator {
             (.greaterThan, .string(let text)) where folds, (.greaterThanOrEqualTo, .string(let text)) where folds:
             return options.contains(.localeSensitive) ? .operand(operand) : .text(StringMatching.folded(text, options))
         case (.in, .list), (.in, .dictionary): return prepareMembers(operand.members ?? [], options, folds: folds)
-        case (.between, .list(let elements)) where elements.elements.count == 2:
-            return .range(Operand(elements.elements[0]), Operand(elements.elements[1]))
+        case (.between, .list(let elements)) where elements.elements.count == 2 && !elements.isUnordered:
+            return .range(
+                Operand(AnyElements.plain(elements.elements[0])), Operand(AnyElements.plain(elements.elements[1])))
         default: return .operand(operand)
         }
     }
@@ -115,8 +116,10 @@ struct ValueComparator {
         case .in: return isIn(left, right)
         case .contains: return isIn(right, left)
         case .between:
-            guard let bounds = right.members, bounds.count == 2 else { return false }
-            return isBetween(left, Operand(AnyElements.plain(bounds[0])), Operand(AnyElements.plain(bounds[1])))
+            // The two values of a set have no order and so are no bounds.
+            guard case .list(let bounds) = right, !bounds.isUnordered, bounds.elements.count == 2 else { return false }
+            let (low, high) = (AnyElements.plain(bounds.elements[0]), AnyElements.plain(bounds.elements[1]))
+            return isBetween(left, Operand(low), Operand(high))
         case .like, .beginsWith, .endsWith:
             guard case .string(let left) = left, case .string(let right) = right else { return false }
             return compare(left, right)
