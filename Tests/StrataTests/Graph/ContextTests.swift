@@ -69,7 +69,7 @@ import Testing
 
     @Test func objectsOutliveTheirContext() throws {
         let store = try TestStore(.memory)
-        var context: NSManagedObjectContext? = store.context()
+        var context: NSManagedObjectContext? = store.shortLivedContext()
         let employee = Employee(context: try #require(context))
         employee.name = "left over"
         let department = Department(context: try #require(context))

@@ -212,7 +212,17 @@ final class TestStore {
 
     var store: NSPersistentStore { coordinator.persistentStores[0] }
 
+    /// Objects do not keep their context alive.
+    private var contexts: [NSManagedObjectContext] = []
+
+    /// A context that lives as long as the store.
     func context() -> NSManagedObjectContext {
+        let context = shortLivedContext()
+        contexts.append(context)
+        return context
+    }
+
+    func shortLivedContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         return context
