@@ -5,7 +5,7 @@ import Testing
 @testable import StrataLog
 
 /// Damages a small store in every place: what is read afterwards is what was written, or an error says where the damage is.
-@Suite struct CorruptionSweepTests {
+@Suite(.sweep) struct CorruptionSweepTests {
     typealias Corruption = SimulatedFileSystem.Corruption
 
     /// A store of a few segments with everything in it, closed in order or left by a killed process.

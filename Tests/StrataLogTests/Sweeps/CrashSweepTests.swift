@@ -1,20 +1,14 @@
-import Foundation
 import StrataTestKit
 import SystemPackage
 import Testing
 
 @testable import StrataLog
 
-/// How much the sweeps do: `STRATA_SOAK=10` does ten times as much.
-enum Effort {
-    static let factor = max(1, ProcessInfo.processInfo.environment["STRATA_SOAK"].flatMap { Int($0) } ?? 1)
-}
-
 /// Crashes after every operation of random workloads, and after every operation of the recovery that follows.
 ///
 /// Whatever the crash leaves: opening succeeds without help, every acknowledged commit is there, none is there in part, and the store is the
 /// model's state at one transaction. (Lost otherwise: whole saves, or the middle of one.)
-@Suite struct CrashSweepTests {
+@Suite(.sweep) struct CrashSweepTests {
     typealias Policy = SimulatedFileSystem.CrashPolicy
 
     /// States examined by one seed.

@@ -8,7 +8,7 @@ import Testing
 ///
 /// A commit that throws leaves nothing visible, one that returns is never lost, nothing traps, and once the disk works again so does the
 /// store.
-@Suite struct ErrorSweepTests {
+@Suite(.sweep) struct ErrorSweepTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var effect: SimulatedFileSystem.Fault.Effect

@@ -1,0 +1,38 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// The fuzz targets, in a package of their own so that nobody who builds Strata builds them. run.sh builds this with the
+// sanitizers and links the library with libFuzzer's main. The engine's sources are compiled as targets of this package
+// (links in Sources), which makes what they declare `package` visible here.
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "StrataFuzz",
+    products: [.library(name: "StrataFuzz", type: .static, targets: ["StrataFuzz"])],
+    dependencies: [.package(url: "https://github.com/apple/swift-system", from: "1.8.1")],
+    targets: [
+        .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
+        .target(name: "CStrataSupport"),
+        .target(
+            name: "StrataIO",
+            dependencies: [.product(name: "SystemPackage", package: "swift-system"), "CStrataSupport"],
+            swiftSettings: settings),
+        .target(
+            name: "StrataLog",
+            dependencies: [
+                "StrataIO", "CLZ4", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "StrataFuzz",
+            dependencies: [
+                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+../../../StrataLogTests/FormatSupport.swift

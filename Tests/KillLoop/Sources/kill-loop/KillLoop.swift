@@ -1,0 +1,146 @@
+import StrataIO
+import StrataLog
+import SystemPackage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Starts a process that commits, kills it at a random moment, opens what it left and checks that nothing acknowledged
+/// is lost and nothing is there in part; again and again, with readers beside.
+///
+///     kill-loop [KILLS [SEED]]       in a new directory under $TMPDIR or /tmp
+@main
+enum KillLoop {
+    /// A new store is begun after so many kills, so that checking stays quick.
+    private static let killsPerStore = 100
+    private static let roundsPerReader = 8
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        do {
+            switch arguments.dropFirst().first {
+            case "write" where arguments.count == 3: try Children.commitForever(FilePath(arguments[2]))
+            case "read" where arguments.count == 4:
+                try Children.readRepeatedly(FilePath(arguments[2]), milliseconds: Int(arguments[3]) ?? 100)
+            case nil: try loop(kills: 40, seed: 1)
+            case let kills?:
+                guard let count = Int(kills), count > 0, arguments.count <= 3 else {
+                    throw Finding(description: "usage: kill-loop [KILLS [SEED]]")
+                }
+                try loop(kills: count, seed: arguments.count == 3 ? UInt64(arguments[2]) ?? 1 : 1)
+            }
+        } catch {
+            fputs("kill-loop \(arguments.dropFirst().joined(separator: " ")): \(error)\n", stderr)
+            exit(1)
+        }
+    }
+
+    private struct Tally {
+        var acknowledged: UInt64 = 0
+        var unacknowledged: UInt64 = 0
+        var torn = 0
+        var refusals = 0
+        var openings: UInt64 = 0
+    }
+
+    private static func loop(kills: Int, seed: UInt64) throws {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = "\(parent)/strata-kill-loop-\(getpid())"
+        guard mkdir(base, 0o700) == 0 else { throw Finding(description: "could not create \(base)") }
+        print("kill loop: \(kills) kills, seed \(seed), in \(base)")
+        var tally = Tally()
+        var reader: ChildProcess?
+        var expected: UInt64 = 0
+        var path = FilePath(base)
+        for kill in 0..<kills {
+            if kill % killsPerStore == 0 {
+                try finish(&reader, &tally)
+                if kill > 0 { try remove(path) }
+                path = FilePath(base).appending("store-\(kill / killsPerStore)")
+                expected = 0
+            }
+            if kill % roundsPerReader == 1 {
+                try finish(&reader, &tally)
+                reader = try ChildProcess(["read", path.string, "\(roundsPerReader * 60)"])
+            }
+            expected = try round(path, after: expected, Plan.mix(seed &* 1_000_003 &+ UInt64(kill)), &tally)
+        }
+        try finish(&reader, &tally)
+        try remove(path)
+        rmdir(base)
+        print(
+            "kill loop: \(kills) kills, \(tally.acknowledged) acknowledged commits all there, \(tally.unacknowledged) more complete, "
+                + "\(tally.torn) torn tails cut, \(tally.refusals) second writers refused, \(tally.openings) openings by readers beside")
+    }
+
+    /// One process from start to kill, and the check. Returns the newest sequence number.
+    private static func round(
+        _ path: FilePath, after expected: UInt64, _ random: UInt64, _ tally: inout Tally
+    ) throws -> UInt64 {
+        let writer = try ChildProcess(["write", path.string])
+        // Now and then at once, while the process is still opening the store.
+        var told: [UInt64] = []
+        if random % 16 == 0 {
+            usleep(UInt32((random >> 8) % 20_000))
+        } else {
+            told = writer.numbers(forMilliseconds: Int((random >> 8) % 80))
+            if random % 4 == 1 {
+                try expectRefusal(path, writer.pid)
+                tally.refusals += 1
+            }
+        }
+        writer.end()
+        told += writer.numbers()
+        writer.wait()
+        if let first = told.first, first != expected {
+            throw Finding(description: "the writer found transaction \(first) instead of \(expected)")
+        }
+        let acknowledged = told.last ?? expected
+        guard try PosixFileSystem().attributes(path) != nil else { return expected }
+        let store = try LogStore.open(path, in: PosixFileSystem(), options: Plan.options(), schema: Plan.schema)
+        let newest = store.snapshot.sequence
+        guard newest >= acknowledged else {
+            throw Finding(description: "transaction \(acknowledged) was acknowledged, the store ends at \(newest)")
+        }
+        // At most the one that was being committed.
+        guard newest <= acknowledged + 1 else {
+            throw Finding(description: "transaction \(newest) after \(acknowledged) was acknowledged")
+        }
+        if store.recovery.tornByteCount > 0 { tally.torn += 1 }
+        tally.acknowledged += acknowledged - expected
+        tally.unacknowledged += newest - acknowledged
+        try Checker.check(store)
+        if let problem = try store.verify().problems.first { throw Finding(description: "verify: \(problem)") }
+        // Every other time the next process finds the log as it was left, with no checkpoint made by closing.
+        if random >> 40 & 1 == 0 { try store.close() }
+        return newest
+    }
+
+    private static func expectRefusal(_ path: FilePath, _ pid: pid_t) throws {
+        do {
+            _ = try LogStore.open(path, in: PosixFileSystem(), options: Plan.options(), schema: Plan.schema)
+        } catch let error as StoreError where error.code == .locked {
+            guard error.message.contains("\(pid)") else {
+                throw Finding(description: "the refusal does not name process \(pid): \(error)")
+            }
+            return
+        }
+        throw Finding(description: "a second writer was let in")
+    }
+
+    private static func finish(_ reader: inout ChildProcess?, _ tally: inout Tally) throws {
+        guard let running = reader else { return }
+        reader = nil
+        tally.openings += running.numbers().last ?? 0
+        guard running.wait() else { throw Finding(description: "a reader beside the writers failed; see above") }
+    }
+
+    private static func remove(_ path: FilePath) throws {
+        let files = PosixFileSystem()
+        for name in try files.list(path) { try files.unlink(path.appending(name)) }
+        try files.removeDirectory(path)
+    }
+}
