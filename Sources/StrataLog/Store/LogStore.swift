@@ -16,6 +16,8 @@ public final class LogStore: Sendable {
     let published: Mutex<Snapshot>
     let state: Mutex<SharedState>
     private let queue = CommitQueue()
+    /// Held while a checkpoint is written: one at a time.
+    let checkpointing = DispatchSemaphore(value: 1)
     private let lock: (any File)?
     /// What opening found.
     public let recovery: RecoveryReport
