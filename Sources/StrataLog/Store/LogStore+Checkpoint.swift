@@ -5,13 +5,23 @@ internal import SystemPackage
 extension LogStore {
     /// Writes a checkpoint of the newest state, names it in the manifest and removes those it replaces (but for one).
     ///
-    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on.
-    func writeCheckpoint(isClosing: Bool) throws(StoreError) {
-        let (snapshot, facts, durable) = try withWriter { writer throws(StoreError) in
-            try GroupCommit.flush(writer, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
-            if isClosing { writer.trim() }
-            return (self.snapshot, writer.facts, writer.durable.position)
+    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time: whoever comes while
+    /// another is being written waits for it.
+    func writeCheckpoint() throws(StoreError) {
+        try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: false) }
+    }
+
+    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock goes: another process may
+    /// write its own from then on.
+    func writeLastCheckpoint() throws(StoreError) {
+        try checkpointing.withLock { _ throws(StoreError) in
+            defer { try? lock?.close() }
+            try writeCheckpointAlone(isClosing: true)
         }
+    }
+
+    private func writeCheckpointAlone(isClosing: Bool) throws(StoreError) {
+        let (snapshot, facts, durable) = try flushed(isClosing: isClosing)
         let isCurrent = state.withLock { $0.checkpoint > 0 && $0.checkpointEnd == snapshot.end }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
@@ -24,6 +34,22 @@ extension LogStore {
         }
         try writeManifest(durable: durable)
         removeOldCheckpoints()
+    }
+
+    /// The state that is durable now. Closing lets go of the writer with the same lock: no commit is acknowledged behind this flush.
+    private func flushed(
+        isClosing: Bool
+    ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts, durable: LogPosition) {
+        try writer.withLock { writer throws(StoreError) in
+            guard let open = writer else { throw refusal }
+            defer {
+                note(open)
+                if isClosing { writer = nil }
+            }
+            try GroupCommit.flush(open, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
+            if isClosing { open.trim() }
+            return (self.snapshot, open.facts, open.durable.position)
+        }
     }
 
     private func writeManifest(durable: LogPosition) throws(StoreError) {

@@ -11,12 +11,14 @@ public final class LogStore: Sendable {
     let files: StoreFiles
     let source: BlockSource
     let options: LogOptions
-    /// Nil for read-only stores and after ``close()``. Held while the disk works: the one lock that is.
+    /// Nil for read-only stores and after ``close()``. Held while the disk works.
     let writer: Mutex<LogWriter?>
     let published: Mutex<Snapshot>
     let state: Mutex<SharedState>
     private let queue = CommitQueue()
-    private let lock: (any File)?
+    let lock: (any File)?
+    /// Held while a checkpoint is being written.
+    let checkpointing = Mutex<Void>(())
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -154,7 +156,8 @@ public final class LogStore: Sendable {
         }
     }
 
-    private var refusal: StoreError {
+    /// Why there is no writer.
+    var refusal: StoreError {
         state.withLock { $0.isClosed }
             ? StoreError(.closed, "the store is closed", path: files.directory.string)
             : StoreError(.readOnly, "the store was opened read-only", path: files.directory.string)
@@ -189,7 +192,7 @@ public final class LogStore: Sendable {
     private func runCheckpoint() {
         defer { state.withLock { $0.isCheckpointing = false } }
         do {
-            try writeCheckpoint(isClosing: false)
+            try writeCheckpoint()
         } catch {
             state.withLock { $0.bytesSinceCheckpoint = 0 }
         }
@@ -234,7 +237,7 @@ public final class LogStore: Sendable {
 
     /// Writes a checkpoint: the next opening replays nothing that was committed before.
     public func checkpoint() throws(StoreError) {
-        try writeCheckpoint(isClosing: false)
+        try writeCheckpoint()
     }
 
     /// Flushes, writes a checkpoint and gives the lock back. Snapshots go on reading; writes throw `.closed`.
@@ -245,13 +248,8 @@ public final class LogStore: Sendable {
             defer { state.isClosed = true }
             return state.isClosed
         }
-        guard !wasClosed else { return }
-        defer {
-            writer.withLock { $0 = nil }
-            try? lock?.close()
-        }
-        guard !isReadOnly else { return }
-        try writeCheckpoint(isClosing: true)
+        guard !wasClosed, !isReadOnly else { return }
+        try writeLastCheckpoint()
     }
 
     deinit {
