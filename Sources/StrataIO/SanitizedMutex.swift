@@ -1,11 +1,15 @@
 #if STRATA_THREAD_SANITIZER
-    internal import Glibc
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     /// Stands in for the standard library's `Mutex` in builds for the thread sanitizer.
     ///
     /// When a `Mutex` is contended it is taken inside a library that is not instrumented, and the sanitizer then reports
     /// everything the lock orders as a race. It knows pthread mutexes. Built with
-    /// `swift test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER`; other builds do not contain this.
+    /// `-DSTRATA_THREAD_SANITIZER` (see Tests/soak.sh); other builds do not contain this.
     package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         // Unchecked: the value is reached only under the lock.
         private let lock: UnsafeMutablePointer<pthread_mutex_t>

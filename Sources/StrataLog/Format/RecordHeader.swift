@@ -84,38 +84,49 @@ struct RecordHeader: Hashable {
         UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic && bytes[4] != Kind.preamble.rawValue
     }
 
-    /// Nil when these are not the bytes of a record that was written at this place.
-    init?(_ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int) {
-        guard bytes.count >= Self.byteCount,
-            UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == Self.magic
-        else { return nil }
-        do {
-            var reader = ByteReader(bytes, at: 4)
-            let kindByte = try reader.read(UInt8.self)
-            _ = try reader.read(count: 3)
-            sequence = try reader.read()
-            timestampNanoseconds = try reader.read()
-            byteCount = Int(try reader.read(UInt32.self))
-            bodyByteCount = Int(try reader.read(UInt32.self))
-            let cipher = try reader.read(UInt32.self)
-            previousChecksum = try reader.read()
-            let durableSegment = try reader.read(UInt32.self)
-            _ = try reader.read(UInt32.self)
-            let durableOffset = try reader.read(UInt64.self)
-            bodyChecksum = try reader.read()
-            let stored = try reader.read(UInt32.self)
-            let place = Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: sequence)
-            let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
-            guard stored == place.checksum(continuing: crc), cipher == 0, let kind = Kind(rawValue: kindByte),
-                byteCount % Location.alignmentBytes == 0, byteCount <= Self.maximumByteCount,
-                bodyByteCount <= byteCount - Self.byteCount - RecordFooter.byteCount,
-                durableOffset <= UInt64(Location.segmentMaximumBytes), sequence <= Self.maximumSequence
-            else { return nil }
-            self.kind = kind
-            durable = LogPosition(segment: durableSegment, offset: Int(durableOffset))
-        } catch {
+    /// The header of a record that was written at this place; nil when these are not the bytes of one.
+    ///
+    /// - Throws: `.unsupportedFormat` for a sound record of a kind or with a cipher that this version does not know: nothing may be cut off there.
+    static func parse(
+        _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int
+    ) throws(StoreError) -> RecordHeader? {
+        guard let (header, kind, cipher) = read(bytes, storeUUID: storeUUID, segment: segment, offset: offset) else {
             return nil
         }
+        guard cipher == 0, Kind(rawValue: kind) != nil else {
+            throw StoreError(
+                .unsupportedFormat, "a record of kind \(kind) with cipher \(cipher), which a later version wrote", segment: segment,
+                offset: offset)
+        }
+        return header
+    }
+
+    private static func read(
+        _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int
+    ) -> (header: RecordHeader, kind: UInt8, cipher: UInt32)? {
+        guard bytes.count >= byteCount, UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic else {
+            return nil
+        }
+        func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
+            Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
+        }
+        let kind = bytes[4]
+        let durableOffset = word(48, UInt64.self)
+        let header = RecordHeader(
+            kind: Kind(rawValue: kind) ?? .metadata, sequence: word(8, UInt64.self),
+            timestampNanoseconds: word(16, Int64.self), byteCount: Int(word(24, UInt32.self)),
+            bodyByteCount: Int(word(28, UInt32.self)), previousChecksum: word(36, UInt32.self),
+            durable: LogPosition(
+                segment: word(40, UInt32.self), offset: Int(min(durableOffset, UInt64(Location.segmentMaximumBytes)))),
+            bodyChecksum: word(56, UInt32.self))
+        let place = Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
+        let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
+        guard word(60, UInt32.self) == place.checksum(continuing: crc),
+            header.byteCount % Location.alignmentBytes == 0, header.byteCount <= maximumByteCount,
+            header.bodyByteCount <= header.byteCount - byteCount - RecordFooter.byteCount,
+            durableOffset <= UInt64(Location.segmentMaximumBytes)
+        else { return nil }
+        return (header, kind, word(32, UInt32.self))
     }
 }
 

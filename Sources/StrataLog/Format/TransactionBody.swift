@@ -42,11 +42,11 @@ struct TransactionBody {
         /// For updates and deletes, parallel to `keys`: the sequence number of the row that was replaced.
         var replacedSequences: [UInt64]
         /// For deletes: which of the record's blocks hold the preserved values, rows parallel to `keys`.
-        var tombstoneBlocks: Range<Int>
+        var tombstoneBlocks: [Int]
     }
 
-    /// More changes than this in one group are refused when read (and split when written): bounds what hostile bytes can allocate.
-    static let groupMaximumCount = 1 << 22
+    /// Longer groups are split.
+    static let groupMaximumCount = 1 << 20
     /// A transaction has at most so many changes of objects, and as many of relationships: constant columns take no bytes, so that the
     /// body's length bounds nothing.
     static let maximumCount = 1 << 23
@@ -99,8 +99,8 @@ struct TransactionBody {
             for slot in slots { writer.append(UInt16(slot)) }
         }
         if change.kind == .delete {
-            writer.append(UInt32(change.tombstoneBlocks.lowerBound))
             writer.append(UInt32(change.tombstoneBlocks.count))
+            for block in change.tombstoneBlocks { writer.append(UInt32(block)) }
         }
     }
 
@@ -158,7 +158,7 @@ struct TransactionBody {
             throw reader.malformed("primary key out of range")
         }
         var change = ChangeRecord(
-            entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: 0..<0)
+            entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         if kind != .insert {
             change.replacedSequences = try IntegerColumn.read(count: count, from: &reader)
         }
@@ -172,10 +172,11 @@ struct TransactionBody {
             }
         }
         if kind == .delete {
-            let first = Int(try reader.read(UInt32.self))
-            let blocks = Int(try reader.read(UInt32.self))
-            guard first <= blockCount, blocks <= blockCount - first else { throw reader.malformed("tombstone blocks") }
-            change.tombstoneBlocks = first..<first + blocks
+            for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
+                let block = Int(try reader.read(UInt32.self))
+                guard block < blockCount else { throw reader.malformed("tombstone block \(block)") }
+                change.tombstoneBlocks.append(block)
+            }
         }
         return change
     }

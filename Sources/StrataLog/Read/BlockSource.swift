@@ -14,6 +14,7 @@ final class BlockSource: Sendable {
     let cache: BlockCache
     private let segments = Mutex<[UInt32: any File]>([:])
     private let schemas: Mutex<[NumberedSchema]>
+    private let durable = Atomic<UInt64>(0)
 
     init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
         self.files = files
@@ -28,6 +29,16 @@ final class BlockSource: Sendable {
 
     func schema(version: UInt16) -> Schema? {
         schemas.withLock { $0.first { $0.version == version }?.schema }
+    }
+
+    /// Called by the writer after each flush.
+    func setDurable(_ position: LogPosition) {
+        durable.store(UInt64(position.segment) << 32 | UInt64(position.offset), ordering: .releasing)
+    }
+
+    /// Whether everything up to a value stored out of line has been flushed: then its place is final.
+    func isDurable(_ value: ExternalValue) -> Bool {
+        UInt64(value.segment) << 32 | UInt64(value.byteOffset) < durable.load(ordering: .acquiring)
     }
 
     func register(_ file: any File, segment: UInt32) {

@@ -58,7 +58,7 @@ final class RecordReader {
     /// The header at an offset; nil when no record was written there.
     func header(at offset: Int) throws(StoreError) -> RecordHeader? {
         guard let bytes = try bytes(at: offset, count: RecordHeader.byteCount) else { return nil }
-        return RecordHeader(bytes, storeUUID: storeUUID, segment: segment, offset: offset)
+        return try RecordHeader.parse(bytes, storeUUID: storeUUID, segment: segment, offset: offset)
     }
 
     /// The whole record; nil when the segment ends before it does.

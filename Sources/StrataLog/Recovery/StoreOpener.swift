@@ -47,6 +47,7 @@ struct StoreOpener {
     let files: StoreFiles
     let options: LogOptions
     private var report = RecoveryReport()
+    private var hasMadeDirectory = false
 
     init(files: StoreFiles, options: LogOptions) {
         self.files = files
@@ -78,7 +79,7 @@ struct StoreOpener {
 
     // MARK: Directory and lock
 
-    private func prepareDirectory() throws(StoreError) {
+    private mutating func prepareDirectory() throws(StoreError) {
         let path = files.directory
         let attributes = try io("look for", path) { () throws(Errno) in try files.fileSystem.attributes(path) }
         if let attributes {
@@ -93,6 +94,7 @@ struct StoreOpener {
             throw StoreError(.notFound, "there is no store", path: path.string)
         }
         try io("create directory", path) { () throws(Errno) in try files.fileSystem.createDirectory(path) }
+        hasMadeDirectory = true
     }
 
     private func takeLock() throws(StoreError) -> any File {
@@ -107,7 +109,8 @@ struct StoreOpener {
                 holder.map { "the store is being written by process \($0)" } ?? "the store is being written by another process",
                 path: files.directory.string)
         }
-        try io("write", path) { () throws(Errno) in try LockHolder.write(file) }
+        // Only for the message that a second writer gets: a full disk must not keep the first one out.
+        try? LockHolder.write(file)
         return file
     }
 
@@ -214,8 +217,11 @@ struct StoreOpener {
             return try create(schema, manifest, lock)
         } catch {
             if error.code == .io {
-                for path in [files.segment(1), files.manifest, files.lock] { try? files.fileSystem.unlink(path) }
-                try? files.fileSystem.removeDirectory(files.directory)
+                for path in [files.segment(1), files.manifest] { try? files.fileSystem.unlink(path) }
+                if hasMadeDirectory {
+                    try? files.fileSystem.unlink(files.lock)
+                    try? files.fileSystem.removeDirectory(files.directory)
+                }
             }
             throw error
         }
@@ -239,8 +245,9 @@ struct StoreOpener {
         var facts = StoreFacts()
         if let schema { facts.schemas = [NumberedSchema(version: 1, schema: schema)] }
         source.setSchemas(facts.schemas)
+        var mayReappear = false
         let created = try LogWriter.createSegment(
-            1, after: .start, files: files, source: source, options: options, facts: facts)
+            1, after: .start, files: files, source: source, options: options, facts: facts, mayReappear: &mayReappear)
         let first = Manifest(
             number: 1, storeUUID: source.storeUUID, segment: 1, checkpoint: 0, durable: created.end.position)
         try first.write(files)
@@ -280,6 +287,8 @@ struct StoreOpener {
         }
         if isWritable {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
+            // A manifest that cannot be read must not come back later with a higher number than the new ones.
+            if manifest == nil { try? files.fileSystem.unlink(files.manifest) }
             removeLeftovers(listing)
         }
         return opened
@@ -342,6 +351,12 @@ struct StoreOpener {
             let next = index + 1 < chain.count ? chain[index + 1] : nil
             if index > first { try replayer.enter(chain[index]) }
             let reader = try reader(chain[index].segment, source, limit: next?.previousValidByteCount)
+            guard replayer.end.position.offset <= reader.limit else {
+                throw StoreError(
+                    .corruption,
+                    "the segment has \(reader.limit) bytes, and the log was durable up to \(replayer.end.position.offset)",
+                    path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
+            }
             let stop = try replayer.replay(reader)
             if let next {
                 if case .bad(let error) = stop { throw error }
@@ -413,10 +428,12 @@ struct StoreOpener {
 
     private func syncNames(isNew: Bool) throws(StoreError) {
         let directory = files.directory
+        let above = directory.removingLastComponent()
+        let parent = above.isEmpty ? FilePath(".") : above
         try io("flush directory", directory) { () throws(Errno) in
             try files.fileSystem.syncDirectory(directory)
             // The manifest is written last: without one the store's own name may not have been flushed either.
-            if isNew { try files.fileSystem.syncDirectory(directory.removingLastComponent()) }
+            if isNew { try files.fileSystem.syncDirectory(parent) }
         }
     }
 

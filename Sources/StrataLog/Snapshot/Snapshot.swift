@@ -86,7 +86,14 @@ public final class Snapshot: Sendable {
     /// - Complexity: O(1); reads one block when it is not cached.
     public func row(_ ref: ObjectRef) throws(StoreError) -> Row? {
         let location = try locate(ref)
-        return location.isAbsent ? nil : try source.row(at: location)
+        if location.isAbsent { return nil }
+        let row = try source.row(at: location)
+        guard row.ref.key == ref.key else {
+            throw StoreError(
+                .corruption, "the row of object \(ref.key) is that of \(row.ref.key)", segment: location.segment,
+                offset: location.byteOffset)
+        }
+        return row
     }
 
     /// How many objects of exactly this entity there are, without subentities. O(1).

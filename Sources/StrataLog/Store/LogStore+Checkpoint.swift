@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import StrataIO
 internal import Synchronization
 internal import SystemPackage
@@ -6,18 +5,23 @@ internal import SystemPackage
 extension LogStore {
     /// Writes a checkpoint of the newest state, names it in the manifest and removes those it replaces (but for one).
     ///
-    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time.
-    func writeCheckpoint(isClosing: Bool) throws(StoreError) {
-        checkpointing.wait()
-        defer { checkpointing.signal() }
-        let (sealed, facts, durable) = try withWriter { writer throws(StoreError) in
-            try GroupCommit.flush(writer, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
-            if isClosing { writer.trim() }
-            // What is in the checkpoint is kept apart from what comes after it, so that it can be let go below.
-            let sealed = self.snapshot.sealed()
-            published.withLock { $0 = sealed }
-            return (sealed, writer.facts, writer.durable.position)
+    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time: whoever comes while
+    /// another is being written waits for it.
+    func writeCheckpoint() throws(StoreError) {
+        try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: false) }
+    }
+
+    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock goes: another process may
+    /// write its own from then on.
+    func writeLastCheckpoint() throws(StoreError) {
+        try checkpointing.withLock { _ throws(StoreError) in
+            defer { try? lock?.close() }
+            try writeCheckpointAlone(isClosing: true)
         }
+    }
+
+    private func writeCheckpointAlone(isClosing: Bool) throws(StoreError) {
+        let (sealed, facts, durable) = try flushed(isClosing: isClosing)
         let isCurrent = state.withLock { $0.checkpoint > 0 && $0.checkpointEnd == sealed.end }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
@@ -40,6 +44,25 @@ extension LogStore {
         try withWriter { _ throws(StoreError) in
             let rebased = self.snapshot.rebased(onto: reopened, from: sealed)
             published.withLock { $0 = rebased }
+        }
+    }
+
+    /// The state that is durable now, with what is in it kept apart from what comes later. Closing lets go of the writer with the same
+    /// lock: no commit is acknowledged behind this flush.
+    private func flushed(
+        isClosing: Bool
+    ) throws(StoreError) -> (sealed: Snapshot, facts: StoreFacts, durable: LogPosition) {
+        try writer.withLock { writer throws(StoreError) in
+            guard let open = writer else { throw refusal }
+            defer {
+                note(open)
+                if isClosing { writer = nil }
+            }
+            try GroupCommit.flush(open, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
+            if isClosing { open.trim() }
+            let sealed = self.snapshot.sealed()
+            published.withLock { $0 = sealed }
+            return (sealed, open.facts, open.durable.position)
         }
     }
 

@@ -54,8 +54,8 @@ extension LogStore {
         let numbered = NumberedSchema(version: version, schema: schema)
         var body = ByteWriter()
         numbered.append(to: &body)
+        try append(.schema, body: body.bytes) { $0.schemas.append(numbered) }
         try withWriter { writer throws(StoreError) in
-            try writer.append(.schema, body: body.bytes) { $0.schemas.append(numbered) }
             source.setSchemas(writer.facts.schemas)
             let edit = SnapshotEdit(base: snapshot, layout: StoreLayout(writer.facts.schemas))
             let extended = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)

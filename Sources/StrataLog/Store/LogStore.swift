@@ -11,14 +11,14 @@ public final class LogStore: Sendable {
     let files: StoreFiles
     let source: BlockSource
     let options: LogOptions
-    /// Nil for read-only stores and after ``close()``. Held while the disk works: the one lock that is.
+    /// Nil for read-only stores and after ``close()``. Held while the disk works.
     let writer: Mutex<LogWriter?>
     let published: Mutex<Snapshot>
     let state: Mutex<SharedState>
     private let queue = CommitQueue()
-    /// Held while a checkpoint is written: one at a time.
-    let checkpointing = DispatchSemaphore(value: 1)
-    private let lock: (any File)?
+    let lock: (any File)?
+    /// Held while a checkpoint is being written.
+    let checkpointing = Mutex<Void>(())
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -108,6 +108,7 @@ public final class LogStore: Sendable {
         precondition(count > 0)
         return state.withLock { state in
             let first = state.nextKeys[root] ?? 1
+            precondition(UInt64(count) < ObjectRef.maximumKey - first, "the entity has used all 2^48 primary keys")
             state.nextKeys[root] = first + UInt64(count)
             return first
         }
@@ -156,7 +157,8 @@ public final class LogStore: Sendable {
         }
     }
 
-    private var refusal: StoreError {
+    /// Why there is no writer.
+    var refusal: StoreError {
         state.withLock { $0.isClosed }
             ? StoreError(.closed, "the store is closed", path: files.directory.string)
             : StoreError(.readOnly, "the store was opened read-only", path: files.directory.string)
@@ -191,7 +193,7 @@ public final class LogStore: Sendable {
     private func runCheckpoint() {
         defer { state.withLock { $0.isCheckpointing = false } }
         do {
-            try writeCheckpoint(isClosing: false)
+            try writeCheckpoint()
         } catch {
             state.withLock { $0.bytesSinceCheckpoint = 0 }
         }
@@ -203,8 +205,8 @@ public final class LogStore: Sendable {
             return !state.isFlushScheduled
         }
         guard isNeeded else { return }
-        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
-            guard let self else { return }
+        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
+            // Keeps the store until it has flushed, whoever lets it go.
             state.withLock { $0.isFlushScheduled = false }
             // A failure is kept by the writer and thrown by the next commit.
             try? sync()
@@ -228,15 +230,30 @@ public final class LogStore: Sendable {
 
     /// Replaces the object graph's own data about the store; durable when it returns.
     public func setMetadata(_ bytes: [UInt8]) throws(StoreError) {
+        try append(.metadata, body: bytes) { $0.metadata = bytes }
+    }
+
+    /// Appends a record that changes the facts; durable when it returns.
+    func append(
+        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void
+    ) throws(StoreError) {
+        guard body.count <= LogWriter.factMaximumByteCount else {
+            throw StoreError(
+                .tooLarge, "\(kind) of \(body.count) bytes: a store takes at most \(LogWriter.factMaximumByteCount)",
+                path: files.directory.string)
+        }
         try withWriter { writer throws(StoreError) in
-            try writer.append(.metadata, body: bytes) { $0.metadata = bytes }
-            try GroupCommit.publishRelocated(writer, base: snapshot) { snapshot in published.withLock { $0 = snapshot } }
+            let publish = { (snapshot: Snapshot) in self.published.withLock { $0 = snapshot } }
+            try writer.makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
+            try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
+            try writer.append(kind, body: body, updating: update)
+            try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
         }
     }
 
     /// Writes a checkpoint: the next opening replays nothing that was committed before.
     public func checkpoint() throws(StoreError) {
-        try writeCheckpoint(isClosing: false)
+        try writeCheckpoint()
     }
 
     /// Flushes, writes a checkpoint and gives the lock back. Snapshots go on reading; writes throw `.closed`.
@@ -247,17 +264,13 @@ public final class LogStore: Sendable {
             defer { state.isClosed = true }
             return state.isClosed
         }
-        guard !wasClosed else { return }
-        defer {
-            writer.withLock { $0 = nil }
-            try? lock?.close()
-        }
-        guard !isReadOnly else { return }
-        try writeCheckpoint(isClosing: true)
+        guard !wasClosed, !isReadOnly else { return }
+        try writeLastCheckpoint()
     }
 
     deinit {
-        // Without close() nothing is lost, opening again just replays more.
+        // Without close() nothing is lost: opening again just replays more.
+        writer.withLock { _ = try? $0?.flush() }
         try? lock?.close()
     }
 }

@@ -24,8 +24,9 @@ public final class EntityWriter {
     @exclusivity(unchecked) private(set) var insertedKeys: [UInt64] = []
     @exclusivity(unchecked) private(set) var updated = Replacements()
     @exclusivity(unchecked) private(set) var deleted = Replacements()
-    /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs.
-    private(set) var tombstoneJobs: [Int] = []
+    /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs: a list for each group of deletes in
+    /// the change table.
+    private(set) var tombstoneJobs: [[Int]] = []
 
     // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for overlapping accesses
     // are turned off here, where they cost more than the work.
@@ -178,9 +179,18 @@ public final class EntityWriter {
         if keepsPostings, postings[slot] != nil {
             let column = try row.block.column(source)
             if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
-        } else {
-            try buffer.copy(slot, from: row, slot: source)
+            return
         }
+        let column = try row.block.column(source)
+        if column.kind.fixedWidth == 0, column.isExternal(row.index) {
+            let value = column.external(row.index)
+            if !transaction.source.isDurable(value) {
+                // A failed flush could still move the value, and a reference to it would be left behind: so it is copied.
+                try transaction.source.read(value).withBytes { bytes throws(StoreError) in set(slot, bytes: bytes) }
+                return
+            }
+        }
+        try buffer.copy(slot, from: row, slot: source)
     }
 
     @discardableResult
@@ -217,6 +227,8 @@ public final class EntityWriter {
         }
         deleted.keys.append(key)
         deleted.replacing.append(replacing)
+        // Rows of preserved values are parallel to the keys of their group.
+        if deleted.keys.count % TransactionBody.groupMaximumCount == 0 { cut(tombstones) }
     }
 
     private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
@@ -225,7 +237,9 @@ public final class EntityWriter {
         if tombstones.job == nil {
             let job = transaction.addJob(role: .tombstone, entity: layout.id)
             tombstones.job = job
-            tombstoneJobs.append(job)
+            let group = deleted.keys.count / TransactionBody.groupMaximumCount
+            while tombstoneJobs.count <= group { tombstoneJobs.append([]) }
+            tombstoneJobs[group].append(job)
         }
         tombstones.buffer.beginRow(key: key)
         for slot in preservedSlots where slot < row.block.slotCount {

@@ -67,6 +67,7 @@ final class LogWriter: @unchecked Sendable {
         self.file = file
         self.end = end
         durable = end
+        source.setDurable(end.position)
         self.facts = facts
         preallocatedEnd = fileByteCount
     }
@@ -78,7 +79,7 @@ final class LogWriter: @unchecked Sendable {
     /// Writes a new segment with header and preamble and makes it durable, name included.
     static func createSegment(
         _ number: UInt32, after previous: End, files: StoreFiles, source: BlockSource, options: LogOptions,
-        facts: StoreFacts
+        facts: StoreFacts, mayReappear: inout Bool
     ) throws(StoreError) -> (file: any File, end: End, byteCount: Int) {
         guard number <= Location.maximumSegment else {
             throw StoreError(.tooLarge, "the store has used all \(Location.maximumSegment) segment numbers")
@@ -112,6 +113,7 @@ final class LogWriter: @unchecked Sendable {
             try io("write", path) { () throws(Errno) in
                 try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: Int64(start.offset))
             }
+            mayReappear = true
             try io("flush", path) { () throws(Errno) in try file.sync() }
             try io("flush directory", files.directory) { () throws(Errno) in
                 try files.fileSystem.syncDirectory(files.directory)
@@ -129,16 +131,28 @@ final class LogWriter: @unchecked Sendable {
         return (file, end, byteCount)
     }
 
-    /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind is given up.
+    /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind does not count any more.
     private func startSegment() throws(StoreError) {
+        var mayReappear = false
+        defer {
+            // A segment that was written but could not be flushed or removed may be there after a crash, and its header says where this
+            // one ends: nothing may be added here. (Acknowledged commits that followed in the old segment were lost that way.)
+            if mayReappear { mustLeaveSegment = true }
+        }
         let created = try Self.createSegment(
-            durable.position.segment + 1, after: durable, files: files, source: source, options: options, facts: facts)
-        // Space reserved behind the end is given back; if that fails, only space is lost.
-        try? file.truncate(to: Int64(durable.position.offset))
+            durable.position.segment + 1, after: durable, files: files, source: source, options: options, facts: facts,
+            mayReappear: &mayReappear)
+        mayReappear = false
+        if durable.position == end.position {
+            // Space reserved behind the end is given back; if that fails, only space is lost. (After a failed flush the bytes behind stay:
+            // snapshots may still be reading them.)
+            try? file.truncate(to: Int64(durable.position.offset))
+        }
         file = created.file
         preallocatedEnd = created.byteCount
         end = created.end
         durable = created.end
+        source.setDurable(created.end.position)
         segmentStart = created.end.position
         mustLeaveSegment = false
         hasFailedFlush = false
@@ -217,6 +231,7 @@ final class LogWriter: @unchecked Sendable {
     private func noteFlush() {
         counters.flushes += 1
         durable = end
+        source.setDurable(end.position)
         unsynced = []
         unsyncedByteCount = 0
     }
@@ -273,7 +288,7 @@ final class LogWriter: @unchecked Sendable {
         try io("flush", path) { () throws(Errno) in try file.syncData() }
         noteFlush()
         counters.relocations += 1
-        relocated = records
+        relocated += records
     }
 
     /// Records that the last failed flush moved, for the store to correct its index.
@@ -319,9 +334,13 @@ final class LogWriter: @unchecked Sendable {
         for range in ranges { facts.raiseNextKey(root: range.root, to: range.next) }
     }
 
+    /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.
+    static let factMaximumByteCount = 4 << 20
+
     /// Appends a record that changes the facts and makes it durable.
+    ///
+    /// - Precondition: there is room for it, see ``makeRoom(for:)``.
     func append(_ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void) throws(StoreError) {
-        try makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
         var next = end
         let record = UnsyncedRecord.plain(kind, body: body)
         let image = place(record, at: &next)

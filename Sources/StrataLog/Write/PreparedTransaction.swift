@@ -13,6 +13,10 @@ final class PreparedTransaction {
     ///
     /// - Throws: `.tooLarge` when the record would not fit into the largest segment.
     init(_ transaction: WriteTransaction) throws(StoreError) {
+        if let large = transaction.largeValues.first(where: { $0.rawByteCount > LargeValue.maximumByteCount }) {
+            throw StoreError(
+                .tooLarge, "a value of \(large.rawByteCount) bytes: the log takes at most \(LargeValue.maximumByteCount)")
+        }
         transaction.finishEncoding()
         self.transaction = transaction
         var body = TransactionBody()
@@ -64,11 +68,8 @@ final class PreparedTransaction {
             let end = min(start + limit, writer.deleted.keys.count)
             var change = change(writer, .delete, keys: Array(writer.deleted.keys[start..<end]))
             change.replacedSequences = writer.deleted.replacing[start..<end].map(\.sequence)
-            if start == 0, let first = writer.tombstoneJobs.first, let last = writer.tombstoneJobs.last,
-                writer.tombstoneJobs.count == last - first + 1
-            {
-                change.tombstoneBlocks = first..<last + 1
-            }
+            let group = start / limit
+            if group < writer.tombstoneJobs.count { change.tombstoneBlocks = writer.tombstoneJobs[group] }
             body.changes.append(change)
         }
     }
@@ -78,7 +79,7 @@ final class PreparedTransaction {
     ) -> TransactionBody.ChangeRecord {
         TransactionBody.ChangeRecord(
             entity: writer.layout.id, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [],
-            tombstoneBlocks: 0..<0)
+            tombstoneBlocks: [])
     }
 
     /// Updates with equal changed slots together, each group in the order of the updates and within the size limit.

@@ -40,7 +40,7 @@ enum LogTargets {
         var bytes = input
         if reseals { bytes.withUnsafeMutableBytes { _ = Reseal.record($0, at: place()) } }
         let header = bytes.withUnsafeBytes {
-            RecordHeader($0, storeUUID: Samples.storeUUID, segment: 1, offset: SegmentHeader.byteCount)
+            try? RecordHeader.parse($0, storeUUID: Samples.storeUUID, segment: 1, offset: SegmentHeader.byteCount)
         }
         return header.map { ($0, bytes) }
     }
@@ -49,7 +49,7 @@ enum LogTargets {
         guard let (header, _) = parsed(input, reseals: reseals) else { return }
         let again = header.encoded(at: Place(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
         let reread = again.withUnsafeBytes {
-            RecordHeader($0, storeUUID: Samples.storeUUID, segment: 1, offset: 64)
+            try? RecordHeader.parse($0, storeUUID: Samples.storeUUID, segment: 1, offset: 64)
         }
         precondition(reread == header, "a header does not survive writing and reading")
     }
