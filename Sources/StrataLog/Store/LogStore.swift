@@ -147,7 +147,7 @@ public final class LogStore: Sendable {
                 return
             }
             let keys = state.withLock { state in state.nextKeys }
-            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: $0.value) })
+            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in published.withLock { $0 = snapshot } }
             note(writer)
