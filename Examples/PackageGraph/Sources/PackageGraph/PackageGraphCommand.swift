@@ -92,7 +92,7 @@ struct PackageGraphCommand: AsyncParsableCommand {
         print(
             """
               \(Text.count(outcome.objectCount)) objects in \(Text.duration(outcome.duration)), \
-            \(Text.rate(outcome.objectCount, outcome.duration)), \(outcome.saveCount) saves
+            \(Text.rate(outcome.objectCount, outcome.duration)), \(outcome.saveCount) \(outcome.saveCount == 1 ? "save" : "saves")
             """)
         return outcome
     }

@@ -31,10 +31,10 @@ struct Questions {
         let request = NSFetchRequest<Dependency>(entityName: "Dependency")
         request.predicate = NSPredicate(format: "kindValue <= %d", Int(DependencyKind.depends.rawValue))
         // A package may name another more than once, with two versions for instance.
-        var dependents: [Package: Set<NSManagedObjectID>] = [:]
+        var dependents: [Package: Set<Package>] = [:]
         for dependency in try context.fetch(request) {
             guard let target = dependency.target, let owner = dependency.package else { continue }
-            dependents[target, default: []].insert(owner.objectID)
+            dependents[target, default: []].insert(owner)
         }
         return dependents.map { Needed(package: $0.key, count: $0.value.count) }
             .sorted { ($1.count, $0.package.name) < ($0.count, $1.package.name) }
