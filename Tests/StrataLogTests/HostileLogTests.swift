@@ -111,7 +111,7 @@ import Testing
         var body = TransactionBody()
         let keys = Array(1...UInt64(TransactionBody.groupMaximumCount))
         let change = TransactionBody.ChangeRecord(
-            entity: 1, kind: .insert, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: 0..<0)
+            entity: 1, kind: .insert, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         body.changes = [change, change]
         #expect(throws: Never.self) { try body.encoded().withBytes { bytes throws(MalformedBytes) in try TransactionBody(bytes) } }
         body.changes.append(change)

@@ -12,7 +12,9 @@ import Testing
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
         writer.beginInsert(key: key)
-        let notes = (0..<noteBytes).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 5) }
+        // Random, so that it takes its full length in the log.
+        var generator = SeededGenerator(seed: key)
+        let notes = (0..<noteBytes).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
         notes.withUnsafeBytes { writer.set(6, bytes: $0) }
         writer.endRow()
         _ = try store.commit(transaction)

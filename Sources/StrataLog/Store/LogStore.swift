@@ -205,8 +205,9 @@ public final class LogStore: Sendable {
             return !state.isFlushScheduled
         }
         guard isNeeded else { return }
-        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [self] in
-            // Keeps the store until it has flushed, whoever lets it go.
+        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            // A store that is let go before flushes as it goes.
+            guard let self else { return }
             state.withLock { $0.isFlushScheduled = false }
             // A failure is kept by the writer and thrown by the next commit.
             try? sync()
