@@ -18,9 +18,9 @@ public final class EntityWriter {
 
     let layout: EntityLayout
     private unowned let transaction: WriteTransaction
-    private let inserts: OpenBlock
-    private let updates: OpenBlock
-    private let tombstones: OpenBlock
+    private let schemaVersion: UInt16
+    /// Blocks that rows are being added to, by role; made when they are first needed, since a small transaction needs one of them.
+    @exclusivity(unchecked) private var openBlocks: (inserted: OpenBlock?, updated: OpenBlock?, tombstones: OpenBlock?)
     @exclusivity(unchecked) private(set) var insertedKeys: [UInt64] = []
     @exclusivity(unchecked) private(set) var updated = Replacements()
     @exclusivity(unchecked) private(set) var deleted = Replacements()
@@ -30,8 +30,8 @@ public final class EntityWriter {
 
     // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for overlapping accesses
     // are turned off here, where they cost more than the work.
-    @exclusivity(unchecked) @usableFromInline var buffer: RowBuffer
-    @exclusivity(unchecked) private var open: OpenBlock
+    @exclusivity(unchecked) @usableFromInline var current: RowBuffer?
+    @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
     @exclusivity(unchecked) private var isInserting = false
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
@@ -45,16 +45,44 @@ public final class EntityWriter {
     init(layout: EntityLayout, schemaVersion: UInt16, transaction: WriteTransaction) {
         self.layout = layout
         self.transaction = transaction
-        inserts = OpenBlock(role: .inserted, layout: layout, schemaVersion: schemaVersion)
-        updates = OpenBlock(role: .updated, layout: layout, schemaVersion: schemaVersion)
-        tombstones = OpenBlock(role: .tombstone, layout: layout, schemaVersion: schemaVersion)
+        self.schemaVersion = schemaVersion
         postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
         keepsPostings = !postingSlots.isEmpty
         replacedTargets = Array(repeating: .null, count: postingSlots.count)
-        open = inserts
-        buffer = inserts.buffer
+    }
+
+    /// The buffer of the row that was begun.
+    @inlinable
+    var buffer: RowBuffer {
+        guard let current else { preconditionFailure("no row was begun") }
+        return current
+    }
+
+    private func makeBlock(_ role: TransactionBody.BlockRole) -> OpenBlock {
+        OpenBlock(role: role, layout: layout, schemaVersion: schemaVersion)
+    }
+
+    private var inserts: OpenBlock {
+        if let block = openBlocks.inserted { return block }
+        let block = makeBlock(.inserted)
+        openBlocks.inserted = block
+        return block
+    }
+
+    private var updates: OpenBlock {
+        if let block = openBlocks.updated { return block }
+        let block = makeBlock(.updated)
+        openBlocks.updated = block
+        return block
+    }
+
+    private var tombstones: OpenBlock {
+        if let block = openBlocks.tombstones { return block }
+        let block = makeBlock(.tombstone)
+        openBlocks.tombstones = block
+        return block
     }
 
     /// Begins a row for a new object. `key` comes from ``LogStore/allocateKeys(root:count:)``.
@@ -82,13 +110,13 @@ public final class EntityWriter {
     private func begin(_ block: OpenBlock, key: UInt64) {
         if open !== block {
             open = block
-            buffer = block.buffer
+            current = block.buffer
         }
         if block.job == nil {
             block.job = transaction.addJob(role: block.role, entity: layout.id)
         }
         currentKey = key
-        buffer.beginRow(key: key)
+        block.buffer.beginRow(key: key)
     }
 
     private func readReplacedTargets(_ version: RowVersion, changed: SlotSet) throws(StoreError) {
@@ -196,9 +224,10 @@ public final class EntityWriter {
     @discardableResult
     public func endRow() -> RowTicket {
         if keepsPostings && !isInserting { removeReplacedPostings() }
-        let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(buffer.rowCount))
-        buffer.endRow()
-        if buffer.shouldCut { cut(open) }
+        guard let open else { preconditionFailure("no row was begun") }
+        let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
+        open.buffer.endRow()
+        if open.buffer.shouldCut { cut(open) }
         return ticket
     }
 
@@ -228,12 +257,13 @@ public final class EntityWriter {
         deleted.keys.append(key)
         deleted.replacing.append(replacing)
         // Rows of preserved values are parallel to the keys of their group.
-        if deleted.keys.count % TransactionBody.groupMaximumCount == 0 { cut(tombstones) }
+        if deleted.keys.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
     }
 
     private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
         // Columns are decoded first, so that an error leaves no half-made row behind.
         for slot in preservedSlots where slot < row.block.slotCount { _ = try row.block.column(slot) }
+        let tombstones = tombstones
         if tombstones.job == nil {
             let job = transaction.addJob(role: .tombstone, entity: layout.id)
             tombstones.job = job
@@ -257,7 +287,7 @@ public final class EntityWriter {
 
     /// Hands on the blocks that are not full.
     func finish() {
-        for block in [inserts, updates, tombstones] where block.job != nil { cut(block) }
+        for case let block? in [openBlocks.inserted, openBlocks.updated, openBlocks.tombstones] { cut(block) }
     }
 }
 

@@ -40,6 +40,8 @@ final class LogWriter: @unchecked Sendable {
     private(set) var unsynced: [UnsyncedRecord] = []
     private var unsyncedByteCount = 0
     private var file: any File
+    /// The open segment's; kept, because making one costs more than the rest of a small write.
+    private var path: FilePath
     private var preallocatedEnd: Int
     /// The segment's end could not be put in order after a failed write: go on in a new one.
     private var mustLeaveSegment = false
@@ -65,6 +67,7 @@ final class LogWriter: @unchecked Sendable {
         self.source = source
         self.options = options
         self.file = file
+        path = files.segment(end.position.segment)
         self.end = end
         durable = end
         source.setDurable(end.position)
@@ -149,6 +152,7 @@ final class LogWriter: @unchecked Sendable {
             try? file.truncate(to: Int64(durable.position.offset))
         }
         file = created.file
+        path = files.segment(created.end.position.segment)
         preallocatedEnd = created.byteCount
         end = created.end
         durable = created.end
@@ -180,9 +184,8 @@ final class LogWriter: @unchecked Sendable {
     func write(_ images: [RecordImage], newEnd: End, unsynced records: [UnsyncedRecord]) throws(StoreError) {
         let offset = end.position.offset
         let byteCount = newEnd.position.offset - offset
-        let path = files.segment(end.position.segment)
         do throws(StoreError) {
-            try preallocate(to: newEnd.position.offset, path)
+            try preallocate(to: newEnd.position.offset)
             try io("write", path) { () throws(Errno) in
                 try file.writeAll(images.map { UnsafeRawBufferPointer($0.bytes) }, at: Int64(offset))
             }
@@ -198,7 +201,7 @@ final class LogWriter: @unchecked Sendable {
         unsyncedByteCount += byteCount
     }
 
-    private func preallocate(to offset: Int, _ path: FilePath) throws(StoreError) {
+    private func preallocate(to offset: Int) throws(StoreError) {
         guard offset > preallocatedEnd else { return }
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
         let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
@@ -261,7 +264,7 @@ final class LogWriter: @unchecked Sendable {
                     .readOnly,
                     "a flush failed (\(error)) and so did writing the log on in a new segment: \(second). "
                         + "The store refuses writes until it is opened again; the outcome of the commits in flight is unknown until then",
-                    errno: error, path: files.segment(end.position.segment).string)
+                    errno: error, path: path.string)
                 self.failure = failure
                 throw failure
             }
@@ -284,7 +287,6 @@ final class LogWriter: @unchecked Sendable {
         unsynced = []
         unsyncedByteCount = 0
         try write(images, newEnd: next, unsynced: records)
-        let path = files.segment(end.position.segment)
         try io("flush", path) { () throws(Errno) in try file.syncData() }
         noteFlush()
         counters.relocations += 1
