@@ -135,7 +135,7 @@ private struct StoredValue: Equatable {
 extension Overlay {
     /// Makes one slot absent and clean.
     func clearValue(_ slot: Int, _ shape: EntityShape) {
-        if holdsValue(slot), shape.slots[slot].kind.isReferenceCounted { release(shape.slots[slot]) }
+        if holdsValue(slot), shape.codes[slot].kind.isReferenceCounted { release(shape.codes[slot]) }
         let words = group(slot)
         for word in 0..<4 { words[word] &= ~Self.bit(slot) }
     }

@@ -152,6 +152,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
     }
 
+    /// The store, if there is exactly one.
+    var onlyHandle: StoreHandle? {
+        let stores = persistentStores
+        return stores.count == 1 ? stores[0].handle : nil
+    }
+
     func savePendingMetadata() throws {
         for store in persistentStores { try store.savePendingMetadata() }
     }
