@@ -10,18 +10,17 @@ ARGS ?=
 WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
-# Which suites `make test` runs a second time in release, where they reach more states; none when empty.
-SWEEP_FILTER ?=
-# How many states those suites visit, in `make test` and in `make soak`.
-SWEEP_STATES ?= 100000
-SOAK_STATES ?= 1000000
+# The suites that `make test` runs in release only: unoptimised they would take too long.
+SWEEP_FILTER ?= StrataLogTests\..*Sweep
+# How many writing processes `make test` kills.
+KILLS ?= 40
 
 DEMO := Examples/PackageGraph
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep bench bench-import soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill bench bench-import soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,7 +32,7 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 	@$(SWIFT) build --package-path $(DEMO) -c release --product packagegraph
 	@"$$($(SWIFT) build --package-path $(DEMO) -c release --show-bin-path)/packagegraph" $(ARGS)
 
-test: test-debug test-examples test-sweep ## Run every test
+test: test-debug test-examples test-sweep test-kill ## Run every test
 
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
@@ -41,13 +40,14 @@ test-debug: bootstrap ## Run the library's tests
 test-examples: bootstrap ## Run the example's tests
 	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
 
-test-sweep: bootstrap ## Run the suites that SWEEP_FILTER names in release, over SWEEP_STATES states
-ifneq ($(strip $(SWEEP_FILTER)),)
-	STRATA_SWEEP_STATES=$(SWEEP_STATES) $(SWIFT) test -c release -Xswiftc -enable-testing $(FLAGS) --filter '$(SWEEP_FILTER)'
-endif
+test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, in release
+	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
 
-soak: bootstrap ## Run every test in release over SOAK_STATES states; takes hours
-	STRATA_SWEEP_STATES=$(SOAK_STATES) $(SWIFT) test -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
+test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
+	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop $(KILLS)
+
+soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
+	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
 bench: ## Measure the store beside SQLite, LMDB and the bare disk
 	@scripts/bootstrap.sh sqlite lmdb
@@ -64,4 +64,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build $(DEMO)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build
+	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build

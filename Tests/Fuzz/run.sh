@@ -14,11 +14,13 @@ flags=(-c release -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -
 "$swift" build "${flags[@]}" --product StrataFuzz >&2
 bin=$("$swift" build "${flags[@]}" --show-bin-path)
 program=.build/strata-fuzz
-"${swift}c" -sanitize=fuzzer,address -o "$program" -L "$bin" -lStrataFuzz $(pkg-config --libs liblz4) -lFoundation -ldispatch
+# A source file for the driver, whose imports name the libraries; libFuzzer's main comes with the sanitizer's runtime.
+echo "import Foundation; import Synchronization" >.build/link.swift
+"${swift}c" -parse-as-library .build/link.swift -sanitize=fuzzer,address -o "$program" -L "$bin" -lStrataFuzz $(pkg-config --libs liblz4) -lFoundation -ldispatch -lBlocksRuntime -lswiftDispatch -lswiftGlibc -lswiftSynchronization
 
 # Swift's own crash reports would take minutes; freed memory is kept for a while, but not beyond the limit.
 export SWIFT_BACKTRACE=enable=no
-export ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1:allocator_may_return_null=0
+export ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=0
 
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
@@ -36,7 +38,7 @@ for target in "${targets[@]}"; do
     STRATA_FUZZ_SEEDS=.build/seeds/$target "$program"
     log=.build/$target.log
     if ! "$program" "$corpus" ".build/seeds/$target" -max_total_time="$seconds" -max_len="${longest[$target]}" \
-        -rss_limit_mb=512 -timeout=5 -print_final_stats=1 -artifact_prefix=".build/findings/$target-" >"$log" 2>&1; then
+        -detect_leaks=0 -rss_limit_mb=512 -timeout=5 -print_final_stats=1 -artifact_prefix=".build/findings/$target-" >"$log" 2>&1; then
         tail -n 40 "$log" >&2
         printf 'fuzz: %s found something; repeat it with: STRATA_FUZZ_TARGET=%s %s FILE\n' "$target" "$target" "$PWD/$program" >&2
         exit 1

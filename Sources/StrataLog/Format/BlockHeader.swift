@@ -99,7 +99,7 @@ package struct BlockHeader: Sendable {
         guard slotCount <= Schema.maximumSlots, decodedByteCount <= BlockFormat.decodedMaximumBytes,
             payloadLength <= total - headerLength, firstKey <= ObjectRef.maximumKey,
             flags.contains(.keys) || rowCount == 0
-                || UInt64(rowCount - 1) <= ObjectRef.maximumKey - firstKey
+                || (firstKey > 0 && UInt64(rowCount - 1) <= ObjectRef.maximumKey - firstKey)
         else {
             throw StoreError(damagedBlock: "block header fields contradict each other", at: location)
         }

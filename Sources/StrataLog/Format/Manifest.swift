@@ -65,7 +65,7 @@ struct Manifest: Hashable {
             let offset = try reader.read(UInt64.self)
             let stored = try reader.read(UInt32.self)
             guard stored == checksum(UnsafeRawBufferPointer(rebasing: bytes[..<56])),
-                offset <= UInt64(Location.segmentMaximumBytes)
+                offset <= UInt64(Location.segmentMaximumBytes), number < UInt64.max / 2
             else { return nil }
             durable = LogPosition(segment: durableSegment, offset: Int(offset))
         } catch {

@@ -31,6 +31,9 @@ struct RecordHeader: Hashable {
     static let byteCount = 64
     static let magic: UInt32 = 0x4352_5453
     static let maximumByteCount = Location.segmentMaximumBytes - SegmentHeader.byteCount
+    /// Higher numbers are refused when read, so that counting on never overflows. No store gets there: at a million commits a second
+    /// this takes 146,000 years.
+    static let maximumSequence: UInt64 = 1 << 62
 
     var kind: Kind
     var sequence: UInt64
@@ -106,7 +109,7 @@ struct RecordHeader: Hashable {
             guard stored == place.checksum(continuing: crc), cipher == 0, let kind = Kind(rawValue: kindByte),
                 byteCount % Location.alignmentBytes == 0, byteCount <= Self.maximumByteCount,
                 bodyByteCount <= byteCount - Self.byteCount - RecordFooter.byteCount,
-                durableOffset <= UInt64(Location.segmentMaximumBytes)
+                durableOffset <= UInt64(Location.segmentMaximumBytes), sequence <= Self.maximumSequence
             else { return nil }
             self.kind = kind
             durable = LogPosition(segment: durableSegment, offset: Int(durableOffset))

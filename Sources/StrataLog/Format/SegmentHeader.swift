@@ -70,9 +70,9 @@ struct SegmentHeader: Hashable {
                     .unsupportedFormat, "segment of format \(version), cipher \(cipher); this version reads format 1, cipher 0",
                     segment: expected)
             }
-            guard segment == expected, validByteCount <= UInt64(Location.segmentMaximumBytes) else {
-                throw corrupt("names segment \(segment)")
-            }
+            guard segment == expected, validByteCount <= UInt64(Location.segmentMaximumBytes),
+                previousSequence <= RecordHeader.maximumSequence
+            else { throw corrupt("names segment \(segment), \(validByteCount) bytes and transaction \(previousSequence)") }
             previousValidByteCount = Int(validByteCount)
         } catch let error as StoreError {
             throw error

@@ -47,6 +47,9 @@ struct TransactionBody {
 
     /// More changes than this in one group are refused when read (and split when written): bounds what hostile bytes can allocate.
     static let groupMaximumCount = 1 << 22
+    /// A transaction has at most so many changes of objects, and as many of relationships: constant columns take no bytes, so that the
+    /// body's length bounds nothing.
+    static let maximumCount = 1 << 23
 
     var author: String?
     var contextName: String?
@@ -115,17 +118,21 @@ struct TransactionBody {
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
         }
+        var room = Self.maximumCount
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {
-            postings.append(try Self.readPostings(&reader))
+            postings.append(try Self.readPostings(&reader, &room))
         }
+        room = Self.maximumCount
         for _ in 0..<(try reader.readCount(minimumByteCount: 7)) {
-            changes.append(try Self.readChange(&reader, blockCount: blocks.count))
+            changes.append(try Self.readChange(&reader, blockCount: blocks.count, &room))
         }
     }
 
-    private static func readPostings(_ reader: inout ByteReader) throws(MalformedBytes) -> PostingChanges {
+    private static func readPostings(
+        _ reader: inout ByteReader, _ room: inout Int
+    ) throws(MalformedBytes) -> PostingChanges {
         let postingsID = try reader.read(UInt16.self)
-        let count = try readChangeCount(&reader)
+        let count = try readChangeCount(&reader, &room)
         let removals = try IntegerColumn.read(count: count, from: &reader)
         let targets = try IntegerColumn.read(count: count, from: &reader)
         let referrers = try IntegerColumn.read(count: count, from: &reader)
@@ -140,10 +147,12 @@ struct TransactionBody {
         return PostingChanges(postingsID: postingsID, changes: changes)
     }
 
-    private static func readChange(_ reader: inout ByteReader, blockCount: Int) throws(MalformedBytes) -> ChangeRecord {
+    private static func readChange(
+        _ reader: inout ByteReader, blockCount: Int, _ room: inout Int
+    ) throws(MalformedBytes) -> ChangeRecord {
         let entity = try reader.read(UInt16.self)
         guard let kind = ChangeKind(rawValue: try reader.read()) else { throw reader.malformed("change kind") }
-        let count = try readChangeCount(&reader)
+        let count = try readChangeCount(&reader, &room)
         let keys = try IntegerColumn.read(count: count, from: &reader)
         guard keys.allSatisfy({ $0 > 0 && $0 <= ObjectRef.maximumKey }) else {
             throw reader.malformed("primary key out of range")
@@ -171,9 +180,15 @@ struct TransactionBody {
         return change
     }
 
-    private static func readChangeCount(_ reader: inout ByteReader) throws(MalformedBytes) -> Int {
+    /// - Parameter room: how many changes more the transaction may have.
+    private static func readChangeCount(
+        _ reader: inout ByteReader, _ room: inout Int
+    ) throws(MalformedBytes) -> Int {
         let count = Int(try reader.read(UInt32.self))
-        guard count <= groupMaximumCount else { throw reader.malformed("\(count) changes in one group") }
+        guard count <= groupMaximumCount, count <= room else {
+            throw reader.malformed("\(count) changes in one group, \(maximumCount - room) before")
+        }
+        room -= count
         return count
     }
 }

@@ -66,7 +66,7 @@ extension Block {
 
     func checkKeys() throws(StoreError) {
         guard let keys else { return }
-        for row in 0..<rowCount where keys[row] > ObjectRef.maximumKey {
+        for row in 0..<rowCount where keys[row] == 0 || keys[row] > ObjectRef.maximumKey {
             throw damaged("primary key out of range")
         }
     }

@@ -72,9 +72,12 @@ struct Checkpoint {
             var reader = ByteReader(bytes)
             let segment = try reader.read(UInt32.self)
             let offset = try reader.read(UInt64.self)
-            guard offset <= UInt64(Location.segmentMaximumBytes) else { throw reader.malformed("log position") }
+            guard segment > 0, segment <= Location.maximumSegment, offset >= UInt64(SegmentHeader.byteCount),
+                offset <= UInt64(Location.segmentMaximumBytes), offset % UInt64(Location.alignmentBytes) == 0
+            else { throw reader.malformed("log position") }
             end = LogPosition(segment: segment, offset: Int(offset))
             sequence = try reader.read()
+            guard sequence <= RecordHeader.maximumSequence else { throw reader.malformed("sequence number") }
             timestampNanoseconds = try reader.read()
             checksum = try reader.read()
             facts = try StoreFacts(from: &reader)

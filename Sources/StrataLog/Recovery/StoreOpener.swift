@@ -174,6 +174,12 @@ struct StoreOpener {
                     .corruption, "the segment has no preamble", path: files.segment(segment).string, segment: segment,
                     offset: offset)
             }
+            // Otherwise replaying would take it for a torn tail and cut it off.
+            guard record.sequence == header.previousSequence, record.previousChecksum == header.previousChecksum else {
+                return StoreError(
+                    .corruption, "the segment's preamble does not follow its header", path: files.segment(segment).string,
+                    segment: segment, offset: offset)
+            }
             _ = try RecordContents(bytes, header: record, segment: segment, offset: offset, source: source)
             return nil
         } catch {
@@ -355,6 +361,11 @@ struct StoreOpener {
     private func judge(
         _ stop: LogReplayer.Stop, _ reader: RecordReader, _ source: BlockSource, _ replayer: inout LogReplayer
     ) throws(StoreError) -> Int {
+        guard replayer.end.position.offset <= reader.limit else {
+            throw StoreError(
+                .corruption, "the segment is shorter than when the checkpoint was written",
+                path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
+        }
         var stop = stop
         var attempts = isWritable ? 1 : 5
         while true {

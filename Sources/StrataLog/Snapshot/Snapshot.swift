@@ -43,6 +43,34 @@ public final class Snapshot: Sendable {
             checksum: end.checksum)
     }
 
+    private func with(indexes: [ObjectIndex], postings: [UInt16: Postings]) -> Snapshot {
+        Snapshot(
+            sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: indexes,
+            postings: postings, counts: counts, source: source, end: end, checksum: checksum)
+    }
+
+    /// The same contents, with the postings' runs kept apart from those that come later.
+    func sealed() -> Snapshot {
+        with(indexes: indexes, postings: postings.mapValues { $0.sealed() })
+    }
+
+    /// The same contents, read from a checkpoint as far as they are in it.
+    ///
+    /// - Parameters:
+    ///   - reopened: opened from a checkpoint of `sealed`.
+    ///   - sealed: the snapshot before this one in whose place ``sealed()`` was published last.
+    func rebased(onto reopened: Snapshot, from sealed: Snapshot) -> Snapshot {
+        let indexes = zip(layout.roots, indexes).map { root, index in
+            reopened.layout.position(ofRoot: root).map { index.rebased(onto: reopened.indexes[$0]) } ?? index
+        }
+        var postings = postings
+        for (id, list) in postings {
+            guard let base = reopened.postings[id], let before = sealed.postings[id] else { continue }
+            postings[id] = list.rebased(onto: base, from: before)
+        }
+        return with(indexes: indexes, postings: postings)
+    }
+
     /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key count.
     ///
     /// - Throws: `.corruption` when a page of the checkpoint is damaged, `.io` when it cannot be read.

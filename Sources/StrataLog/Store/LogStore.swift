@@ -16,6 +16,8 @@ public final class LogStore: Sendable {
     let published: Mutex<Snapshot>
     let state: Mutex<SharedState>
     private let queue = CommitQueue()
+    /// Held while a checkpoint is written: one at a time.
+    let checkpointing = DispatchSemaphore(value: 1)
     private let lock: (any File)?
     /// What opening found.
     public let recovery: RecoveryReport
@@ -147,7 +149,7 @@ public final class LogStore: Sendable {
                 return
             }
             let keys = state.withLock { state in state.nextKeys }
-            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: $0.value) })
+            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in published.withLock { $0 = snapshot } }
             note(writer)

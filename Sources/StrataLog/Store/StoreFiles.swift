@@ -42,7 +42,8 @@ struct StoreFiles: Sendable {
             guard name.count == 12, let number = UInt32(name.prefix(8), radix: 16), number > 0 else { continue }
             switch name.suffix(4) {
             case ".seg" where number <= Location.maximumSegment: listing.segments.append(number)
-            case ".chk": listing.checkpoints.append(number)
+            // The highest number has no successor; no store counts that far.
+            case ".chk" where number < UInt32.max: listing.checkpoints.append(number)
             case ".tmp": listing.unfinished.append(number)
             default: break
             }

@@ -21,23 +21,25 @@ public final class EntityWriter {
     private let inserts: OpenBlock
     private let updates: OpenBlock
     private let tombstones: OpenBlock
-    private(set) var insertedKeys: [UInt64] = []
-    private(set) var updated = Replacements()
-    private(set) var deleted = Replacements()
+    @exclusivity(unchecked) private(set) var insertedKeys: [UInt64] = []
+    @exclusivity(unchecked) private(set) var updated = Replacements()
+    @exclusivity(unchecked) private(set) var deleted = Replacements()
     /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs.
     private(set) var tombstoneJobs: [Int] = []
 
-    @usableFromInline var buffer: RowBuffer
-    private var open: OpenBlock
-    private var currentKey: UInt64 = 0
-    private var isInserting = false
+    // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for overlapping accesses
+    // are turned off here, where they cost more than the work.
+    @exclusivity(unchecked) @usableFromInline var buffer: RowBuffer
+    @exclusivity(unchecked) private var open: OpenBlock
+    @exclusivity(unchecked) private var currentKey: UInt64 = 0
+    @exclusivity(unchecked) private var isInserting = false
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
     private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
     private let preservedSlots: [Int]
     @usableFromInline let keepsPostings: Bool
     /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
-    private var replacedTargets: [ObjectRef]
+    @exclusivity(unchecked) private var replacedTargets: [ObjectRef]
 
     init(layout: EntityLayout, schemaVersion: UInt16, transaction: WriteTransaction) {
         self.layout = layout
@@ -250,7 +252,7 @@ private final class OpenBlock {
     let role: TransactionBody.BlockRole
     let buffer: RowBuffer
     /// Index of the job that will encode it; nil while it has no rows.
-    var job: Int?
+    @exclusivity(unchecked) var job: Int?
 
     init(role: TransactionBody.BlockRole, layout: EntityLayout, schemaVersion: UInt16) {
         self.role = role
@@ -261,8 +263,8 @@ private final class OpenBlock {
 /// Relationship changes under one postings number. Those of inserted rows can be read from their blocks; the others are written down.
 final class PostingsAccumulator {
     let postingsID: UInt16
-    var inserted: [PostingChange] = []
-    var others: [PostingChange] = []
+    @exclusivity(unchecked) var inserted: [PostingChange] = []
+    @exclusivity(unchecked) var others: [PostingChange] = []
 
     init(postingsID: UInt16) {
         self.postingsID = postingsID

@@ -32,6 +32,12 @@ final class PreparedTransaction {
         }
         for writer in transaction.writers { Self.appendChanges(of: writer, to: &body) }
         changeCount = body.changes.reduce(0) { $0 + $1.keys.count }
+        let linkCount = body.postings.reduce(0) { $0 + $1.changes.count }
+        guard max(changeCount, linkCount) <= TransactionBody.maximumCount else {
+            throw StoreError(
+                .tooLarge,
+                "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts")
+        }
         self.body = body.encoded()
         bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
         let pieces = body.blocks.reduce(0) { $0 + $1.byteCount } + body.largeValueByteCounts.reduce(0, +)

@@ -11,7 +11,9 @@ struct ChildProcess {
 
     init(_ arguments: [String]) throws {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Finding(description: "pipe: \(errno)") }
+        guard pipe(&ends) == 0 else { throw Finding(description: "pipe: \(errno)") }
+        // A child that keeps another one's pipe open would hide its end.
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

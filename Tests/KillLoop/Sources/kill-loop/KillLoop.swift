@@ -33,7 +33,8 @@ enum KillLoop {
                 try loop(kills: count, seed: arguments.count == 3 ? UInt64(arguments[2]) ?? 1 : 1)
             }
         } catch {
-            fputs("kill-loop \(arguments.dropFirst().joined(separator: " ")): \(error)\n", stderr)
+            let message = "kill-loop \(arguments.dropFirst().joined(separator: " ")): \(error)\n"
+            _ = message.withCString { write(2, $0, strlen($0)) }
             exit(1)
         }
     }
@@ -120,15 +121,16 @@ enum KillLoop {
     }
 
     private static func expectRefusal(_ path: FilePath, _ pid: pid_t) throws {
+        let refusal: StoreError
         do {
             _ = try LogStore.open(path, in: PosixFileSystem(), options: Plan.options(), schema: Plan.schema)
-        } catch let error as StoreError where error.code == .locked {
-            guard error.message.contains("\(pid)") else {
-                throw Finding(description: "the refusal does not name process \(pid): \(error)")
-            }
-            return
+            throw Finding(description: "a second writer was let in")
+        } catch let error as StoreError {
+            refusal = error
         }
-        throw Finding(description: "a second writer was let in")
+        guard refusal.code == .locked, refusal.message.contains("\(pid)") else {
+            throw Finding(description: "the refusal does not name process \(pid): \(refusal)")
+        }
     }
 
     private static func finish(_ reader: inout ChildProcess?, _ tally: inout Tally) throws {

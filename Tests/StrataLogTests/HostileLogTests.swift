@@ -1,0 +1,124 @@
+import StrataIO
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+
+/// Bytes with right checksums that no writer makes. Each case was found by a fuzz target, or lies next to one that was.
+@Suite struct HostileLogTests {
+    private static let uuid = StoreUUID(high: 1, low: 2)
+
+    private static func files() throws -> StoreFiles {
+        let fileSystem = MemoryFileSystem()
+        try fileSystem.createDirectory("/s")
+        return StoreFiles(fileSystem: fileSystem, directory: "/s")
+    }
+
+    private static func open(_ files: StoreFiles) throws(StoreError) -> LogStore {
+        try LogStore.open("/s", in: files.fileSystem, options: StoreTests.options(), schema: SampleSchema.schema)
+    }
+
+    /// One segment with header and preamble; each may lie about what came before.
+    private static func writeSegment(
+        _ files: StoreFiles, headerSequence: UInt64, preambleSequence: UInt64
+    ) throws {
+        let header = SegmentHeader(
+            storeUUID: uuid, segment: 1, previousSegment: 0, previousValidByteCount: 0,
+            previousSequence: headerSequence, previousChecksum: 0)
+        var body = ByteWriter()
+        var facts = StoreFacts()
+        facts.schemas = [NumberedSchema(version: 1, schema: SampleSchema.schema)]
+        facts.append(to: &body)
+        let preamble = RecordImage.plain(
+            .preamble, body: body.bytes,
+            placement: RecordPlacement(
+                storeUUID: uuid, position: LogPosition(segment: 1, offset: 64), sequence: preambleSequence,
+                timestampNanoseconds: 0, previousChecksum: 0, durable: LogPosition(segment: 0, offset: 0)))
+        let file = try files.fileSystem.open(files.segment(1), .create)
+        try header.encoded().withUnsafeBytes { try file.writeAll([$0], at: 0) }
+        try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: 64)
+    }
+
+    /// It was taken for a torn tail and cut off; the next commit then made a segment without preamble, which did not open again.
+    @Test func aPreambleThatDoesNotFollowItsHeaderIsNotCutOff() throws {
+        let files = try Self.files()
+        try Self.writeSegment(files, headerSequence: 3, preambleSequence: 4)
+        let store = try Self.open(files)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        try store.close()
+        #expect(try Self.open(files).snapshot.count(entity: SampleSchema.person) == 2)
+    }
+
+    /// Counting on from them overflowed.
+    @Test(arguments: [UInt64.max, UInt64.max - 1, RecordHeader.maximumSequence + 1])
+    func sequenceNumbersThatLeaveNoRoomAreRefused(sequence: UInt64) throws {
+        let files = try Self.files()
+        try Self.writeSegment(files, headerSequence: sequence, preambleSequence: sequence)
+        if let store = try? Self.open(files) {
+            _ = try StoreTests.insert(store, 2, department: .null)
+        }
+    }
+
+    /// The next manifest's and the next checkpoint's number overflowed.
+    @Test func numbersWithoutSuccessorAreIgnored() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        try store.close()
+        var manifest = try #require(Manifest.read(files))
+        manifest.number = .max
+        try manifest.write(files)
+        _ = try files.fileSystem.open(files.checkpoint(.max), .create)
+        let again = try Self.open(files)
+        #expect(again.snapshot.count(entity: SampleSchema.person) == 2)
+        try again.checkpoint()
+        try again.close()
+    }
+
+    /// Appending at such a place trapped, or overwrote the segment's header.
+    @Test(arguments: [0, 60, 128 + 4, 1 << 29]) func aCheckpointThatEndsAtAnImpossiblePlaceIsNotUsed(offset: Int) throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        let snapshot = store.snapshot
+        let forged = Snapshot(
+            sequence: snapshot.sequence, timestampNanoseconds: 0, layout: snapshot.layout, indexes: snapshot.indexes,
+            postings: snapshot.postings, counts: snapshot.counts, source: snapshot.source,
+            end: LogPosition(segment: 1, offset: offset), checksum: snapshot.checksum)
+        try Checkpoint.write(number: 9, snapshot: forged, facts: StoreFacts())
+        try store.close()
+        do {
+            let again = try Self.open(files)
+            #expect(again.recovery.damagedCheckpoints.count == 1)
+            _ = try StoreTests.insert(again, 2, department: .null)
+            #expect(again.snapshot.count(entity: SampleSchema.person) == 4)
+        } catch {
+            #expect((error as? StoreError)?.code == .corruption)
+        }
+    }
+
+    /// The index has no key 0.
+    @Test func blocksOfObjectsWithoutKeyAreRefused() {
+        let layout = makeLayout([.int32])
+        for keys in [[0], [0, 1], [5, 0]] as [[UInt64]] {
+            let rows = keys.map { FormatRow(key: $0, sequence: nil, values: [.int32(5)]) }
+            #expect(throws: StoreError.self) { try load(stamped(encode(rows, layout)).bytes, layout) }
+        }
+    }
+
+    /// A hundred bytes that stand for gigabytes.
+    @Test func aBodyDoesNotGrowWithoutLimit() {
+        var body = TransactionBody()
+        let keys = Array(1...UInt64(TransactionBody.groupMaximumCount))
+        let change = TransactionBody.ChangeRecord(
+            entity: 1, kind: .insert, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: 0..<0)
+        body.changes = [change, change]
+        #expect(throws: Never.self) { try body.encoded().withBytes { bytes throws(MalformedBytes) in try TransactionBody(bytes) } }
+        body.changes.append(change)
+        let bytes = body.encoded()
+        #expect(bytes.count < 100)
+        #expect(throws: MalformedBytes.self) {
+            try bytes.withBytes { bytes throws(MalformedBytes) in try TransactionBody(bytes) }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The long proofs: what `make test` does in seconds, for hours. Stops at the first finding.
+#
+#   Tests/soak.sh            everything
+#   Tests/soak.sh PART...    sweeps, fuzz, kills or threads
+#
+# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million)
+# STRATA_FUZZ_SECONDS for each fuzz target (60)
+# STRATA_KILLS        processes to kill (3000)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+swift=${SWIFT:-swift}
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps fuzz kills threads)
+
+sweeps() {
+    STRATA_SOAK=${STRATA_SOAK:-10} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        --filter 'StrataLogTests\..*Sweep' | tee .build-release/sweeps.log
+    awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
+        .build-release/sweeps.log
+}
+
+fuzz() {
+    Tests/Fuzz/run.sh "${STRATA_FUZZ_SECONDS:-60}"
+}
+
+kills() {
+    "$swift" run --package-path Tests/KillLoop -c release kill-loop "${STRATA_KILLS:-3000}" "$RANDOM"
+}
+
+threads() {
+    TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
+        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests'
+}
+
+for part in "${parts[@]}"; do
+    case "$part" in
+    sweeps | fuzz | kills | threads) "$part" ;;
+    *)
+        printf 'soak: unknown part "%s" (known: sweeps fuzz kills threads)\n' "$part" >&2
+        exit 2
+        ;;
+    esac
+done
+printf 'soak: %s passed\n' "${parts[*]}"
