@@ -117,6 +117,10 @@ final class ContextSave {
             all.updated += part.changes.updated
             all.deleted += part.changes.deleted
         }
+        // Every inserted object has been reported; if that was in one notification and as many are left, they are the same.
+        if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
+        context.reportedInserts = nil
+        context.insertReports = 0
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
@@ -151,14 +155,15 @@ final class ContextSave {
     private func postObjectIDs(_ all: ObjectChanges) {
         // Deleted objects have left the context; their IDs were made before.
         var info: [AnyHashable: Any] = [:]
-        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = LazyObjectIDs.set(all.inserted) }
-        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = LazyObjectIDs.set(all.updated) }
-        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = LazyObjectIDs.set(all.deleted) }
+        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = ObjectIDs.set(all.inserted) }
+        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
+        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
     }
 }
 
-enum LazyObjectIDs {
+/// The objects' IDs as a set.
+private enum ObjectIDs {
     static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
         var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
         for object in objects { set.insert(object.objectID) }

@@ -52,6 +52,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     final var lastBlock: Block?
     final var isProcessingScheduled = false
     final var isSaving = false
+    /// How many notifications since the last save had inserted objects, and what the first one had.
+    final var insertReports = 0
+    final var reportedInserts: Set<NSManagedObject>?
     private final var lastClass: (type: NSManagedObject.Type, shape: EntityShape)?
 
     /// Creates a context without coordinator.

@@ -139,6 +139,18 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
     }
 
+    /// Where the history of the stores stands: the token of their newest transactions.
+    ///
+    /// - Parameter stores: the stores asked about, nil for all.
+    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        var sequences: [String: UInt64] = [:]
+        for handle in wanted.compactMap(\.handle) {
+            sequences[handle.identity.uuidString] = handle.log.snapshot.sequence
+        }
+        return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)
+    }
+
     // MARK: For contexts
 
     func handle(_ identity: StoreIdentity) -> StoreHandle? {
