@@ -99,7 +99,8 @@ struct ConflictResolver {
 
     private func values(_ object: NSManagedObject, _ block: Block, _ row: Int) -> [String: Any] {
         var values: [String: Any] = [:]
-        for (slot, info) in object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated() where !info.isHidden {
+        for (slot, info) in object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated()
+        where !info.isHidden {
             let value: Any? =
                 info.kind == .toOne
                 ? (object.committedValue(slot, (block, row)) as? NSManagedObject)?.objectID

@@ -11,7 +11,8 @@ extension NSManagedObjectContext {
     /// Posted after a save, with the objects' IDs.
     public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
     /// Posted after changes of another context were merged, with the objects' IDs.
-    public static let didMergeChangesObjectIDsNotification = Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
+    public static let didMergeChangesObjectIDsNotification = Notification.Name
+        .NSManagedObjectContextDidMergeChangesObjectIDs
 
     /// A key of the notifications' user info.
     public enum NotificationKey: String, Sendable {

@@ -11,7 +11,8 @@ struct ObjectChanges {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
-    mutating func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:]) {
+    mutating func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:])
+    {
         guard !isEmpty || !extra.isEmpty else { return }
         var info = extra
         if !inserted.isEmpty {

@@ -136,7 +136,8 @@ final class RowWriter {
         throw CocoaError(
             .managedObjectExternalRelationship,
             userInfo: [
-                NSLocalizedDescriptionKey: "\(object.shape.name).\(object.shape.slots[slot].name) refers to an object of another store.",
+                NSLocalizedDescriptionKey:
+                    "\(object.shape.name).\(object.shape.slots[slot].name) refers to an object of another store.",
                 NSAffectedObjectsErrorKey: [object, target],
             ])
     }

@@ -54,12 +54,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         queue.async { box.value() }
     }
 
-    /// Runs a block on the coordinator's queue and waits for it. May be nested.
-    @_disfavoredOverload
-    open func performAndWait(_ block: () -> Void) {
-        if DispatchQueue.getSpecific(key: queueKey) == true { block() } else { queue.sync(execute: block) }
-    }
-
     /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested.
     public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }

@@ -111,7 +111,9 @@ final class EntityShape: @unchecked Sendable {
         let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> [UInt64] {
             var words = [UInt64](repeating: 0, count: groups)
-            for (slot, info) in layout.slots.enumerated() where condition(info) { words[slot / 64] |= Overlay.bit(slot) }
+            for (slot, info) in layout.slots.enumerated() where condition(info) {
+                words[slot / 64] |= Overlay.bit(slot)
+            }
             return words
         }
         referenceCounted = mask { $0.kind.isReferenceCounted }
@@ -222,7 +224,8 @@ final class RelationshipShape {
         guard isToMany else { return }
         if let inverse, !inverse.isToMany {
             storage = .inverse(slot: inverse.slot)
-            positionSlot = isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
+            positionSlot =
+                isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
         } else {
             storage = model.linkStorage(for: self)
         }

@@ -76,7 +76,8 @@ extension NSManagedObject {
             guard column.isExternal(Int(row)), let bytes = readExternal(column.external(Int(row))) else { return nil }
             return bytes.withUnsafeBytes { Value._decode($0) }
         }
-        guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue else {
+        guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue
+        else {
             return nil
         }
         return convertDefault(value)
