@@ -99,7 +99,8 @@ struct ConflictResolver {
 
     private func values(_ object: NSManagedObject, _ block: Block, _ row: Int) -> [String: Any] {
         var values: [String: Any] = [:]
-        for (slot, info) in object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated() where !info.isHidden {
+        for (slot, info) in object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated()
+        where !info.isHidden {
             let value: Any? =
                 info.kind == .toOne
                 ? (object.committedValue(slot, (block, row)) as? NSManagedObject)?.objectID
@@ -135,7 +136,7 @@ private struct StoredValue: Equatable {
 extension Overlay {
     /// Makes one slot absent and clean.
     func clearValue(_ slot: Int, _ shape: EntityShape) {
-        if holdsValue(slot), shape.slots[slot].kind.isReferenceCounted { release(shape.slots[slot]) }
+        if holdsValue(slot), shape.codes[slot].kind.isReferenceCounted { release(shape.codes[slot]) }
         let words = group(slot)
         for word in 0..<4 { words[word] &= ~Self.bit(slot) }
     }

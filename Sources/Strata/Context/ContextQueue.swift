@@ -1,5 +1,5 @@
-import Foundation
 import Dispatch
+import Foundation
 
 /// Where a context's blocks run.
 final class ContextQueue: Sendable {

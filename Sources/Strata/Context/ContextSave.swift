@@ -30,6 +30,10 @@ final class ContextSave {
             }
         }
         try reserveKeys(all.inserted)
+        if let handle = coordinator.onlyHandle {
+            part(registry.storeIndex(of: handle)).changes = all
+            return
+        }
         for object in all.inserted { part(try storeIndex(for: object)).changes.inserted.append(object) }
         for object in all.updated { part(object.storeIndex).changes.updated.append(object) }
         for object in all.deleted { part(object.storeIndex).changes.deleted.append(object) }
@@ -63,35 +67,31 @@ final class ContextSave {
     /// Reserves permanent keys, in runs, for those of the objects that have none. A key once reserved stays with its
     /// object through failed saves.
     func reserveKeys(_ objects: ContiguousArray<NSManagedObject>) throws {
-        var counts: [KeySpace: Int] = [:]
-        var last: (space: KeySpace, count: Int)?
-        func flush() { if let last { counts[last.space, default: 0] += last.count } }
-        for object in objects where needsKey(object) {
-            let space = KeySpace(store: try storeIndex(for: object), root: UInt16(object.shape.root.index))
-            if last?.space == space {
-                last?.count += 1
-            } else {
-                flush()
-                last = (space, 1)
+        // By store and root entity; few, so that searching a list is quick.
+        var spaces: [KeySpace] = []
+        var last = -1
+        func find(_ object: NSManagedObject) throws -> Int {
+            let store = try storeIndex(for: object)
+            let root = object.shape.rootIndex
+            if last >= 0, spaces[last].root == root, spaces[last].store == store { return last }
+            last = spaces.firstIndex { $0.root == root && $0.store == store } ?? -1
+            if last < 0 {
+                last = spaces.count
+                spaces.append(KeySpace(store: store, root: root, map: registry.handles[Int(store) - 1].map))
             }
+            return last
         }
-        flush()
-        var next: [KeySpace: UInt64] = [:]
-        for (space, count) in counts {
-            let handle = registry.handles[Int(space.store) - 1]
-            next[space] = handle.log.allocateKeys(root: handle.map.numbers[Int(space.root)], count: count)
+        for object in objects where needsKey(object) { spaces[try find(object)].count += 1 }
+        for index in spaces.indices {
+            let handle = registry.handles[Int(spaces[index].store) - 1]
+            spaces[index].next = handle.log.allocateKeys(
+                root: handle.map.numbers[spaces[index].root], count: spaces[index].count)
         }
-        var current: (space: KeySpace, key: UInt64, map: StoreMap)?
         for object in objects where needsKey(object) {
-            let space = KeySpace(store: try storeIndex(for: object), root: UInt16(object.shape.root.index))
-            if current?.space != space {
-                if let current { next[current.space] = current.key }
-                current = (space, next[space] ?? 0, registry.handles[Int(space.store) - 1].map)
-            }
-            guard let (_, key, map) = current else { continue }
-            let ref = ObjectRef(entity: map.numbers[object.shape.index], key: key)
-            object.version.location = Location(rawValue: ref.rawValue)
-            current?.key += 1
+            let index = try find(object)
+            let entity = spaces[index].map.numbers[object.shape.index]
+            object.version.location = Location(rawValue: ObjectRef(entity: entity, key: spaces[index].next).rawValue)
+            spaces[index].next += 1
         }
     }
 
@@ -99,21 +99,28 @@ final class ContextSave {
         object.storeIndex == 0 && object.version.location.isAbsent
     }
 
-    private struct KeySpace: Hashable {
+    private struct KeySpace {
         var store: UInt16
-        var root: UInt16
+        var root: Int
+        var map: StoreMap
+        var count = 0
+        var next: UInt64 = 0
     }
 
     /// Writes each store's part, and after each tells the objects and everybody who listens.
     func commit() throws {
         for part in parts { try part.write() }
         for part in parts { part.finish() }
-        var all = ObjectChanges()
-        for part in parts {
+        var all = parts.first?.changes ?? ObjectChanges()
+        for part in parts.dropFirst() {
             all.inserted += part.changes.inserted
             all.updated += part.changes.updated
             all.deleted += part.changes.deleted
         }
+        // Every inserted object has been reported; if that was in one notification and as many are left, they are the same.
+        if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
+        context.reportedInserts = nil
+        context.insertReports = 0
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
@@ -148,14 +155,15 @@ final class ContextSave {
     private func postObjectIDs(_ all: ObjectChanges) {
         // Deleted objects have left the context; their IDs were made before.
         var info: [AnyHashable: Any] = [:]
-        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = LazyObjectIDs.set(all.inserted) }
-        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = LazyObjectIDs.set(all.updated) }
-        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = LazyObjectIDs.set(all.deleted) }
+        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = ObjectIDs.set(all.inserted) }
+        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
+        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
     }
 }
 
-enum LazyObjectIDs {
+/// The objects' IDs as a set.
+private enum ObjectIDs {
     static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
         var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
         for object in objects { set.insert(object.objectID) }

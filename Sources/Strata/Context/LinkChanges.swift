@@ -65,7 +65,8 @@ final class LinkChanges {
     }
 
     private func collect(
-        _ link: LinkShape, _ side: Int, _ relationship: RelationshipShape, _ state: ToManyState, _ owner: NSManagedObject
+        _ link: LinkShape, _ side: Int, _ relationship: RelationshipShape, _ state: ToManyState,
+        _ owner: NSManagedObject
     ) throws {
         let ownerRef = ref(owner)
         if owner.storeIndex != 0, !state.removed.isEmpty || relationship.isOrdered {
@@ -83,7 +84,9 @@ final class LinkChanges {
             let memberRef = ref(member)
             var pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
             // Of a relationship that is its own inverse either end may have been seen first.
-            if relationship.isSymmetric, pair.first > pair.second { pair = Ends(first: pair.second, second: pair.first) }
+            if relationship.isSymmetric, pair.first > pair.second {
+                pair = Ends(first: pair.second, second: pair.first)
+            }
             try update(link, pair) { entry in
                 entry.isChanged = true
                 entry.isRemoved = false
@@ -112,7 +115,8 @@ final class LinkChanges {
             state.positions[ObjectIdentifier(member)] = position
             if member.isFault { member.realize() }
             let overlay = member.ensuredOverlay
-            (overlay.base + member.shape.slots[slot].offset).assumingMemoryBound(to: Int64.self).initialize(to: position)
+            (overlay.base + member.shape.slots[slot].offset).assumingMemoryBound(to: Int64.self).initialize(
+                to: position)
             overlay.markChanged(slot, isNull: false)
             member.flags.insert(.dirtySlots)
             if !member.flags.contains(.listed) {

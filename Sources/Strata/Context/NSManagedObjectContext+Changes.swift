@@ -86,6 +86,10 @@ extension NSManagedObjectContext {
             }
         }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
+        if let set = changes.insertedSet {
+            insertReports += 1
+            reportedInserts = insertReports == 1 ? set : nil
+        }
         for object in objects where !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
     }
 
@@ -112,6 +116,8 @@ extension NSManagedObjectContext {
         changed = []
         event = []
         assignments = [:]
+        reportedInserts = nil
+        insertReports = 0
         for object in objects {
             let wasInserted = object.flags.contains(.inserted)
             object.flags.subtract([
@@ -133,6 +139,8 @@ extension NSManagedObjectContext {
     public final func reset() {
         changed = []
         event = []
+        reportedInserts = nil
+        insertReports = 0
         refreshed = []
         retained = []
         assignments = [:]

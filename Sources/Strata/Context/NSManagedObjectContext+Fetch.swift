@@ -55,7 +55,12 @@ extension NSManagedObjectContext {
             results = try executor.dictionaries()
         } else {
             let objects = try executor.objects()
-            if let typed = objects as? [T] { return typed }
+            if let type = T.self as? NSManagedObject.Type,
+                plan.family.allSatisfy({ Self.isClass($0.objectClass, type) })
+            {
+                // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
+                return unsafeBitCast(objects, to: [T].self)
+            }
             results = objects
         }
         return try results.map { result in
@@ -69,6 +74,17 @@ extension NSManagedObjectContext {
             }
             return typed
         }
+    }
+}
+
+extension NSManagedObjectContext {
+    private static func isClass(_ type: NSManagedObject.Type, _ ancestor: NSManagedObject.Type) -> Bool {
+        var current: AnyClass? = type
+        while let candidate = current {
+            if candidate == ancestor { return true }
+            current = _getSuperclass(candidate)
+        }
+        return false
     }
 }
 

@@ -11,19 +11,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue and waits for it. May be nested.
-    @_disfavoredOverload
-    public final func performAndWait(_ block: () -> Void) {
-        let isNested = ContextQueue.currentContext === self
-        queue.sync {
-            if isNested { return block() }
-            ContextQueue.with(self) {
-                block()
-                processPendingChanges()
-            }
-        }
-    }
-
     /// Runs a block on the context's queue, waits for it and returns what it returns. May be nested.
     ///
     /// - Throws: what the block throws.

@@ -41,17 +41,18 @@ extension NSManagedObjectContext {
     }
 
     private func callWillSave() throws {
-        var notified: Set<ObjectIdentifier> = []
+        defer { for object in changed { object.flags.remove(.willSaveCalled) } }
         for _ in 0..<Self.maximumWillSaveRounds {
-            // Objects that change after their willSave get another one, as the last change may need it.
-            let due = changed.filter { $0.hasChanges && notified.insert(ObjectIdentifier($0)).inserted }
-            if due.isEmpty { return }
-            event.removeAll(keepingCapacity: true)
-            for object in due {
-                object.flags.remove(.inEvent)
+            var isDone = true
+            // Objects that join while willSave runs come in the next round.
+            for object in changed where object.hasChanges && !object.flags.contains(.willSaveCalled) {
+                isDone = false
+                object.flags.insert(.willSaveCalled)
                 object.willSave()
             }
-            for object in event where object.flags.contains(.inEvent) { notified.remove(ObjectIdentifier(object)) }
+            if isDone { return }
+            // Objects that changed in or after their willSave get another one, as the last change may need it.
+            for object in event { object.flags.remove(.willSaveCalled) }
             processPendingChanges()
         }
         throw CocoaError(
@@ -91,14 +92,11 @@ extension NSManagedObjectContext {
         let temporary = objects.filter { $0.registry === registry && $0.storeIndex == 0 }
         let save = ContextSave(self, coordinator)
         try save.reserveKeys(ContiguousArray(temporary))
-        var byStore: [UInt16: [(object: NSManagedObject, ref: ObjectRef)]] = [:]
-        for object in temporary {
-            let ref = ObjectRef(rawValue: object.version.location.rawValue)
-            byStore[try save.storeIndex(for: object), default: []].append((object, ref))
-        }
+        var byStore: [UInt16: ContiguousArray<NSManagedObject>] = [:]
+        for object in temporary { byStore[try save.storeIndex(for: object), default: []].append(object) }
         for (storeIndex, moved) in byStore {
             registry.becamePermanent(moved, storeIndex)
-            for (object, _) in moved { object.version = .none }
+            for object in moved { object.version = .none }
         }
     }
 

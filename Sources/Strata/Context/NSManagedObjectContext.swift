@@ -39,9 +39,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     final var parentContext: NSManagedObjectContext?
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
-    final var changed: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
     /// The objects that changed since pending changes were last processed.
-    final var event: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) final var event: ContiguousArray<NSManagedObject> = []
     /// Reported by the next objects-did-change notification.
     final var refreshed: Set<NSManagedObject> = []
     final var retained: [NSManagedObject] = []
@@ -52,6 +52,10 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     final var lastBlock: Block?
     final var isProcessingScheduled = false
     final var isSaving = false
+    /// How many notifications since the last save had inserted objects, and what the first one had.
+    final var insertReports = 0
+    final var reportedInserts: Set<NSManagedObject>?
+    private final var lastClass: (type: NSManagedObject.Type, shape: EntityShape)?
 
     /// Creates a context without coordinator.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -111,6 +115,14 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     public func unlock() { lockForLocking.unlock() }
 
     // MARK: Lists
+
+    /// The entity that objects of a class are inserted into, if there is exactly one.
+    final func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
+        if let lastClass, lastClass.type == type, lastClass.shape.model === modelShapes { return lastClass.shape }
+        guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
+        lastClass = (type, shape)
+        return shape
+    }
 
     /// Puts an object into the lists of what has changed.
     final func list(_ object: NSManagedObject) {

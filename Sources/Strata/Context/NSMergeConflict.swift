@@ -38,7 +38,8 @@ extension NSManagedObject {
     final func snapshotValues() -> [String: Any] {
         var values: [String: Any] = [:]
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() where !info.isHidden {
-            let value = info.relationshipIndex >= 0
+            let value =
+                info.relationshipIndex >= 0
                 ? toOneTarget(shape.relationships[info.relationshipIndex])?.objectID : boxedValue(slot)
             values[info.name] = value ?? NSNull()
         }

@@ -6,13 +6,20 @@ struct ObjectChanges {
     var updated: ContiguousArray<NSManagedObject> = []
     var deleted: ContiguousArray<NSManagedObject> = []
     var refreshed: Set<NSManagedObject> = []
+    /// `inserted` as a set, when somebody has made it already.
+    var insertedSet: Set<NSManagedObject>?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
-    func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:]) {
+    mutating func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:])
+    {
         guard !isEmpty || !extra.isEmpty else { return }
         var info = extra
-        if !inserted.isEmpty { info[NSInsertedObjectsKey] = Self.set(inserted) }
+        if !inserted.isEmpty {
+            let set = insertedSet ?? Self.set(inserted)
+            insertedSet = set
+            info[NSInsertedObjectsKey] = set
+        }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = Self.set(deleted) }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }

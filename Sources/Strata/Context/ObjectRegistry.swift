@@ -123,19 +123,19 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     /// Moves objects that have been saved from the temporary table to their store's.
-    func becamePermanent(_ objects: [(object: NSManagedObject, ref: ObjectRef)], _ storeIndex: UInt16) {
+    /// Their new keys are those reserved for them. Objects that are permanent already are passed over.
+    func becamePermanent(_ objects: ContiguousArray<NSManagedObject>, _ storeIndex: UInt16) {
         locked { tables in
-            for (object, _) in objects {
-                let pointer = Unmanaged.passUnretained(object).toOpaque()
-                tables.temporary.remove(object.ref, pointer)
+            for object in objects where object.storeIndex == 0 {
+                tables.temporary.remove(object.ref, Unmanaged.passUnretained(object).toOpaque())
             }
             tables.with(storeIndex) { table in
                 table.reserve(objects.count)
-                for (object, ref) in objects {
-                    object.ref = ref
+                for object in objects where object.storeIndex == 0 {
+                    object.ref = ObjectRef(rawValue: object.version.location.rawValue)
                     object.storeIndex = storeIndex
                     object.cachedID = nil
-                    table.set(ref, Unmanaged.passUnretained(object).toOpaque())
+                    table.set(object.ref, Unmanaged.passUnretained(object).toOpaque())
                 }
             }
         }

@@ -51,23 +51,24 @@ final class RowWriter {
     private func writeSlots(_ object: NSManagedObject, _ writer: EntityWriter) throws {
         let shape = object.shape
         let overlay = object.overlay
+        let base = object.block.map { Row(block: $0, index: Int(object.row)) }
         for slot in 0..<shape.persistentSlotCount {
             if let overlay, overlay.isPresent(slot) {
-                if !overlay.isNull(slot) { try write(overlay, shape.slots[slot], slot, object, writer) }
-            } else if let block = object.block {
-                try writer.copy(slot, from: Row(block: block, index: Int(object.row)), slot: slot)
-            } else if Overlay.bit(slot) & shape.withDefault[slot >> 6] != 0 {
+                if !overlay.isNull(slot) { try write(overlay, shape.codes[slot], slot, object, writer) }
+            } else if let base {
+                try writer.copy(slot, from: base, slot: slot)
+            } else if shape.codes[slot].hasDefault {
                 try writeDefault(shape.slots[slot], slot, shape, writer)
             }
         }
     }
 
     private func write(
-        _ overlay: Overlay, _ info: SlotInfo, _ slot: Int, _ object: NSManagedObject, _ writer: EntityWriter
+        _ overlay: Overlay, _ code: SlotCode, _ slot: Int, _ object: NSManagedObject, _ writer: EntityWriter
     ) throws {
-        let place = overlay.base + info.offset
+        let place = overlay.base + Int(code.offset)
         // SAFETY: the slot is present and not null, so its place holds a value of its kind.
-        switch info.kind {
+        switch code.kind {
         case .bool: writer.set(slot, place.assumingMemoryBound(to: Bool.self).pointee)
         case .int16: writer.set(slot, place.assumingMemoryBound(to: Int16.self).pointee)
         case .int32: writer.set(slot, place.assumingMemoryBound(to: Int32.self).pointee)
@@ -85,11 +86,11 @@ final class RowWriter {
         case .uri: writer.set(slot, place.assumingMemoryBound(to: URL.self).pointee.absoluteString)
         case .transformable:
             let value = place.assumingMemoryBound(to: TransformableBox.self).pointee.value
-            guard let attribute = info.attribute else { return }
+            guard let attribute = object.shape.slots[slot].attribute else { return }
             try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
         case .toOne:
             let target = place.assumingMemoryBound(to: NSManagedObject.self).pointee
-            writer.set(slot, try storedRef(target, of: object, info))
+            writer.set(slot, try storedRef(target, of: object, slot))
         }
     }
 
@@ -116,7 +117,7 @@ final class RowWriter {
     }
 
     /// What is stored for a reference to another object; null for one that is deleted and was never saved.
-    func storedRef(_ target: NSManagedObject, of object: NSManagedObject, _ info: SlotInfo) throws -> ObjectRef {
+    func storedRef(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws -> ObjectRef {
         if target.storeIndex == storeIndex { return target.ref }
         if target.storeIndex == 0 {
             if target.isInserted, target.registry === object.registry {
@@ -128,14 +129,15 @@ final class RowWriter {
                 .managedObjectReferentialIntegrity,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "\(object.shape.name).\(info.name) refers to an object that is in no context.",
+                        "\(object.shape.name).\(object.shape.slots[slot].name) refers to an object that is in no context.",
                     NSAffectedObjectsErrorKey: [object, target],
                 ])
         }
         throw CocoaError(
             .managedObjectExternalRelationship,
             userInfo: [
-                NSLocalizedDescriptionKey: "\(object.shape.name).\(info.name) refers to an object of another store.",
+                NSLocalizedDescriptionKey:
+                    "\(object.shape.name).\(object.shape.slots[slot].name) refers to an object of another store.",
                 NSAffectedObjectsErrorKey: [object, target],
             ])
     }

@@ -68,12 +68,7 @@ final class StoreSave {
     /// Brings the objects in line with what was written.
     func finish() {
         guard let transaction, let receipt else { return }
-        var moved: [(object: NSManagedObject, ref: ObjectRef)] = []
-        moved.reserveCapacity(changes.inserted.count)
-        for object in changes.inserted where object.storeIndex == 0 {
-            moved.append((object, ObjectRef(rawValue: object.version.location.rawValue)))
-        }
-        context.registry.becamePermanent(moved, storeIndex)
+        context.registry.becamePermanent(changes.inserted, storeIndex)
         for (object, ticket) in tickets {
             object.version.location = transaction.location(of: ticket)
             object.version.sequence = receipt.sequence

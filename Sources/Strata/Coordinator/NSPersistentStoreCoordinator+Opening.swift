@@ -17,7 +17,8 @@ extension NSPersistentStoreCoordinator {
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        let opening = try StoreOpening(shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
+        let opening = try StoreOpening(
+            shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let handle = try opening.open()
         let store = NSPersistentStore(
             coordinator: self, type: storeType, configuration: configuration, url: storeURL, options: options,

@@ -54,12 +54,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         queue.async { box.value() }
     }
 
-    /// Runs a block on the coordinator's queue and waits for it. May be nested.
-    @_disfavoredOverload
-    open func performAndWait(_ block: () -> Void) {
-        if DispatchQueue.getSpecific(key: queueKey) == true { block() } else { queue.sync(execute: block) }
-    }
-
     /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested.
     public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
         if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
@@ -139,6 +133,18 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
     }
 
+    /// Where the history of the stores stands: the token of their newest transactions.
+    ///
+    /// - Parameter stores: the stores asked about, nil for all.
+    open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        var sequences: [String: UInt64] = [:]
+        for handle in wanted.compactMap(\.handle) {
+            sequences[handle.identity.uuidString] = handle.log.snapshot.sequence
+        }
+        return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)
+    }
+
     // MARK: For contexts
 
     func handle(_ identity: StoreIdentity) -> StoreHandle? {
@@ -150,6 +156,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The store that new objects of an entity go to: the first that holds it.
     func handle(holding shape: EntityShape) -> StoreHandle? {
         persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
+    }
+
+    /// The store, if there is exactly one.
+    var onlyHandle: StoreHandle? {
+        let stores = persistentStores
+        return stores.count == 1 ? stores[0].handle : nil
     }
 
     func savePendingMetadata() throws {

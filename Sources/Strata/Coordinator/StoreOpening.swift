@@ -47,7 +47,9 @@ struct StoreOpening {
 
     /// The names of the entities of a configuration, with everything they inherit from.
     private static func entities(_ shapes: ModelShapes, _ configuration: String?) throws -> Set<String> {
-        guard let configuration, configuration != "PF_DEFAULT_CONFIGURATION_NAME" else { return Set(shapes.byName.keys) }
+        guard let configuration, configuration != "PF_DEFAULT_CONFIGURATION_NAME" else {
+            return Set(shapes.byName.keys)
+        }
         guard let entities = shapes.model.entities(forConfigurationName: configuration) else {
             throw CocoaError(
                 .persistentStoreOpen,
@@ -132,7 +134,9 @@ struct StoreOpening {
                 options.createsIfMissing = false
                 try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
             } catch {
-                guard error.code == .corruption, forcesDestruction else { throw StoreFailure.opening(error, path.string) }
+                guard error.code == .corruption, forcesDestruction else {
+                    throw StoreFailure.opening(error, path.string)
+                }
             }
             try FileManager.default.removeItem(atPath: path.string)
         } catch let error as Errno {

@@ -60,14 +60,17 @@ struct FetchExecutor {
 
     func dictionaries() throws -> [NSDictionary] {
         guard !context.hasChanges || !plan.includesPendingChanges else {
-            throw FetchPlan.error("Dictionaries are made of stored values: save first, or set includesPendingChanges to false.")
+            throw FetchPlan.error(
+                "Dictionaries are made of stored values: save first, or set includesPendingChanges to false.")
         }
         var seen: Set<NSDictionary> = []
         var results: [NSDictionary] = []
         for match in sorted(try matches(stopAtWindow: !plan.isDistinct)) {
             guard let handle = context.registry.handle(match.storeIndex) else { continue }
             let scope = RowScope(handle)
-            guard let row = try scope.snapshot.row(match.ref), let shape = handle.map.shape(row.block.entity) else { continue }
+            guard let row = try scope.snapshot.row(match.ref), let shape = handle.map.shape(row.block.entity) else {
+                continue
+            }
             let source = RowSource(scope, shape, row.block, row.index)
             let values = NSMutableDictionary()
             for name in plan.properties {

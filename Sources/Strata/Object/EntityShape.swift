@@ -20,6 +20,13 @@ struct SlotInfo {
     let isHidden: Bool
 }
 
+/// What loops over slots need of a ``SlotInfo``, without references.
+struct SlotCode {
+    let kind: SlotKind
+    let hasDefault: Bool
+    let offset: UInt32
+}
+
 /// What a property name stands for in a shape.
 enum PropertyPlace {
     case slot(Int)
@@ -41,6 +48,8 @@ final class EntityShape: @unchecked Sendable {
     @usableFromInline let id: UInt32
     /// The position in ``ModelShapes/shapes``.
     let index: Int
+    /// The index of the root entity's shape.
+    let rootIndex: Int
     let name: String
     /// As URIs have it.
     let escapedName: String
@@ -55,6 +64,8 @@ final class EntityShape: @unchecked Sendable {
     unowned(unsafe) let model: ModelShapes
 
     let slots: [SlotInfo]
+    /// Parallel to `slots`; never freed, as the shape.
+    let codes: UnsafePointer<SlotCode>
     @usableFromInline let persistentSlotCount: Int
     let groupCount: Int
     let overlayBytes: Int
@@ -85,6 +96,13 @@ final class EntityShape: @unchecked Sendable {
         escapedName = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
         depth = (parent?.depth ?? -1) + 1
         slots = layout.slots
+        let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, layout.slots.count))
+        for (slot, info) in layout.slots.enumerated() {
+            (codes + slot).initialize(
+                to: SlotCode(kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset)))
+        }
+        self.codes = UnsafePointer(codes)
+        rootIndex = parent?.rootIndex ?? index
         persistentSlotCount = layout.slots.count { $0.isPersistent }
         groupCount = max(1, (layout.slots.count + 63) / 64)
         overlayBytes = layout.overlayBytes
@@ -93,7 +111,9 @@ final class EntityShape: @unchecked Sendable {
         let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> [UInt64] {
             var words = [UInt64](repeating: 0, count: groups)
-            for (slot, info) in layout.slots.enumerated() where condition(info) { words[slot / 64] |= Overlay.bit(slot) }
+            for (slot, info) in layout.slots.enumerated() where condition(info) {
+                words[slot / 64] |= Overlay.bit(slot)
+            }
             return words
         }
         referenceCounted = mask { $0.kind.isReferenceCounted }
@@ -204,7 +224,8 @@ final class RelationshipShape {
         guard isToMany else { return }
         if let inverse, !inverse.isToMany {
             storage = .inverse(slot: inverse.slot)
-            positionSlot = isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
+            positionSlot =
+                isOrdered ? shape.slots.firstIndex { $0.name == ShapeLayout.positionName(inverse.name) } : nil
         } else {
             storage = model.linkStorage(for: self)
         }

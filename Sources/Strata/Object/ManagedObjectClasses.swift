@@ -36,7 +36,8 @@ public enum ManagedObjectClasses {
         if let box = registered.withLock({ $0[name] }) { return box.type }
         var candidates = [name]
         if !name.contains(".") {
-            let program = ProcessInfo.processInfo.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
+            let program =
+                ProcessInfo.processInfo.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
             candidates.append("\(program.replacingOccurrences(of: "-", with: "_")).\(name)")
         }
         for candidate in candidates {

@@ -87,7 +87,8 @@ extension Overlay {
         let info = object.shape.slots[slot]
         if isNull(slot) || column.isNull(row) { return isNull(slot) && column.isNull(row) }
         if info.kind == .toOne { return self.object(at: info.offset).ref == column.reference(row) }
-        guard let stored = ColumnBoxing.box(column, row, info, external: { object.readExternal($0) }) as? AnyHashable else {
+        guard let stored = ColumnBoxing.box(column, row, info, external: { object.readExternal($0) }) as? AnyHashable
+        else {
             return false
         }
         return (boxed(info) as? AnyHashable) == stored

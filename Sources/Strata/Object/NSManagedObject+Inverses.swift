@@ -96,7 +96,8 @@ extension NSManagedObject {
         guard let target else { return }
         precondition(
             target.shape.isKind(of: relationship.destination),
-            "\(shape.name).\(relationship.name) takes objects of \(relationship.destination.name), not \(target.shape.name)")
+            "\(shape.name).\(relationship.name) takes objects of \(relationship.destination.name), not \(target.shape.name)"
+        )
         if let own = registry, let other = target.registry, own !== other {
             preconditionFailure(
                 "illegal attempt to establish a relationship '\(relationship.name)' between objects in different "

@@ -4,9 +4,9 @@ import StrataLog
 extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
     public final subscript<Target: NSManagedObject>(slot: ToOneSlot<Target>) -> Target? {
-        get { toOneTarget(at: slot._cache.token(for: shape)) as? Target }
+        get { toOneTarget(at: slot._cache.token(for: self)) as? Target }
         set {
-            let index = shape.slots[slot._cache.token(for: shape).index].relationshipIndex
+            let index = shape.slots[slot._cache.token(for: self).index].relationshipIndex
             setToOne(shape.relationships[index], to: newValue)
         }
     }
@@ -16,40 +16,40 @@ extension NSManagedObject {
     /// - Complexity: O(n) at the first use and for subclasses of NSManagedObject.
     public final subscript<Target: NSManagedObject>(slot: ToManySlot<Target>) -> Set<Target> {
         get {
-            let members = toManyMembers(shape.relationships[slot._cache.token(for: shape).index])
+            let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
             // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
             // references have one layout and hash alike.
             return unsafeBitCast(members, to: Set<Target>.self)
         }
         set {
-            setToMany(shape.relationships[slot._cache.token(for: shape).index], to: Array(newValue))
+            setToMany(shape.relationships[slot._cache.token(for: self).index], to: Array(newValue))
         }
     }
 
     /// The objects at the other end of an ordered to-many relationship, in order.
     public final func ordered<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> [Target] {
-        toManyOrder(shape.relationships[slot._cache.token(for: shape).index]).compactMap { $0 as? Target }
+        toManyOrder(shape.relationships[slot._cache.token(for: self).index]).compactMap { $0 as? Target }
     }
 
     /// Replaces the objects at the other end of an ordered to-many relationship.
     public final func setOrdered<Target: NSManagedObject>(_ objects: [Target], _ slot: ToManySlot<Target>) {
-        setToMany(shape.relationships[slot._cache.token(for: shape).index], to: objects)
+        setToMany(shape.relationships[slot._cache.token(for: self).index], to: objects)
     }
 
     /// Adds an object to a to-many relationship without reading the objects that are already there, unless it is
     /// ordered.
     public final func add<Target: NSManagedObject>(_ object: Target, to slot: ToManySlot<Target>) {
-        addToMany(shape.relationships[slot._cache.token(for: shape).index], object)
+        addToMany(shape.relationships[slot._cache.token(for: self).index], object)
     }
 
     /// Removes an object from a to-many relationship without reading the other ones, unless it is ordered.
     public final func remove<Target: NSManagedObject>(_ object: Target, from slot: ToManySlot<Target>) {
-        removeFromMany(shape.relationships[slot._cache.token(for: shape).index], object)
+        removeFromMany(shape.relationships[slot._cache.token(for: self).index], object)
     }
 
     /// How many objects are at the other end of a to-many relationship. Reads no rows.
     public final func count<Target: NSManagedObject>(of slot: ToManySlot<Target>) -> Int {
-        toManyCount(shape.relationships[slot._cache.token(for: shape).index])
+        toManyCount(shape.relationships[slot._cache.token(for: self).index])
     }
 
     /// Whether the objects of a relationship have not been looked up yet.

@@ -2,6 +2,16 @@ import Foundation
 import StrataLog
 
 extension NSManagedObject {
+    /// The block that the object's row lies in.
+    final var block: Block? {
+        get { blockReference?.takeUnretainedValue() }
+        set {
+            let old = blockReference
+            blockReference = newValue.map { .passRetained($0) }
+            old?.release()
+        }
+    }
+
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
     final func noteChange(_ what: ObjectFlags) {
         guard let context = registry?.context, !flags.contains(.gone) else { return }
@@ -94,7 +104,7 @@ extension NSManagedObject {
         let converted = ValueConversion.convert(value, for: info, entity: shape)
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         let overlay = ensuredOverlay
-        if overlay.holdsValue(slot) { overlay.release(info) }
+        if overlay.holdsValue(slot) { overlay.release(shape.codes[slot]) }
         if let converted { overlay.initialize(info, to: converted) }
         overlay.markChanged(slot, isNull: converted == nil)
     }

@@ -18,23 +18,24 @@ extension NSManagedObject {
 
     /// The value of a transformable attribute, or of any attribute as a Foundation class. Fires the fault.
     public subscript<Value>(slot: ObjectAttributeSlot<Value>) -> Value? {
-        get { boxedValue(slot._cache.token(for: shape).index) as? Value }
-        set { setBoxedValue(newValue, slot: slot._cache.token(for: shape).index) }
+        get { boxedValue(slot._cache.token(for: self).index) as? Value }
+        set { setBoxedValue(newValue, slot: slot._cache.token(for: self).index) }
     }
 
     /// Not API.
     @inlinable @inline(__always)
-    public final func _value<Value: AttributeValue>(_ cache: SlotCache) -> Value? {
-        let token = cache.token(for: shape)
+    public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
+        let token = cache.token(shapeID: shapeID, for: self)
         let slot = token.index
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return nil }
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
             return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
         }
-        if let block, slot < shape.persistentSlotCount {
-            let column = block.verifiedColumn(slot)
+        if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
+            // SAFETY: the object has a reference to the block until it takes another one.
+            let column = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot) }
             if column.isNull(row) { return nil }
             if !Value._mayBeExternal || !column.isExternal(row) { return Value._read(column, row) }
         }
@@ -43,8 +44,8 @@ extension NSManagedObject {
 
     /// Not API.
     @inlinable @inline(__always)
-    public final func _setValue<Value: AttributeValue>(_ value: Value?, _ cache: SlotCache) {
-        let token = cache.token(for: shape)
+    public final func _setValue<Value: AttributeValue>(_ value: Value?, _ cache: _SlotCache) {
+        let token = cache.token(shapeID: shapeID, for: self)
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         guard let overlay else { return }
@@ -63,19 +64,20 @@ extension NSManagedObject {
     /// The ways of reading that are not the common one: a fault, a default value, a value stored out of line, a slot
     /// the row does not have.
     @usableFromInline @inline(never)
-    final func readSlowly<Value: AttributeValue>(_ cache: SlotCache) -> Value? {
+    final func readSlowly<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
         if isFault {
             realize()
             return flags.contains(.realized) && (block != nil || overlay != nil) ? _value(cache) : nil
         }
-        let slot = cache.token(for: shape).index
+        let slot = cache.token(for: self).index
         let info = shape.slots[slot]
         if let block, info.isPersistent {
             let column = block.verifiedColumn(slot)
             guard column.isExternal(Int(row)), let bytes = readExternal(column.external(Int(row))) else { return nil }
             return bytes.withUnsafeBytes { Value._decode($0) }
         }
-        guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue else {
+        guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue
+        else {
             return nil
         }
         return convertDefault(value)

@@ -1,5 +1,5 @@
 public import Foundation
-import StrataLog
+public import StrataLog
 
 /// An object of the graph: a row of the store, seen and changed through a context.
 ///
@@ -10,24 +10,29 @@ import StrataLog
 /// An object belongs to its context's queue. It may be released on any thread.
 open class NSManagedObject: NSObject {
     // SAFETY: shapes are never freed.
-    @usableFromInline final unowned(unsafe) let shape: EntityShape
-    @usableFromInline final var flags: ObjectFlags = []
+    final unowned(unsafe) let shape: EntityShape
+    /// The shape's id, for accessors.
+    @usableFromInline final let shapeID: UInt32
+    // The properties that every access touches are not checked for overlapping accesses: an object belongs to one
+    // queue, and none of the accesses calls out.
+    @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
+    @exclusivity(unchecked) @usableFromInline final var overlay: Overlay?
+    /// A block that the object has a reference to; see ``block``.
+    @exclusivity(unchecked) @usableFromInline final var blockReference: Unmanaged<Block>?
     /// The row in `block`.
-    @usableFromInline final var row: UInt32 = 0
-    @usableFromInline final var overlay: Overlay?
-    @usableFromInline final var block: Block?
+    @exclusivity(unchecked) @usableFromInline final var row: UInt32 = 0
     /// The object's registry, and through it its context; nil when it belongs to none.
-    final var registry: ObjectRegistry?
+    @exclusivity(unchecked) final var registry: ObjectRegistry?
     /// Temporary (entity number 0) until the object has been saved.
-    final var ref: ObjectRef
+    @exclusivity(unchecked) final var ref: ObjectRef
     /// Which of the registry's stores the object lives in; 0 while it is temporary.
-    final var storeIndex: UInt16 = 0
+    @exclusivity(unchecked) final var storeIndex: UInt16 = 0
     /// The row version that the next save replaces. Of an object not yet saved, the location holds the key that has
     /// been reserved for it, if any.
-    final var version = RowVersion.none
+    @exclusivity(unchecked) final var version = RowVersion.none
     final var cachedID: NSManagedObjectID?
     /// One state for each relationship of the shape, empty until a to-many relationship is used.
-    final var toMany: ContiguousArray<ToManyState?> = []
+    @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []
 
     /// Creates an object and inserts it into a context, if one is given.
     ///
@@ -35,6 +40,7 @@ open class NSManagedObject: NSObject {
     /// - Precondition: the entity is in a model and not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         shape = EntityShape.of(entity)
+        shapeID = shape.id
         ref = TemporaryRefs.next()
         super.init()
         if let context { context.insertNew(self) }
@@ -44,7 +50,7 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: exactly one entity of the model has this class.
     public convenience init(context: NSManagedObjectContext) {
-        guard let shape = context.modelShapes?.shape(ofClass: Self.self) else {
+        guard let shape = context.shape(ofClass: Self.self) else {
             preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
         }
         self.init(entity: shape.entity, insertInto: context)
@@ -53,6 +59,7 @@ open class NSManagedObject: NSObject {
     deinit {
         if flags.contains(.registered) { registry?.remove(self) }
         overlay?.free(shape)
+        blockReference?.release()
     }
 
     // MARK: Identity

@@ -38,6 +38,9 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Reported as inserted by an objects-did-change notification.
     @usableFromInline static let insertReported = ObjectFlags(rawValue: 1 << 15)
 
+    /// willSave has been called in the save that runs.
+    @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
+
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]

@@ -90,7 +90,7 @@ struct Overlay {
             while owned != 0 {
                 let slot = index * 64 + owned.trailingZeroBitCount
                 owned &= owned - 1
-                release(shape.slots[slot])
+                release(shape.codes[slot])
             }
             words[0] &= ~selected
             words[1] &= ~selected
@@ -100,8 +100,8 @@ struct Overlay {
     }
 
     /// Releases the value of one slot; the bits stay as they are.
-    func release(_ info: SlotInfo) {
-        let place = base + info.offset
+    func release(_ info: SlotCode) {
+        let place = base + Int(info.offset)
         // SAFETY: callers have checked that the slot holds a value of its kind.
         switch info.kind {
         case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)

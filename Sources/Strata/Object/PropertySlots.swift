@@ -2,7 +2,7 @@ import Foundation
 
 /// A typed accessor's name of an attribute.
 ///
-/// Keep one for each property in a static constant of the subclass:
+/// Keep one for each property in a static constant of the subclass (slots are never freed):
 ///
 ///     final class Person: NSManagedObject {
 ///         private static let ageSlot = AttributeSlot<Int16>("age")
@@ -16,20 +16,20 @@ import Foundation
 /// not fit the model stops the program at its first use.
 public struct AttributeSlot<Value>: Sendable {
     /// Not API.
-    public let _cache: SlotCache
+    public let _cache: _SlotCache
     /// The attribute's name.
     public var name: String { _cache.name }
 }
 
 extension AttributeSlot where Value: AttributeValue {
     public init(_ name: String) {
-        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { Value._fits($0) } }
+        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Value._fits($0) } }
     }
 }
 
 extension AttributeSlot {
     public init<Wrapped: AttributeValue>(_ name: String) where Value == Wrapped? {
-        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { Wrapped._fits($0) } }
+        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Wrapped._fits($0) } }
     }
 }
 
@@ -37,24 +37,24 @@ extension AttributeSlot {
 /// attribute in the guise of a Foundation class (`NSNumber`, `NSDecimalNumber`, `NSDate`, ...).
 public struct ObjectAttributeSlot<Value>: Sendable {
     /// Not API.
-    public let _cache: SlotCache
+    public let _cache: _SlotCache
     /// The attribute's name.
     public var name: String { _cache.name }
 
     public init(_ name: String) {
-        _cache = SlotCache(name) { shape, place in attributeProblem(shape, place) { _ in true } }
+        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { _ in true } }
     }
 }
 
 /// A typed accessor's name of a to-one relationship.
 public struct ToOneSlot<Target: NSManagedObject>: Sendable {
     /// Not API.
-    public let _cache: SlotCache
+    public let _cache: _SlotCache
     /// The relationship's name.
     public var name: String { _cache.name }
 
     public init(_ name: String) {
-        _cache = SlotCache(name) { shape, place in
+        _cache = _SlotCache(name) { shape, place in
             guard let relationship = shape.relationship(name), !relationship.isToMany else {
                 return "it is not a to-one relationship"
             }
@@ -67,12 +67,12 @@ public struct ToOneSlot<Target: NSManagedObject>: Sendable {
 /// A typed accessor's name of a to-many relationship, ordered or not.
 public struct ToManySlot<Target: NSManagedObject>: Sendable {
     /// Not API.
-    public let _cache: SlotCache
+    public let _cache: _SlotCache
     /// The relationship's name.
     public var name: String { _cache.name }
 
     public init(_ name: String) {
-        _cache = SlotCache(name) { shape, place in
+        _cache = _SlotCache(name) { shape, place in
             guard let relationship = shape.relationship(name), relationship.isToMany else {
                 return "it is not a to-many relationship"
             }

@@ -1,5 +1,5 @@
-import StrataLog
 import Foundation
+import StrataLog
 
 /// How a property's value lies in an object's overlay and in a stored column.
 @usableFromInline

@@ -3,7 +3,9 @@ import StrataLog
 
 /// Makes the errors of validation.
 enum ValidationErrors {
-    static func error(_ code: CocoaError.Code, _ object: NSManagedObject, _ key: String, value: Any? = nil) -> CocoaError {
+    static func error(
+        _ code: CocoaError.Code, _ object: NSManagedObject, _ key: String, value: Any? = nil
+    ) -> CocoaError {
         var info: [String: Any] = [
             NSValidationObjectErrorKey: object,
             NSValidationKeyErrorKey: key,

@@ -103,7 +103,8 @@ import Testing
 
     @Test(arguments: [
         (NSMergePolicyType.overwriteMergePolicyType, "start", 50), (.rollbackMergePolicyType, "theirs", 30),
-        (.mergeByPropertyObjectTrumpMergePolicyType, "theirs", 50), (.mergeByPropertyStoreTrumpMergePolicyType, "theirs", 30),
+        (.mergeByPropertyObjectTrumpMergePolicyType, "theirs", 50),
+        (.mergeByPropertyStoreTrumpMergePolicyType, "theirs", 30),
     ]) func mergePolicies(_ type: NSMergePolicyType, _ name: String, _ age: Int16) throws {
         let store = try TestStore(.memory)
         let first = store.context()

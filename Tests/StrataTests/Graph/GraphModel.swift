@@ -86,7 +86,8 @@ enum GraphModel {
     }
 
     static func relationship(
-        _ name: String, to destination: NSEntityDescription, toMany: Bool = false, rule: NSDeleteRule = .nullifyDeleteRule,
+        _ name: String, to destination: NSEntityDescription, toMany: Bool = false,
+        rule: NSDeleteRule = .nullifyDeleteRule,
         ordered: Bool = false, optional: Bool = true
     ) -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
@@ -138,7 +139,8 @@ enum GraphModel {
         let tags = relationship("tags", to: badge, toMany: true)
 
         department.properties = [
-            attribute("title", .stringAttributeType), attribute("budget", .integer64AttributeType, default: 7), employees,
+            attribute("title", .stringAttributeType), attribute("budget", .integer64AttributeType, default: 7),
+            employees,
         ]
         let nickname = attribute("nickname", .stringAttributeType)
         nickname.isTransient = true

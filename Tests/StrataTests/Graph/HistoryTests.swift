@@ -43,6 +43,7 @@ import Testing
             let rest = try #require(try history(other, after: token) as? [NSPersistentHistoryTransaction])
             #expect(rest.map(\.transactionNumber) == all.dropFirst().map(\.transactionNumber))
             #expect(try history(other, after: token, .count) as? Int == 2)
+            #expect(store.coordinator.currentPersistentHistoryToken(fromStores: nil) == all.last?.token)
             #expect((try history(other, after: token, .objectIDs) as? [NSManagedObjectID])?.count == 2)
             #expect(try history(other, after: rest.last?.token, .statusOnly) as? Bool == false)
         }

@@ -10,13 +10,16 @@ import Testing
         let large = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let text = String(repeating: "größer ", count: 15_000)
         let ordinary: [String: Any?] = [
-            "bool": NSNumber(value: true), "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40, "float": Float(1.25),
+            "bool": NSNumber(value: true), "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40,
+            "float": Float(1.25),
             "double": 0.1, "decimal": NSDecimalNumber(string: "12345678901234567890.123456789"), "string": "äöü",
             "data": Data([0, 1, 2]), "date": Date(timeIntervalSinceReferenceDate: 123.456),
-            "uuid": UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"), "uri": url, "list": ["a", "b"] as NSArray,
+            "uuid": UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F"), "uri": url,
+            "list": ["a", "b"] as NSArray,
         ]
         let greatest: [String: Any?] = [
-            "bool": NSNumber(value: false), "int16": Int16.max, "int32": Int32.max, "int64": Int64.max, "float": Float.greatestFiniteMagnitude,
+            "bool": NSNumber(value: false), "int16": Int16.max, "int32": Int32.max, "int64": Int64.max,
+            "float": Float.greatestFiniteMagnitude,
             "double": Double.infinity, "decimal": NSDecimalNumber.maximum, "string": text, "data": large,
             "date": Date.distantFuture, "uuid": UUID(), "uri": url,
         ]
