@@ -124,7 +124,7 @@ struct RecordHeader: Hashable {
         guard word(60, UInt32.self) == place.checksum(continuing: crc),
             header.byteCount % Location.alignmentBytes == 0, header.byteCount <= maximumByteCount,
             header.bodyByteCount <= header.byteCount - byteCount - RecordFooter.byteCount,
-            durableOffset <= UInt64(Location.segmentMaximumBytes)
+            durableOffset <= UInt64(Location.segmentMaximumBytes), header.sequence <= maximumSequence
         else { return nil }
         return (header, kind, word(32, UInt32.self))
     }
