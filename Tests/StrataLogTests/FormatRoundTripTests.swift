@@ -66,7 +66,7 @@ import Testing
                 let rows = (0..<33).map { row in
                     let value = [base, greatest, base &+ Int64(bitPattern: range / 2)][row % 3]
                     return FormatRow(
-                        key: UInt64(row), sequence: nil, values: [.int64(value), .reference(UInt64(bitPattern: value))])
+                        key: UInt64(row) + 1, sequence: nil, values: [.int64(value), .reference(UInt64(bitPattern: value))])
                 }
                 try check(rows, layout, "\(bits) bits from \(base)")
             }
@@ -137,7 +137,7 @@ import Testing
     @Test func rowsWithoutSlotsKeepTheirKeys() throws {
         let layout = makeLayout([])
         for count in [1, 40] {
-            let rows = (0..<count).map { FormatRow(key: UInt64($0 * $0), sequence: nil, values: []) }
+            let rows = (0..<count).map { FormatRow(key: UInt64($0 * $0 + 1), sequence: nil, values: []) }
             try check(rows, layout)
         }
     }
@@ -157,7 +157,7 @@ import Testing
         let text = Array(String(repeating: "lorem ipsum ", count: 5_461).utf8)
         for count in [1, 3, 30] {
             let rows = (0..<count).map {
-                FormatRow(key: UInt64($0), sequence: nil, values: [.bytes(noise), .bytes(text), .bytes([])])
+                FormatRow(key: UInt64($0) + 1, sequence: nil, values: [.bytes(noise), .bytes(text), .bytes([])])
             }
             try check(rows, layout)
         }
@@ -234,7 +234,7 @@ import Testing
                 .double(row == 9 ? Double.nan.bitPattern : whole.bitPattern),
                 .null,
             ]
-            rows.append(FormatRow(key: UInt64(row), sequence: nil, values: values))
+            rows.append(FormatRow(key: UInt64(row) + 1, sequence: nil, values: values))
         }
         let block = try load(stamped(encode(rows, layout)).bytes, layout)
         #expect(block.zone(0) == .integers(min: -10, max: 39))
