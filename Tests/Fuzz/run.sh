@@ -16,7 +16,9 @@ bin=$("$swift" build "${flags[@]}" --show-bin-path)
 program=.build/strata-fuzz
 # A source file for the driver, whose imports name the libraries; libFuzzer's main comes with the sanitizer's runtime.
 echo "import Foundation; import Synchronization" >.build/link.swift
-"${swift}c" -parse-as-library .build/link.swift -sanitize=fuzzer,address -o "$program" -L "$bin" -lStrataFuzz $(pkg-config --libs liblz4) -lFoundation -ldispatch -lBlocksRuntime -lswiftDispatch -lswiftGlibc -lswiftSynchronization
+"${swift}c" -parse-as-library .build/link.swift -sanitize=fuzzer,address -o "$program" -L "$bin" -lStrataFuzz \
+    $(pkg-config --libs liblz4) -lFoundation -ldispatch -lBlocksRuntime -lswiftDispatch -lswiftGlibc \
+    -lswiftSynchronization >.build/link.log 2>&1 || { cat .build/link.log >&2; exit 1; }
 
 # Swift's own crash reports would take minutes; freed memory is kept for a while, but not beyond the limit.
 export SWIFT_BACKTRACE=enable=no

@@ -15,6 +15,8 @@ import Testing
         options.preallocationMinimumBytes = 4096
         let workload = StoreWorkload(seed: 7, fileSystem: fileSystem, options: options)
         try workload.run(steps: 10)
+        // Whatever the last step was, there are commits behind the newest checkpoint.
+        for _ in 0..<2 { try workload.commit() }
         if closed { try workload.close() }
         return (fileSystem.fork(), workload.model)
     }

@@ -175,7 +175,8 @@ final class StoreWorkload {
         return person
     }
 
-    private func commit() throws {
+    /// One random transaction.
+    func commit() throws {
         let store = try opened()
         let transaction = store.makeTransaction()
         transaction.author = generator.chance(0.5) ? "author" : nil
