@@ -60,10 +60,14 @@ struct PageLoader: Sendable {
     ) throws(StoreError) {
         let found = PageChecksum.of(bytes, place: pageNumber)
         guard found == table.checksum(index) else {
-            throw .damagedCheckpoint(
+            throw damaged(
                 "page \(pageNumber) of the object index has checksum \(found), expected \(table.checksum(index))",
                 offset: table.offset(index))
         }
+    }
+
+    private func damaged(_ what: String, offset: Int64) -> StoreError {
+        source?.damaged(what, offset: offset) ?? .damagedCheckpoint(what, offset: offset)
     }
 
     private func runs(_ bytes: UnsafeRawBufferPointer, offset: Int64) throws(StoreError) -> UInt {
@@ -72,7 +76,7 @@ struct PageLoader: Sendable {
         for run in 0..<count {
             let start = Int(UInt16(littleEndian: bytes.loadUnaligned(fromByteOffset: run * 2, as: UInt16.self)))
             guard start > previous, start < IndexNode.keysPerPage, run > 0 || start == 0 else {
-                throw .damagedCheckpoint("a page of the object index has runs out of order", offset: offset)
+                throw damaged("a page of the object index has runs out of order", offset: offset)
             }
             previous = start
         }

@@ -7,6 +7,24 @@ package protocol PageSource: AnyObject, Sendable {
     ///
     /// - Throws: `.io` when reading fails, `.corruption` when the file ends before the buffer is full.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError)
+
+    /// Called when bytes turn out not to be what was written.
+    func noteDamage()
+
+    /// For messages: the file's name.
+    var name: String { get }
+}
+
+extension PageSource {
+    package func noteDamage() {}
+
+    package var name: String { "checkpoint" }
+
+    /// Notes the damage and gives the error for it.
+    func damaged(_ what: String, offset: Int64) -> StoreError {
+        noteDamage()
+        return StoreError(.corruption, "the checkpoint is damaged: \(what)", path: name, offset: Int(offset))
+    }
 }
 
 /// The checkpoint file being written, as the indexes see it.

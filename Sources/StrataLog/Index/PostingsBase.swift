@@ -87,18 +87,18 @@ final class PostingsBase: @unchecked Sendable {
         try source.read(into: bytes, at: entry.offset)
         let found = PageChecksum.of(UnsafeRawBufferPointer(bytes), place: entry.first.target, entry.first.referrer)
         guard found == entry.checksum else {
-            throw .damagedCheckpoint(
+            throw source.damaged(
                 "a block of postings has checksum \(found), expected \(entry.checksum)", offset: entry.offset)
         }
         guard PostingsBlock.isValid(UnsafeRawBufferPointer(bytes)), let start = bytes.baseAddress else {
-            throw .damagedCheckpoint("a block of postings is malformed", offset: entry.offset)
+            throw source.damaged("a block of postings is malformed", offset: entry.offset)
         }
         let block = PostingsBlock(start)
         let isLast = index + 1 == entries.count
         guard block.count == Int(entry.pairCount), block[0] == entry.first,
             isLast || block[block.count - 1] < entries[index + 1].first
         else {
-            throw .damagedCheckpoint("a block of postings is not what the directory says", offset: entry.offset)
+            throw source.damaged("a block of postings is not what the directory says", offset: entry.offset)
         }
     }
 

@@ -15,6 +15,8 @@ final class BlockSource: Sendable {
     private let segments = Mutex<[UInt32: any File]>([:])
     private let schemas: Mutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
+    /// Where the valid bytes end of segments that a failed flush made the log leave.
+    private let abandoned = Mutex<[UInt32: Int]>([:])
 
     init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
         self.files = files
@@ -38,7 +40,13 @@ final class BlockSource: Sendable {
 
     /// Whether everything up to a value stored out of line has been flushed: then its place is final.
     func isDurable(_ value: ExternalValue) -> Bool {
-        UInt64(value.segment) << 32 | UInt64(value.byteOffset) < durable.load(ordering: .acquiring)
+        guard UInt64(value.segment) << 32 | UInt64(value.byteOffset) < durable.load(ordering: .acquiring) else { return false }
+        return abandoned.withLock { $0[value.segment] }.map { Int(value.byteOffset) < $0 } ?? true
+    }
+
+    /// Called by the writer when what lies behind a position of a segment is given up.
+    func abandon(behind position: LogPosition) {
+        abandoned.withLock { $0[position.segment] = position.offset }
     }
 
     func register(_ file: any File, segment: UInt32) {

@@ -14,12 +14,16 @@ internal import SystemPackage
 /// | 32 | 8 | length of the directory |
 /// | 40 | 4 | CRC-32C of the directory |
 /// | 44 | 4 | number of the checkpoint |
-/// | 48 | 12 | reserved, 0 |
+/// | 48 | 4 | CRC-32C of everything before the directory |
+/// | 52 | 8 | reserved, 0 |
 /// | 60 | 4 | CRC-32C of the 60 bytes before |
 struct Checkpoint {
     static let magic: [UInt8] = Array("STRACHK1".utf8)
     static let trailerByteCount = 64
     static let directoryMaximumByteCount = 256 << 20
+    /// Checkpoints up to this size are checked to the last byte when they are opened (half a millisecond); of larger ones each page when it is
+    /// first touched.
+    static let checkedMaximumByteCount: Int64 = 4 << 20
 
     var number: UInt32
     var snapshot: Snapshot
@@ -113,10 +117,13 @@ struct Checkpoint {
     /// Opens a checkpoint; its pages are read when they are needed.
     ///
     /// - Throws: `.corruption` or `.io`: the caller goes on without it.
-    static func open(number: UInt32, source: BlockSource) throws(StoreError) -> Checkpoint {
+    ///
+    /// - Parameter removesDamaged: whether the file is removed when a page turns out damaged later, so that the next opening rebuilds the index
+    ///   from the log.
+    static func open(number: UInt32, source: BlockSource, removesDamaged: Bool) throws(StoreError) -> Checkpoint {
         let path = source.files.checkpoint(number)
         let file = try io("open", path) { () throws(Errno) in try source.files.fileSystem.open(path, .read) }
-        let pages = CheckpointPages(file: file, path: path)
+        let pages = CheckpointPages(file: file, path: path, fileSystem: removesDamaged ? source.files.fileSystem : nil)
         let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
         let directory = try readDirectory(number, pages, byteCount, source.storeUUID)
         let layout = StoreLayout(directory.facts.schemas)
@@ -160,13 +167,21 @@ struct Checkpoint {
             let length = try reader.read(Int64.self)
             let crc = try reader.read(UInt32.self)
             let storedNumber = try reader.read(UInt32.self)
-            _ = try reader.read(count: 12)
+            let sectionsChecksum = try reader.read(UInt32.self)
+            _ = try reader.read(count: 8)
             let trailerChecksum = try reader.read(UInt32.self)
             guard magic.elementsEqual(Self.magic),
                 checksum(UnsafeRawBufferPointer(rebasing: trailer[..<60])) == trailerChecksum,
                 uuid == storeUUID, storedNumber == number, offset >= 0, length >= 0,
                 length <= Int64(directoryMaximumByteCount), offset <= byteCount, length <= byteCount - offset
             else { throw damaged("trailer does not match") }
+            if offset <= checkedMaximumByteCount {
+                let sections = try pages.read(count: Int(offset), at: 0)
+                defer { sections.deallocate() }
+                guard checksum(UnsafeRawBufferPointer(sections)) == sectionsChecksum else {
+                    throw damaged("checksum mismatch in its sections")
+                }
+            }
             let bytes = try pages.read(count: Int(length), at: offset)
             defer { bytes.deallocate() }
             guard checksum(UnsafeRawBufferPointer(bytes)) == crc else { throw damaged("directory checksum mismatch") }
@@ -224,6 +239,7 @@ struct Checkpoint {
         }
         let bytes = directory.encoded()
         let offset = sink.position
+        let sectionsChecksum = sink.checksum
         try bytes.withBytes { bytes throws(StoreError) in try sink.write(bytes) }
         var trailer = ByteWriter()
         trailer.append(bytes: magic)
@@ -233,6 +249,7 @@ struct Checkpoint {
         trailer.append(Int64(bytes.count))
         trailer.append(bytes.withUnsafeBytes { checksum($0) })
         trailer.append(number)
+        trailer.append(sectionsChecksum)
         trailer.pad(toMultipleOf: 60)
         trailer.append(trailer.bytes.withUnsafeBytes { checksum($0) })
         try trailer.bytes.withBytes { bytes throws(StoreError) in try sink.write(bytes) }
@@ -244,10 +261,20 @@ struct Checkpoint {
 final class CheckpointPages: PageSource {
     let path: FilePath
     private let file: any File
+    /// Nil where nothing may be removed.
+    private let fileSystem: (any FileSystem)?
 
-    init(file: any File, path: FilePath) {
+    init(file: any File, path: FilePath, fileSystem: (any FileSystem)?) {
         self.file = file
         self.path = path
+        self.fileSystem = fileSystem
+    }
+
+    var name: String { path.string }
+
+    /// Removes the file: a cache that is wrong is worse than none.
+    func noteDamage() {
+        try? fileSystem?.unlink(path)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) {
@@ -279,6 +306,8 @@ final class CheckpointFileSink: CheckpointSink {
     private let buffer: UnsafeMutableRawBufferPointer
     private var buffered = 0
     private var written: Int64 = 0
+    /// CRC-32C of everything appended so far.
+    private(set) var checksum: UInt32 = 0
 
     init(file: any File, path: FilePath) {
         self.file = file
@@ -293,6 +322,7 @@ final class CheckpointFileSink: CheckpointSink {
     var position: Int64 { written + Int64(buffered) }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        checksum = StrataLog.checksum(bytes, continuing: checksum)
         if bytes.count > buffer.count - buffered { try flush() }
         if bytes.count > buffer.count {
             try write(through: bytes)

@@ -150,7 +150,11 @@ struct StoreOpener {
         guard let last = listing.segments.last, let failure = try damage(of: last, source) else { return }
         let isNamed = (manifest?.segment ?? 0) >= last
         if isNamed { throw failure }
-        if try containsRecords(last, source) { throw failure }
+        if try containsRecords(last, source) {
+            // A reader may have come while the segment was being made.
+            if !isWritable, try damage(of: last, source) == nil { return }
+            throw failure
+        }
         if isWritable {
             let path = files.segment(last)
             try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
@@ -266,7 +270,24 @@ struct StoreOpener {
         _ listing: StoreFiles.Listing, _ manifest: Manifest?, _ source: BlockSource, _ lock: (any File)?
     ) throws(StoreError) -> OpenedStore {
         let chain = try chain(of: listing.segments, source)
-        let base = try loadCheckpoint(listing, manifest, chain, source)
+        var checkpoints = listing.checkpoints
+        while true {
+            let base = try loadCheckpoint(&checkpoints, chain, source)
+            do throws(StoreError) {
+                return try recover(listing, base, manifest, chain, source, lock)
+            } catch {
+                // A page of the checkpoint that the tail touches is damaged: an older one, or the log alone, will do.
+                guard report.checkpoint != nil, error.path?.hasSuffix(".chk") == true else { throw error }
+                report.damagedCheckpoints.append(error.description)
+                report.checkpoint = nil
+            }
+        }
+    }
+
+    private mutating func recover(
+        _ listing: StoreFiles.Listing, _ base: (snapshot: Snapshot, facts: StoreFacts), _ manifest: Manifest?,
+        _ chain: [SegmentHeader], _ source: BlockSource, _ lock: (any File)?
+    ) throws(StoreError) -> OpenedStore {
         source.setSchemas(base.facts.schemas)
         var replayer = LogReplayer(
             base: base.snapshot, facts: base.facts,
@@ -312,12 +333,13 @@ struct StoreOpener {
         return chain
     }
 
+    /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when there is none.
     private mutating func loadCheckpoint(
-        _ listing: StoreFiles.Listing, _ manifest: Manifest?, _ chain: [SegmentHeader], _ source: BlockSource
+        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
-        for number in listing.checkpoints.reversed() {
+        while let number = candidates.popLast() {
             do throws(StoreError) {
-                let checkpoint = try Checkpoint.open(number: number, source: source)
+                let checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
                 let end = checkpoint.snapshot.end
                 guard chain.contains(where: { $0.segment == end.segment }) else {
                     throw StoreError(
@@ -419,11 +441,33 @@ struct StoreOpener {
         if isTorn || manifest?.durable != end {
             // What was replayed may be in the page cache only, the names of files too; from here on it counts as durable. (Without flushing the
             // directory a segment that a killed process had just made was lost with the power, and every later commit in it.)
+            try rewrite(replayer, file, path)
             try io("flush", path) { () throws(Errno) in try file.sync() }
-            try syncNames(isNew: manifest == nil)
         }
+        // Also of a store that was closed in order: the removal of a segment that could not be made may not be durable yet.
+        try syncNames(isNew: manifest == nil)
         source.register(file, segment: end.segment)
         return (file, byteCount)
+    }
+
+    /// Writes the end of the log again, as far as nothing proves that it was durable.
+    ///
+    /// After a flush that failed, the page cache holds bytes that the disk does not have, marked clean: another flush would succeed without
+    /// writing them. Written again, they are dirty.
+    private func rewrite(_ replayer: LogReplayer, _ file: any File, _ path: FilePath) throws(StoreError) {
+        let end = replayer.end.position
+        let start = replayer.durable.segment == end.segment ? min(replayer.durable.offset, end.offset) : 0
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { piece.deallocate() }
+        var offset = start
+        while offset < end.offset {
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, end.offset - offset)])
+            try io("write again", path) { () throws(Errno) in
+                guard try file.readAll(into: bytes, at: Int64(offset)) else { throw .ioError }
+                try file.writeAll([UnsafeRawBufferPointer(bytes)], at: Int64(offset))
+            }
+            offset += bytes.count
+        }
     }
 
     private func syncNames(isNew: Bool) throws(StoreError) {

@@ -40,7 +40,7 @@ extension LogStore {
     /// Lets the newest snapshot read what is in the checkpoint from there: memory holds only what came after it, and the file of the
     /// checkpoint before is let go.
     private func rebase(onto number: UInt32, from sealed: Snapshot) throws(StoreError) {
-        let reopened = try Checkpoint.open(number: number, source: source).snapshot
+        let reopened = try Checkpoint.open(number: number, source: source, removesDamaged: true).snapshot
         try withWriter { _ throws(StoreError) in
             let rebased = self.snapshot.rebased(onto: reopened, from: sealed)
             published.withLock { $0 = rebased }
@@ -59,7 +59,10 @@ extension LogStore {
                 if isClosing { writer = nil }
             }
             try GroupCommit.flush(open, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
-            if isClosing { open.trim() }
+            if isClosing {
+                try open.putEndInOrder()
+                open.trim()
+            }
             let sealed = self.snapshot.sealed()
             published.withLock { $0 = sealed }
             return (sealed, open.facts, open.durable.position)

@@ -49,6 +49,7 @@ extension LogStore {
                 .schemaMismatch, "the stored schema differs from the one asked for, and the store is open read-only",
                 path: files.directory.string)
         }
+        if let current { try Self.check(schema, follows: current.schema, files.directory.string) }
         let (version, isOverflow) = (current?.version ?? 0).addingReportingOverflow(1)
         guard !isOverflow else { throw StoreError(.tooLarge, "the store has used all 65,535 schema versions") }
         let numbered = NumberedSchema(version: version, schema: schema)
@@ -60,6 +61,19 @@ extension LogStore {
             let edit = SnapshotEdit(base: snapshot, layout: StoreLayout(writer.facts.schemas))
             let extended = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
             published.withLock { $0 = extended }
+        }
+    }
+
+    /// A newer schema may add entities, and slots behind those that an entity has: rows of all versions are addressed by one numbering.
+    private static func check(_ new: Schema, follows old: Schema, _ path: String) throws(StoreError) {
+        for entity in old.entities {
+            guard let other = new.entity(entity.id) else { continue }
+            let isExtension = other.rootID == entity.rootID && other.slots.count >= entity.slots.count
+                && zip(entity.slots, other.slots).allSatisfy { $0.kind == $1.kind && $0.postingsID == $1.postingsID }
+            guard isExtension else {
+                throw StoreError(
+                    .schemaMismatch, "entity \(entity.name) (\(entity.id)) has other slots than its stored rows", path: path)
+            }
         }
     }
 

@@ -52,6 +52,7 @@ public final class LogStore: Sendable {
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
                 manifestNumber: opened.manifestNumber))
+        isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
     }
 
@@ -78,7 +79,8 @@ public final class LogStore: Sendable {
     /// The newest committed state. O(1).
     public var snapshot: Snapshot { published.withLock { $0 } }
 
-    public var isReadOnly: Bool { writer.withLock { $0 == nil } }
+    /// Whether the store was opened for reading only.
+    public let isReadOnly: Bool
 
     // MARK: Reading
 

@@ -56,13 +56,17 @@ final class EncodingPool: Sendable {
     private struct State {
         var waiting: [EncodingJob] = []
         var workers = 0
+        /// Jobs that some thread is encoding now.
+        var running = 0
+        /// The transaction's thread waits until none is running.
+        var isFinishing = false
     }
 
     /// One helper: the committing thread is the other half of a two-core machine, and other writers have helpers of their own.
     private static let maximumWorkers = 1
 
     private let state = Mutex(State())
-    private let group = DispatchGroup()
+    private let allDone = DispatchSemaphore(value: 0)
 
     func submit(_ job: EncodingJob) {
         let startsWorker = state.withLock { state in
@@ -72,25 +76,46 @@ final class EncodingPool: Sendable {
             return true
         }
         if startsWorker {
-            DispatchQueue.global(qos: .userInitiated).async(group: group) { [self] in work() }
+            DispatchQueue.global(qos: .userInitiated).async { [self] in work() }
         }
     }
 
     private func work() {
-        while let job = next(retiringWorker: true) { job.run() }
+        while let job = next(retiringWorker: true) {
+            job.run()
+            let isLast = state.withLock { state in
+                state.running -= 1
+                return state.isFinishing && state.running == 0
+            }
+            if isLast { allDone.signal() }
+        }
     }
 
     private func next(retiringWorker: Bool) -> EncodingJob? {
         state.withLock { state in
-            if let job = state.waiting.popLast() { return job }
+            if let job = state.waiting.popLast() {
+                // The transaction's own thread need not wait for what it does itself.
+                if retiringWorker { state.running += 1 }
+                return job
+            }
             if retiringWorker { state.workers -= 1 }
             return nil
         }
     }
 
     /// Encodes what nobody has taken yet and waits for the rest. Everything submitted is encoded when this returns.
+    ///
+    /// Waits only for jobs that are running, never for a helper that has not started: on a queue whose threads all stand here it might
+    /// not start for seconds.
     func finish() {
         while let job = next(retiringWorker: false) { job.run() }
-        group.wait()
+        let mustWait = state.withLock { state in
+            state.isFinishing = state.running > 0
+            return state.isFinishing
+        }
+        if mustWait {
+            allDone.wait()
+            state.withLock { $0.isFinishing = false }
+        }
     }
 }

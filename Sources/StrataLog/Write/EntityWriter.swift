@@ -37,10 +37,14 @@ public final class EntityWriter {
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
     private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
+    /// For each slot its position in `postingSlots`.
+    private let postingIndexes: [Int?]
     private let preservedSlots: [Int]
     @usableFromInline let keepsPostings: Bool
     /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
     @exclusivity(unchecked) private var replacedTargets: [ObjectRef]
+    /// Targets of the row being written, parallel to `postingSlots`.
+    @exclusivity(unchecked) private var newTargets: [ObjectRef]
 
     init(layout: EntityLayout, schemaVersion: UInt16, transaction: WriteTransaction) {
         self.layout = layout
@@ -49,7 +53,11 @@ public final class EntityWriter {
         postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
+        var indexes = [Int?](repeating: nil, count: layout.slots.count)
+        for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
+        postingIndexes = indexes
         keepsPostings = !postingSlots.isEmpty
+        newTargets = Array(repeating: .null, count: postingSlots.count)
         replacedTargets = Array(repeating: .null, count: postingSlots.count)
     }
 
@@ -153,26 +161,14 @@ public final class EntityWriter {
     @inlinable
     public func set(_ slot: Int, uuid value: (UInt64, UInt64)) { buffer.set(slot, uuid: value) }
 
-    /// The null reference leaves the slot null.
+    /// The null reference makes the slot null.
     public func set(_ slot: Int, _ value: ObjectRef) {
-        guard !value.isNull else { return }
-        buffer.set(slot, value)
-        if keepsPostings { addPosting(slot, value) }
-    }
-
-    private func addPosting(_ slot: Int, _ value: ObjectRef) {
-        guard let list = postings[slot] else { return }
-        let referrer = ObjectRef(entity: layout.id, key: currentKey)
-        if isInserting {
-            list.inserted.append(PostingChange(target: value, referrer: referrer, isRemoval: false))
-            return
-        }
-        guard let index = postingSlots.firstIndex(of: slot), updated.changed.last?.contains(slot) == true else { return }
-        if replacedTargets[index] == value {
-            replacedTargets[index] = .null
+        if value.isNull {
+            buffer.setNull(slot)
         } else {
-            list.others.append(PostingChange(target: value, referrer: referrer, isRemoval: false))
+            buffer.set(slot, value)
         }
+        if keepsPostings, let index = postingIndexes[slot] { newTargets[index] = value }
     }
 
     /// UTF-8 of any length; over 64 KiB it is stored out of line.
@@ -209,12 +205,18 @@ public final class EntityWriter {
             if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
             return
         }
+        try copy(slot, from: row, slot: source, to: buffer)
+    }
+
+    private func copy(_ slot: Int, from row: Row, slot source: Int, to buffer: RowBuffer) throws(StoreError) {
         let column = try row.block.column(source)
-        if column.kind.fixedWidth == 0, column.isExternal(row.index) {
+        if column.kind.fixedWidth == 0, !column.isNull(row.index), column.isExternal(row.index) {
             let value = column.external(row.index)
             if !transaction.source.isDurable(value) {
-                // A failed flush could still move the value, and a reference to it would be left behind: so it is copied.
-                try transaction.source.read(value).withBytes { bytes throws(StoreError) in set(slot, bytes: bytes) }
+                // A failed flush could still move the value (or has done so), and a reference to it would be left behind: so it is copied.
+                try transaction.source.read(value).withBytes { bytes throws(StoreError) in
+                    buffer.set(slot, external: transaction.addLargeValue(bytes))
+                }
                 return
             }
         }
@@ -223,7 +225,7 @@ public final class EntityWriter {
 
     @discardableResult
     public func endRow() -> RowTicket {
-        if keepsPostings && !isInserting { removeReplacedPostings() }
+        if keepsPostings { changePostings() }
         guard let open else { preconditionFailure("no row was begun") }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
@@ -231,12 +233,21 @@ public final class EntityWriter {
         return ticket
     }
 
-    private func removeReplacedPostings() {
+    /// Notes what the row's final values change in the relationships' other direction.
+    private func changePostings() {
         let referrer = ObjectRef(entity: layout.id, key: currentKey)
-        for (index, target) in replacedTargets.enumerated() where !target.isNull {
-            postings[postingSlots[index]]?.others.append(
-                PostingChange(target: target, referrer: referrer, isRemoval: true))
-            replacedTargets[index] = .null
+        for index in postingSlots.indices {
+            let new = newTargets[index]
+            newTargets[index] = .null
+            guard let list = postings[postingSlots[index]] else { continue }
+            if isInserting {
+                if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
+                continue
+            }
+            let old = replacedTargets[index]
+            guard old != new, updated.changed.last?.contains(postingSlots[index]) == true else { continue }
+            if !new.isNull { list.others.append(PostingChange(target: new, referrer: referrer)) }
+            if !old.isNull { list.others.append(PostingChange(target: old, referrer: referrer, isRemoval: true)) }
         }
     }
 
@@ -273,10 +284,21 @@ public final class EntityWriter {
         }
         tombstones.buffer.beginRow(key: key)
         for slot in preservedSlots where slot < row.block.slotCount {
-            try tombstones.buffer.copy(slot, from: row, slot: slot)
+            try copy(slot, from: row, slot: slot, to: tombstones.buffer)
         }
         tombstones.buffer.endRow()
         if tombstones.buffer.shouldCut { cut(tombstones) }
+    }
+
+    /// A key that was inserted, updated or deleted more than once; nil in a transaction that is right.
+    ///
+    /// - Complexity: O(n) for keys in ascending order, O(n log n) otherwise.
+    var firstRepeatedKey: UInt64? {
+        func isAscending(_ keys: [UInt64]) -> Bool { zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } }
+        let lists = [insertedKeys, updated.keys, deleted.keys].filter { !$0.isEmpty }
+        if lists.count <= 1, lists.allSatisfy(isAscending) { return nil }
+        let sorted = lists.flatMap { $0 }.sorted()
+        return zip(sorted, sorted.dropFirst()).first { $0 == $1 }?.0
     }
 
     private func cut(_ block: OpenBlock) {

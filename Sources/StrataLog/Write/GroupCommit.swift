@@ -120,11 +120,19 @@ struct GroupCommit {
     private mutating func publishRelocated(_ publish: (Snapshot) -> Void, butNot unpublished: [UInt64] = []) throws(StoreError) {
         let records = writer.takeRelocated()
         guard !records.isEmpty else { return }
-        var edit = SnapshotEdit(base: base)
-        for case .transaction(let prepared, let sequence, _) in records where !unpublished.contains(sequence) {
-            try edit.move(prepared.transaction)
+        do throws(StoreError) {
+            var edit = SnapshotEdit(base: base)
+            for case .transaction(let prepared, let sequence, _) in records where !unpublished.contains(sequence) {
+                try edit.move(prepared.transaction)
+            }
+            base = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
+        } catch {
+            // The index goes on pointing at bytes that were given up: nothing may be built on that.
+            let failure = StoreError(
+                .readOnly, "commits were moved by a failed flush and the index cannot be read: \(error). Open the store again to rebuild it")
+            writer.refuse(failure)
+            throw failure
         }
-        base = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
         publish(base)
     }
 

@@ -150,6 +150,8 @@ final class LogWriter: @unchecked Sendable {
             // Space reserved behind the end is given back; if that fails, only space is lost. (After a failed flush the bytes behind stay:
             // snapshots may still be reading them.)
             try? file.truncate(to: Int64(durable.position.offset))
+        } else {
+            source.abandon(behind: durable.position)
         }
         file = created.file
         path = files.segment(created.end.position.segment)
@@ -169,6 +171,10 @@ final class LogWriter: @unchecked Sendable {
         if mustLeaveSegment || !fits(byteCount, at: end.position) {
             try flush()
             if mustLeaveSegment || !fits(byteCount, at: end.position) { try startSegment() }
+            guard fits(byteCount, at: end.position) else {
+                throw StoreError(
+                    .tooLarge, "a record of \(byteCount) bytes does not fit into a segment behind \(end.position.offset) bytes of preamble")
+            }
         }
     }
 
@@ -206,10 +212,17 @@ final class LogWriter: @unchecked Sendable {
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
         let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
         let target = max(offset, min(preallocatedEnd + step, options.segmentMaximumBytes))
-        try io("preallocate", path) { () throws(Errno) in
-            try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
+        preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
+            do throws(Errno) {
+                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
+                return target
+            } catch {
+                // A nearly full disk may still take this record, if not the reserve for those to come.
+                guard error == .noSpace, target > offset else { throw error }
+                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(offset - preallocatedEnd))
+                return offset
+            }
         }
-        preallocatedEnd = target
     }
 
     /// After a failed write: takes away what may have been written behind the end, so that a later recovery cannot mistake it for a commit.
@@ -349,6 +362,11 @@ final class LogWriter: @unchecked Sendable {
         try write([image], newEnd: next, unsynced: [record])
         try flush()
         update(&facts)
+    }
+
+    /// Before the store is closed: leaves a segment whose end could not be put in order, as its header alone would not say where it ends.
+    func putEndInOrder() throws(StoreError) {
+        if failure == nil, mustLeaveSegment { try startSegment() }
     }
 
     /// Gives back the space reserved behind the end.

@@ -17,6 +17,12 @@ final class PreparedTransaction {
             throw StoreError(
                 .tooLarge, "a value of \(large.rawByteCount) bytes: the log takes at most \(LargeValue.maximumByteCount)")
         }
+        for writer in transaction.writers {
+            if let key = writer.firstRepeatedKey {
+                throw StoreError(
+                    .invalidArgument, "the transaction changes object \(key) of entity \(writer.layout.id) more than once")
+            }
+        }
         transaction.finishEncoding()
         self.transaction = transaction
         var body = TransactionBody()
