@@ -82,11 +82,35 @@ extension LogStore {
         where snapshot.count(entity: UInt16(entity)) != rebuilt.count(entity: UInt16(entity)) {
             problem("the count of entity \(entity) is not the one that the log gives")
         }
+        let targets = try Self.targets(rebuilt)
         for id in Set(snapshot.postings.keys).union(rebuilt.postings.keys).sorted() {
             let ours = snapshot.postings[id]?.pairCount ?? 0
             let theirs = rebuilt.postings[id]?.pairCount ?? 0
             if ours != theirs { problem("relationship \(id) has \(ours) pairs, the log gives \(theirs)") }
+            var wrong: [ObjectRef] = []
+            for target in targets {
+                let listed = try rebuilt.referrers(postings: id, to: target)
+                let shown = try snapshot.referrers(postings: id, to: target)
+                let count = try snapshot.referrerCount(postings: id, to: target)
+                if shown != listed || count != listed.count { wrong.append(target) }
+            }
+            if let first = wrong.first {
+                problem("relationship \(id) of \(wrong.count) objects, \(first) the first, is not what the log gives")
+            }
         }
+    }
+
+    /// Every object that a relationship may refer to.
+    private static func targets(_ snapshot: Snapshot) throws(StoreError) -> [ObjectRef] {
+        var refs: [ObjectRef] = []
+        for root in snapshot.layout.roots {
+            try snapshot.forEachRun(root: root) { run throws(StoreError) in
+                let block = try snapshot.source.block(at: run.location)
+                for row in run.location.row..<run.location.row + run.count { refs.append(block.ref(row)) }
+                return true
+            }
+        }
+        return refs
     }
 
     /// Whether both snapshots have the same keys at the same locations.
