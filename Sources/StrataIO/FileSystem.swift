@@ -70,7 +70,8 @@ public struct FileAttributes: Sendable, Equatable {
 ///
 /// Positioned calls only, so that any number of threads can share one file.
 public protocol File: AnyObject, Sendable {
-    /// Reads at most `buffer.count` bytes at `offset` (pread(2), EINTR retried). Returns fewer only at the end of the file.
+    /// Reads at most `buffer.count` bytes at `offset` (pread(2), EINTR retried). Returns fewer only at the end of the
+    /// file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int
 
     /// Writes the buffers one after the other at `offset` (pwritev(2)). May write fewer bytes than asked, and

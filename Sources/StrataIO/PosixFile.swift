@@ -1,3 +1,4 @@
+import CStrataSupport
 import Synchronization
 internal import SystemPackage
 
@@ -8,8 +9,6 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
-
-import CStrataSupport
 
 /// A file of the operating system.
 ///

@@ -1,3 +1,4 @@
+import CStrataSupport
 public import SystemPackage
 
 #if canImport(Glibc)
@@ -7,8 +8,6 @@ import Musl
 #elseif canImport(Darwin)
 import Darwin
 #endif
-
-import CStrataSupport
 
 /// The operating system's files.
 ///

@@ -1,6 +1,6 @@
 #if STRATA_THREAD_SANITIZER
-    internal import StrataIO
+internal import StrataIO
 
-    /// See `SanitizedMutex`.
-    typealias Mutex = SanitizedMutex
+/// See `SanitizedMutex`.
+typealias Mutex = SanitizedMutex
 #endif

@@ -32,7 +32,8 @@ import Testing
         try file.write([UInt8](repeating: 2, count: 100), at: 6000)
         try file.truncate(to: 6050)
         try file.sync()
-        let expected = [UInt8](repeating: 1, count: 5000) + [UInt8](repeating: 0, count: 1000)
+        let expected =
+            [UInt8](repeating: 1, count: 5000) + [UInt8](repeating: 0, count: 1000)
             + [UInt8](repeating: 2, count: 50)
         #expect(contents(images(fs, policy)) == [expected])
     }

@@ -40,7 +40,8 @@ import Testing
 
     /// Inserts one person whose slots all follow from `number`.
     @discardableResult
-    private static func insert(_ store: LogStore, number: Int) throws(StoreError) -> (ref: ObjectRef, sequence: UInt64) {
+    private static func insert(_ store: LogStore, number: Int) throws(StoreError) -> (ref: ObjectRef, sequence: UInt64)
+    {
         let key = store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
@@ -102,7 +103,8 @@ import Testing
         try store.close()
     }
 
-    /// Every thread adds to the same row and tries again after a conflict: an update that is lost would be missing from the sum.
+    /// Every thread adds to the same row and tries again after a conflict: an update that is lost would be missing
+    /// from the sum.
     @Test func noUpdateOfOneObjectIsLost() throws {
         let store = try Self.open()
         let counter = try Self.insert(store, number: 0).ref
@@ -130,7 +132,9 @@ import Testing
             for group in transaction.groups where group.kind == .update { updates += group.keys.count }
         }
         #expect(updates == writers * each)
-        print("\(writers) writers on one object: \(writers * each) updates, \(conflicts.load(ordering: .relaxed)) conflicts")
+        print(
+            "\(writers) writers on one object: \(writers * each) updates, \(conflicts.load(ordering: .relaxed)) conflicts"
+        )
         #expect(try store.verify().problems.isEmpty)
     }
 

@@ -66,7 +66,8 @@ import Testing
                 let rows = (0..<33).map { row in
                     let value = [base, greatest, base &+ Int64(bitPattern: range / 2)][row % 3]
                     return FormatRow(
-                        key: UInt64(row + 1), sequence: nil, values: [.int64(value), .reference(UInt64(bitPattern: value))])
+                        key: UInt64(row + 1), sequence: nil,
+                        values: [.int64(value), .reference(UInt64(bitPattern: value))])
                 }
                 try check(rows, layout, "\(bits) bits from \(base)")
             }

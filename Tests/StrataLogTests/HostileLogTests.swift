@@ -39,7 +39,8 @@ import Testing
         try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: 64)
     }
 
-    /// It was taken for a torn tail and cut off; the next commit then made a segment without preamble, which did not open again.
+    /// It was taken for a torn tail and cut off; the next commit then made a segment without preamble, which did not
+    /// open again.
     @Test func aPreambleThatDoesNotFollowItsHeaderIsNotCutOff() throws {
         let files = try Self.files()
         try Self.writeSegment(files, headerSequence: 3, preambleSequence: 4)
@@ -76,7 +77,8 @@ import Testing
     }
 
     /// Appending at such a place trapped, or overwrote the segment's header.
-    @Test(arguments: [0, 60, 128 + 4, 1 << 29]) func aCheckpointThatEndsAtAnImpossiblePlaceIsNotUsed(offset: Int) throws {
+    @Test(arguments: [0, 60, 128 + 4, 1 << 29]) func aCheckpointThatEndsAtAnImpossiblePlaceIsNotUsed(offset: Int) throws
+    {
         let files = try Self.files()
         let store = try Self.open(files)
         _ = try StoreTests.insert(store, 2, department: .null)
@@ -114,7 +116,9 @@ import Testing
             entity: 1, kind: .insert, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         body.changes = Array(
             repeating: change, count: TransactionBody.maximumCount / TransactionBody.groupMaximumCount)
-        #expect(throws: Never.self) { try body.encoded().withBytes { bytes throws(MalformedBytes) in try TransactionBody(bytes) } }
+        #expect(throws: Never.self) {
+            try body.encoded().withBytes { bytes throws(MalformedBytes) in try TransactionBody(bytes) }
+        }
         body.changes.append(change)
         let bytes = body.encoded()
         #expect(bytes.count < 300)

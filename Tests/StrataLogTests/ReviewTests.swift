@@ -43,7 +43,8 @@ import Testing
         #expect(lost == 0, "an acknowledged commit is gone in \(lost) of 200 crashes, silently")
     }
 
-    /// What a failed flush left in the page cache must not be taken for durable when the store is opened again without a reboot.
+    /// What a failed flush left in the page cache must not be taken for durable when the store is opened again
+    /// without a reboot.
     @Test func openingAgainAfterFailedFlushesDoesNotTrustThePageCache() throws {
         let fs = SimulatedFileSystem()
         do {
@@ -68,7 +69,9 @@ import Testing
                 refused += 1
             }
         }
-        #expect(refused == 0 && lost == 0, "of 50 power losses \(refused) leave a store that does not open, \(lost) lose the commit")
+        #expect(
+            refused == 0 && lost == 0,
+            "of 50 power losses \(refused) leave a store that does not open, \(lost) lose the commit")
     }
 
     /// A checkpoint is a cache: a damaged page of it must not make an object unreadable that the log has.
@@ -100,7 +103,8 @@ import Testing
         }
         #expect(
             unreadable + unwritable + unclosable == 0,
-            "of \(count) bytes flipped, two openings each: unreadable \(unreadable), no commit \(unwritable), no close \(unclosable)")
+            "of \(count) bytes flipped, two openings each: unreadable \(unreadable), no commit \(unwritable), no close \(unclosable)"
+        )
     }
 
     /// The last value set counts, in the relationship's other direction too.
@@ -120,7 +124,8 @@ import Testing
 
     /// Two operations on one object in one transaction are refused or counted once.
     @Test func deletingTwiceInOneTransactionCountsOnce() throws {
-        let store = try LogStore.open("/s", in: MemoryFileSystem(), options: StoreTests.options(), schema: SampleSchema.schema)
+        let store = try LogStore.open(
+            "/s", in: MemoryFileSystem(), options: StoreTests.options(), schema: SampleSchema.schema)
         let department = try StoreTests.makeDepartment(store)
         let persons = try StoreTests.insert(store, 3, department: department)
         let transaction = store.makeTransaction()
@@ -237,7 +242,8 @@ import Testing
 
     /// Values of deleted objects reach the history whatever else the transaction does in between.
     @Test func preservedValuesReachTheHistoryBesideOtherChanges() throws {
-        let store = try LogStore.open("/s", in: MemoryFileSystem(), options: StoreTests.options(), schema: SampleSchema.schema)
+        let store = try LogStore.open(
+            "/s", in: MemoryFileSystem(), options: StoreTests.options(), schema: SampleSchema.schema)
         let department = try StoreTests.makeDepartment(store)
         let first = store.allocateKeys(root: SampleSchema.person, count: 80)
         let filling = store.makeTransaction()

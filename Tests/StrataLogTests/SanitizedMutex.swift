@@ -1,6 +1,6 @@
 #if STRATA_THREAD_SANITIZER
-    import StrataIO
+import StrataIO
 
-    /// See `SanitizedMutex`.
-    typealias Mutex = SanitizedMutex
+/// See `SanitizedMutex`.
+typealias Mutex = SanitizedMutex
 #endif

@@ -21,8 +21,8 @@ import Testing
         return ObjectRef(entity: SampleSchema.person, key: key)
     }
 
-    /// A new segment could be written but its name not flushed, and the log went on in the old one; after a power loss the new segment was there and said
-    /// that the old one ended earlier. Acknowledged commits were lost.
+    /// A new segment could be written but its name not flushed, and the log went on in the old one; after a power
+    /// loss the new segment was there and said that the old one ended earlier. Acknowledged commits were lost.
     @Test(arguments: [SimulatedFileSystem.Call.syncDirectory, .sync])
     func aSegmentThatCouldNotBeFlushedDoesNotCutTheOldOne(_ call: SimulatedFileSystem.Call) throws {
         for seed in 0..<40 {
@@ -45,11 +45,13 @@ import Testing
         }
     }
 
-    /// Deleting objects of two entities in turn interleaved their preserved values, and the change table then named none of them.
+    /// Deleting objects of two entities in turn interleaved their preserved values, and the change table then named
+    /// none of them.
     @Test func preservedValuesOfSeveralEntitiesStayInTheHistory() throws {
         let slots = [SlotLayout(.string, preservedInHistory: true), SlotLayout(.data)]
         let schema = Schema(entities: [
-            EntityLayout(id: 1, rootID: 1, name: "A", slots: slots), EntityLayout(id: 2, rootID: 2, name: "B", slots: slots),
+            EntityLayout(id: 1, rootID: 1, name: "A", slots: slots),
+            EntityLayout(id: 2, rootID: 2, name: "B", slots: slots),
         ])
         let store = try LogStore.open("/s", in: MemoryFileSystem(), options: StoreWorkload.options(), schema: schema)
         let count = 3_000
@@ -84,8 +86,8 @@ import Testing
         #expect(transaction.changeCount == count * 2)
     }
 
-    /// A large value that was not flushed yet was referred to by a later row; when a flush failed and the log was written again elsewhere, the row still
-    /// referred to the old place. The value was lost with the old segment.
+    /// A large value that was not flushed yet was referred to by a later row; when a flush failed and the log was
+    /// written again elsewhere, the row still referred to the old place. The value was lost with the old segment.
     @Test func aLargeValueCopiedBeforeItIsFlushedMovesWithItsRow() throws {
         let fileSystem = SimulatedFileSystem()
         let options = StoreWorkload.options(.os)
@@ -125,7 +127,9 @@ import Testing
         let path = StoreWorkload.path.appending("00000001.seg")
         let length = try fileSystem.contents(of: path).count
         try fileSystem.corrupt(path, .truncate(byteCount: length - 64))
-        let error = #expect(throws: StoreError.self) { try StoreWorkload.open(fileSystem.fork(), StoreWorkload.options()) }
+        let error = #expect(throws: StoreError.self) {
+            try StoreWorkload.open(fileSystem.fork(), StoreWorkload.options())
+        }
         #expect(error?.code == .corruption)
     }
 

@@ -112,7 +112,8 @@ enum SampleSchema {
     }
 
     @Test func conflictsAreRefused() throws {
-        let store = try LogStore.open("/s", in: MemoryFileSystem(), options: Self.options(), schema: SampleSchema.schema)
+        let store = try LogStore.open(
+            "/s", in: MemoryFileSystem(), options: Self.options(), schema: SampleSchema.schema)
         let person = try Self.insert(store, 1, department: .null)[0]
         let version = try #require(try store.snapshot.row(person)).version
         var changed = SlotSet()
@@ -157,7 +158,8 @@ enum SampleSchema {
         }
     }
 
-    /// After a checkpoint memory holds only what came after it; what is read stays the same. (Before, postings kept 16 bytes a pair for ever.)
+    /// After a checkpoint memory holds only what came after it; what is read stays the same. (Before, postings kept
+    /// 16 bytes a pair for ever.)
     @Test func aCheckpointLetsMemoryGo() throws {
         let fs = MemoryFileSystem()
         let store = try LogStore.open("/s", in: fs, options: Self.options(), schema: SampleSchema.schema)
@@ -169,7 +171,9 @@ enum SampleSchema {
         #expect(store.statistics.postingsByteCount < before / 10)
         _ = try Self.insert(store, 10, department: department)
         for round in 0..<3 {
-            #expect(try store.snapshot.referrers(postings: SampleSchema.postings, to: department).count == 10_010 + round * 5)
+            #expect(
+                try store.snapshot.referrers(postings: SampleSchema.postings, to: department).count == 10_010 + round
+                    * 5)
             #expect(try old.referrers(postings: SampleSchema.postings, to: department).count == 10_000)
             #expect(try store.verify().problems.isEmpty)
             try store.checkpoint()

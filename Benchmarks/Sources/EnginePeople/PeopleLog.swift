@@ -1,7 +1,7 @@
 public import BenchSupport
 import DataSet
-public import StrataLog
 import StrataIO
+public import StrataLog
 import SystemPackage
 
 /// The people in the engine, without an object graph above it. The numbers of the data set are the primary keys.

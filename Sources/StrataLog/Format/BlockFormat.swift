@@ -1,5 +1,5 @@
 #if !_endian(little)
-    #error("blocks are read in place and are little-endian")
+#error("blocks are read in place and are little-endian")
 #endif
 
 /// The numbers of the block format, shared by encoder and decoder. docs/format-blocks.md describes them.

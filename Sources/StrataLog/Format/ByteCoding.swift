@@ -42,7 +42,8 @@ package struct ByteWriter {
     }
 }
 
-/// Bytes ended or contradicted themselves while being read; the caller knows the place and makes a ``StoreError`` of it.
+/// Bytes ended or contradicted themselves while being read; the caller knows the place and makes a ``StoreError`` of
+/// it.
 package struct MalformedBytes: Error {
     package var reason: String
     package var offset: Int
@@ -65,7 +66,9 @@ package struct ByteReader {
         MalformedBytes(reason: reason, offset: position)
     }
 
-    package mutating func read<Value: FixedWidthInteger>(_ type: Value.Type = Value.self) throws(MalformedBytes) -> Value {
+    package mutating func read<Value: FixedWidthInteger>(
+        _ type: Value.Type = Value.self
+    ) throws(MalformedBytes) -> Value {
         guard remaining >= MemoryLayout<Value>.size else { throw malformed("ends early") }
         let value = bytes.loadUnaligned(fromByteOffset: position, as: Value.self)
         position += MemoryLayout<Value>.size
@@ -89,7 +92,8 @@ package struct ByteReader {
         return String(decoding: try read(count: Int(count)), as: UTF8.self)
     }
 
-    /// A count of things that take at least `minimumByteCount` bytes each: refused when the bytes left cannot hold them.
+    /// A count of things that take at least `minimumByteCount` bytes each: refused when the bytes left cannot hold
+    /// them.
     package mutating func readCount(minimumByteCount: Int) throws(MalformedBytes) -> Int {
         let count = Int(try read(UInt32.self))
         guard count <= remaining / max(minimumByteCount, 1) else { throw malformed("count \(count) is impossible") }

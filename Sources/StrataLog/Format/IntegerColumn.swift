@@ -1,7 +1,7 @@
 /// A list of 64-bit integers in few bytes: what the change tables are made of.
 ///
-/// One byte of bit width (0...64, or 255 for consecutive values), eight bytes of base, then the differences to the base packed
-/// at that width from the lowest bit of the first byte. The number of values is stored elsewhere.
+/// One byte of bit width (0...64, or 255 for consecutive values), eight bytes of base, then the differences to the
+/// base packed at that width from the lowest bit of the first byte. The number of values is stored elsewhere.
 package enum IntegerColumn {
     private static let consecutive: UInt8 = 255
     private static let headerByteCount = 9

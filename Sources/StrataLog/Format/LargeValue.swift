@@ -2,9 +2,10 @@ internal import CLZ4
 
 /// A value over 64 KiB, stored by itself inside its transaction's record.
 ///
-/// 64 bytes of header ("SLRG", codec, raw length, stored length, the CRC-32C of the stored bytes, the CRC-32C of the 32 header bytes before it and
-/// of the place), then the bytes, padded to a multiple of 64. Codec 0 is the bytes as they are; codec 1 is LZ4 in chunks of 256 KiB, each with
-/// its stored length before it (4 bytes; equal to the raw length: not compressed).
+/// 64 bytes of header ("SLRG", codec, raw length, stored length, the CRC-32C of the stored bytes, the CRC-32C of the
+/// 32 header bytes before it and of the place), then the bytes, padded to a multiple of 64. Codec 0 is the bytes as
+/// they are; codec 1 is LZ4 in chunks of 256 KiB, each with its stored length before it (4 bytes; equal to the raw
+/// length: not compressed).
 enum LargeValue {
     static let thresholdByteCount = 64 * 1024
     static let headerByteCount = 64
@@ -49,7 +50,8 @@ enum LargeValue {
         guard let header = Header(bytes) else { return nil }
         let crc = headerChecksum(bytes, at: place)
         guard header.headerChecksum == crc, header.storedByteCount <= bytes.count - headerByteCount,
-            checksum(UnsafeRawBufferPointer(rebasing: bytes[headerByteCount..<headerByteCount + header.storedByteCount]))
+            checksum(
+                UnsafeRawBufferPointer(rebasing: bytes[headerByteCount..<headerByteCount + header.storedByteCount]))
                 == header.bytesChecksum
         else { return nil }
         return crc
@@ -106,7 +108,8 @@ enum LargeValue {
                 Int(
                     LZ4_compress_default(
                         chunk.baseAddress?.assumingMemoryBound(to: CChar.self),
-                        target.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(chunk.count), Int32(target.count)))
+                        target.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(chunk.count), Int32(target.count)
+                    ))
             }
             if count > 0 && count < chunk.count {
                 writer.append(UInt32(count))

@@ -1,10 +1,11 @@
 internal import StrataIO
 internal import SystemPackage
 
-/// What saves opening from looking at every file: the store's identity, the newest checkpoint and how far the log is known to be durable.
+/// What saves opening from looking at every file: the store's identity, the newest checkpoint and how far the log is
+/// known to be durable.
 ///
-/// A cache with two slots of 512 bytes at offsets 0 and 4096, written in turn; the valid one with the higher number counts. Lost or damaged, it is
-/// rebuilt from the log.
+/// A cache with two slots of 512 bytes at offsets 0 and 4096, written in turn; the valid one with the higher number
+/// counts. Lost or damaged, it is rebuilt from the log.
 ///
 /// | offset in slot | bytes | what |
 /// |---|---|---|

@@ -1,5 +1,5 @@
-/// Where some bytes belong: every checksum in the log covers the data and its place, so that a displaced, stale or foreign piece
-/// does not pass for what should be there.
+/// Where some bytes belong: every checksum in the log covers the data and its place, so that a displaced, stale or
+/// foreign piece does not pass for what should be there.
 package struct Place: Sendable, Hashable {
     package var storeUUID: StoreUUID
     package var segment: UInt32
@@ -13,14 +13,14 @@ package struct Place: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    /// The same place for a piece whose readers do not know which transaction wrote it. Segment numbers are never used twice, so
-    /// the place still names one piece only.
+    /// The same place for a piece whose readers do not know which transaction wrote it. Segment numbers are never
+    /// used twice, so the place still names one piece only.
     var withoutSequence: Place {
         Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: 0)
     }
 
-    /// CRC-32C continued from `crc` (that of the data) over 32 bytes that name the place: the UUID's two words, segment and offset (4 bytes
-    /// each), sequence number.
+    /// CRC-32C continued from `crc` (that of the data) over 32 bytes that name the place: the UUID's two words,
+    /// segment and offset (4 bytes each), sequence number.
     func checksum(continuing crc: UInt32) -> UInt32 {
         var words = (
             storeUUID.high.littleEndian, storeUUID.low.littleEndian,

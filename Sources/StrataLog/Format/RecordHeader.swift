@@ -17,8 +17,8 @@
 /// | 56 | 4 | CRC-32C of the body |
 /// | 60 | 4 | CRC-32C of the 60 bytes before, then of the place |
 ///
-/// The body is followed, at the next multiple of 64, by blocks and large values in the order its tables give; the last 16 bytes
-/// of the record are its footer.
+/// The body is followed, at the next multiple of 64, by blocks and large values in the order its tables give; the
+/// last 16 bytes of the record are its footer.
 struct RecordHeader: Hashable {
     enum Kind: UInt8 {
         case transaction = 1
@@ -31,8 +31,8 @@ struct RecordHeader: Hashable {
     static let byteCount = 64
     static let magic: UInt32 = 0x4352_5453
     static let maximumByteCount = Location.segmentMaximumBytes - SegmentHeader.byteCount
-    /// Higher numbers are refused when read, so that counting on never overflows. No store gets there: at a million commits a second
-    /// this takes 146,000 years.
+    /// Higher numbers are refused when read, so that counting on never overflows. No store gets there: at a million
+    /// commits a second this takes 146,000 years.
     static let maximumSequence: UInt64 = 1 << 62
 
     var kind: Kind
@@ -86,7 +86,8 @@ struct RecordHeader: Hashable {
 
     /// The header of a record that was written at this place; nil when these are not the bytes of one.
     ///
-    /// - Throws: `.unsupportedFormat` for a sound record of a kind or with a cipher that this version does not know: nothing may be cut off there.
+    /// - Throws: `.unsupportedFormat` for a sound record of a kind or with a cipher that this version does not know:
+    ///   nothing may be cut off there.
     static func parse(
         _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int
     ) throws(StoreError) -> RecordHeader? {
@@ -95,7 +96,8 @@ struct RecordHeader: Hashable {
         }
         guard cipher == 0, Kind(rawValue: kind) != nil else {
             throw StoreError(
-                .unsupportedFormat, "a record of kind \(kind) with cipher \(cipher), which a later version wrote", segment: segment,
+                .unsupportedFormat, "a record of kind \(kind) with cipher \(cipher), which a later version wrote",
+                segment: segment,
                 offset: offset)
         }
         return header
@@ -132,8 +134,8 @@ struct RecordHeader: Hashable {
 
 /// The last 16 bytes of a record: the sign that it was written to its end.
 ///
-/// "STRE", the record's length, the CRC-32C of the header's checksum and of the checksums of each block and large value in order, and four
-/// zero bytes. The next record's header repeats that CRC, which chains the records.
+/// "STRE", the record's length, the CRC-32C of the header's checksum and of the checksums of each block and large
+/// value in order, and four zero bytes. The next record's header repeats that CRC, which chains the records.
 enum RecordFooter {
     static let byteCount = 16
     static let magic: UInt32 = 0x4552_5453

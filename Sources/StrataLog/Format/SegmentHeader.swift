@@ -67,12 +67,15 @@ struct SegmentHeader: Hashable {
             }
             guard version == Self.formatVersion, cipher == 0 else {
                 throw StoreError(
-                    .unsupportedFormat, "segment of format \(version), cipher \(cipher); this version reads format 1, cipher 0",
+                    .unsupportedFormat,
+                    "segment of format \(version), cipher \(cipher); this version reads format 1, cipher 0",
                     segment: expected)
             }
             guard segment == expected, validByteCount <= UInt64(Location.segmentMaximumBytes),
                 previousSequence <= RecordHeader.maximumSequence
-            else { throw corrupt("names segment \(segment), \(validByteCount) bytes and transaction \(previousSequence)") }
+            else {
+                throw corrupt("names segment \(segment), \(validByteCount) bytes and transaction \(previousSequence)")
+            }
             previousValidByteCount = Int(validByteCount)
         } catch let error as StoreError {
             throw error

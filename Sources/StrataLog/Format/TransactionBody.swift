@@ -47,8 +47,8 @@ struct TransactionBody {
 
     /// Longer groups are split.
     static let groupMaximumCount = 1 << 20
-    /// A transaction has at most so many changes of objects, and as many of relationships: constant columns take no bytes, so that the
-    /// body's length bounds nothing.
+    /// A transaction has at most so many changes of objects, and as many of relationships: constant columns take no
+    /// bytes, so that the body's length bounds nothing.
     static let maximumCount = 1 << 23
 
     var author: String?

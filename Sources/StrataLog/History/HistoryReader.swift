@@ -82,7 +82,8 @@ public struct HistoryReader {
         let first = try new.segmentHeader()
         guard first.previousSequence == last ?? first.previousSequence else {
             throw StoreError(
-                .corruption, "the segment begins after transaction \(first.previousSequence), the one before ends with \(last ?? 0)",
+                .corruption,
+                "the segment begins after transaction \(first.previousSequence), the one before ends with \(last ?? 0)",
                 path: source.files.segment(segment).string, segment: segment, offset: 0)
         }
         last = first.previousSequence

@@ -20,6 +20,7 @@ public struct ChangeGroup: Sendable {
     public var changed: SlotSet
     /// For updates and deletes, parallel to `keys`: the transaction that had written the row that was replaced.
     public var replacedSequences: [UInt64]
-    /// For deletes of entities that preserve values: blocks whose rows, taken together, are parallel to `keys` and have the preserved slots set.
+    /// For deletes of entities that preserve values: blocks whose rows, taken together, are parallel to `keys` and
+    /// have the preserved slots set.
     public var tombstones: [Block]
 }

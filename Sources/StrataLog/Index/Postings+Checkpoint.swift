@@ -42,8 +42,10 @@ extension Postings {
             byteCount: PostingsBlock.maximumByteCount + PostingsBlock.slackByteCount, alignment: 8)
         defer { bytes.deallocate() }
         for (index, entry) in base.entries.enumerated() {
-            try base.read(index, into: UnsafeMutableRawBufferPointer(
-                rebasing: bytes[..<(Int(entry.byteCount) + PostingsBlock.slackByteCount)]))
+            try base.read(
+                index,
+                into: UnsafeMutableRawBufferPointer(
+                    rebasing: bytes[..<(Int(entry.byteCount) + PostingsBlock.slackByteCount)]))
             let limit = index + 1 < base.entries.count ? base.entries[index + 1].first : nil
             let isUnchanged = changes.next.map { next in limit.map { next.pair >= $0 } ?? false } ?? true
             if isUnchanged, try writer.copy(entry, UnsafeRawBufferPointer(bytes)) { continue }

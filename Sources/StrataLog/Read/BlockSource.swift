@@ -6,7 +6,7 @@ internal import SystemPackage
 ///
 /// Kept by the store and by every snapshot, so that a snapshot goes on reading after the store was closed.
 final class BlockSource: Sendable {
-    /// What is read at first: enough for the whole of a small block, and for the header of a large one.
+    /// What is read at least: enough for the whole of a small block, and for the header of a large one.
     private static let firstReadByteCount = 4096
 
     let files: StoreFiles
@@ -15,6 +15,9 @@ final class BlockSource: Sendable {
     private let segments = Mutex<[UInt32: any File]>([:])
     private let schemas: Mutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
+    /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
+    /// system call does.
+    private let expectedByteCount = Atomic<Int>(firstReadByteCount)
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = Mutex<[UInt32: Int]>([:])
 
@@ -40,7 +43,9 @@ final class BlockSource: Sendable {
 
     /// Whether everything up to a value stored out of line has been flushed: then its place is final.
     func isDurable(_ value: ExternalValue) -> Bool {
-        guard UInt64(value.segment) << 32 | UInt64(value.byteOffset) < durable.load(ordering: .acquiring) else { return false }
+        guard UInt64(value.segment) << 32 | UInt64(value.byteOffset) < durable.load(ordering: .acquiring) else {
+            return false
+        }
         return abandoned.withLock { $0[value.segment] }.map { Int(value.byteOffset) < $0 } ?? true
     }
 
@@ -84,14 +89,20 @@ final class BlockSource: Sendable {
     private func load(_ location: Location) throws(StoreError) -> Block {
         let file = try file(segment: location.segment)
         let offset = Int64(location.byteOffset)
-        var bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.firstReadByteCount, alignment: 64)
+        var bytes = UnsafeMutableRawBufferPointer.allocate(
+            byteCount: expectedByteCount.load(ordering: .relaxed), alignment: 64)
         defer { bytes.deallocate() }
         var count = 0
         var isComplete = true
         do throws(Errno) {
             count = try file.readPrefix(into: bytes, at: offset)
             let head = UnsafeRawBufferPointer(rebasing: bytes[..<count])
-            if let byteCount = BlockHeader.unverifiedByteCount(head), byteCount > bytes.count {
+            let blockByteCount = BlockHeader.unverifiedByteCount(head)
+            if let blockByteCount {
+                let usual = max(Self.firstReadByteCount, min(blockByteCount + blockByteCount / 16, 40 << 10))
+                if usual > bytes.count || usual * 4 < bytes.count { expectedByteCount.store(usual, ordering: .relaxed) }
+            }
+            if let byteCount = blockByteCount, byteCount > bytes.count {
                 let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
                 whole.copyMemory(from: head)
                 bytes.deallocate()

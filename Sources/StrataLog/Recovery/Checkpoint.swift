@@ -3,8 +3,8 @@ internal import SystemPackage
 
 /// A file that holds the index as it was at one point of the log, so that opening replays only what came after.
 ///
-/// A cache: damaged or lost, the index is rebuilt from the log. Sections (pages of object indexes and postings) come first, then the directory, then
-/// a trailer of 64 bytes at the end of the file:
+/// A cache: damaged or lost, the index is rebuilt from the log. Sections (pages of object indexes and postings) come
+/// first, then the directory, then a trailer of 64 bytes at the end of the file:
 ///
 /// | offset | bytes | what |
 /// |---|---|---|
@@ -21,8 +21,8 @@ struct Checkpoint {
     static let magic: [UInt8] = Array("STRACHK1".utf8)
     static let trailerByteCount = 64
     static let directoryMaximumByteCount = 256 << 20
-    /// Checkpoints up to this size are checked to the last byte when they are opened (half a millisecond); of larger ones each page when it is
-    /// first touched.
+    /// Checkpoints up to this size are checked to the last byte when they are opened (half a millisecond); of larger
+    /// ones each page when it is first touched.
     static let checkedMaximumByteCount: Int64 = 4 << 20
 
     var number: UInt32
@@ -118,7 +118,8 @@ struct Checkpoint {
     ///
     /// - Throws: `.corruption` or `.io`: the caller goes on without it.
     ///
-    /// - Parameter removesDamaged: whether the file is removed when a page turns out damaged later, so that the next opening rebuilds the index
+    /// - Parameter removesDamaged: whether the file is removed when a page turns out damaged later, so that the next
+    ///   opening rebuilds the index
     ///   from the log.
     static func open(number: UInt32, source: BlockSource, removesDamaged: Bool) throws(StoreError) -> Checkpoint {
         let path = source.files.checkpoint(number)
@@ -257,7 +258,8 @@ struct Checkpoint {
     }
 }
 
-/// Reads pages of a checkpoint with pread(2): a page the disk cannot give is an error, where a mapped one would end the process.
+/// Reads pages of a checkpoint with pread(2): a page the disk cannot give is an error, where a mapped one would end
+/// the process.
 final class CheckpointPages: PageSource {
     let path: FilePath
     private let file: any File

@@ -2,14 +2,15 @@ internal import StrataIO
 internal import SystemPackage
 
 #if canImport(Glibc)
-    internal import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-    internal import Musl
+internal import Musl
 #elseif canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #endif
 
-/// The process number in a store's lock file, so that a refusal can name the holder. Only information: the lock itself is what counts.
+/// The process number in a store's lock file, so that a refusal can name the holder. Only information: the lock
+/// itself is what counts.
 enum LockHolder {
     static func write(_ file: any File) throws(Errno) {
         let text = Array("\(getpid())\n".utf8)

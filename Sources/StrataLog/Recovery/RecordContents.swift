@@ -26,7 +26,8 @@ struct RecordContents {
     ) throws(StoreError) {
         func corrupt(_ what: String, at position: Int = 0) -> StoreError {
             StoreError(
-                .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset + position)
+                .corruption, what, path: source.files.segment(segment).string, segment: segment,
+                offset: offset + position)
         }
         let bodyEnd = RecordHeader.byteCount + header.bodyByteCount
         guard bytes.count == header.byteCount, bodyEnd + RecordFooter.byteCount <= bytes.count else {

@@ -1,7 +1,8 @@
 internal import StrataIO
 internal import SystemPackage
 
-/// Reads the records of one segment in order, through a window, so that a log of small records does not cost two system calls for each.
+/// Reads the records of one segment in order, through a window, so that a log of small records does not cost two
+/// system calls for each.
 final class RecordReader {
     private static let windowMinimumByteCount = 256 << 10
 
@@ -15,7 +16,8 @@ final class RecordReader {
     private var windowOffset = 0
     private var windowCount = 0
 
-    init(files: StoreFiles, storeUUID: StoreUUID, segment: UInt32, file: any File, limit: Int? = nil) throws(StoreError) {
+    init(files: StoreFiles, storeUUID: StoreUUID, segment: UInt32, file: any File, limit: Int? = nil) throws(StoreError)
+    {
         self.segment = segment
         self.file = file
         self.storeUUID = storeUUID
@@ -69,7 +71,8 @@ final class RecordReader {
     /// The segment's own header.
     func segmentHeader() throws(StoreError) -> SegmentHeader {
         guard let bytes = try bytes(at: 0, count: SegmentHeader.byteCount) else {
-            throw StoreError(.corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
+            throw StoreError(
+                .corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
         }
         return try SegmentHeader(bytes, segment: segment)
     }

@@ -106,7 +106,8 @@ struct StoreOpener {
             try? file.close()
             throw StoreError(
                 .locked,
-                holder.map { "the store is being written by process \($0)" } ?? "the store is being written by another process",
+                holder.map { "the store is being written by process \($0)" }
+                    ?? "the store is being written by another process",
                 path: files.directory.string)
         }
         // Only for the message that a second writer gets: a full disk must not keep the first one out.
@@ -126,7 +127,8 @@ struct StoreOpener {
                 if failure == nil { failure = error }
             }
         }
-        // One segment whose header is damaged may be the start of a store that was never finished: judged when its records are looked for.
+        // One segment whose header is damaged may be the start of a store that was never finished: judged when its
+        // records are looked for.
         if let failure, listing.segments.count > 1 { throw failure }
         return options.newStoreUUID ?? .random()
     }
@@ -137,13 +139,14 @@ struct StoreOpener {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
         defer { bytes.deallocate() }
         guard try io("read", path, { () throws(Errno) in try file.readAll(into: bytes, at: 0) }) else {
-            throw StoreError(.corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
+            throw StoreError(
+                .corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
         }
         return try SegmentHeader(UnsafeRawBufferPointer(bytes), segment: segment)
     }
 
-    /// A crash while a segment is being made leaves a file without sound header and preamble. Nothing was committed to it, so it is removed;
-    /// but only when nothing says that something was.
+    /// A crash while a segment is being made leaves a file without sound header and preamble. Nothing was committed
+    /// to it, so it is removed; but only when nothing says that something was.
     private mutating func dropUnfinishedSegments(
         _ listing: inout StoreFiles.Listing, _ manifest: Manifest?, _ source: BlockSource
     ) throws(StoreError) {
@@ -184,7 +187,8 @@ struct StoreOpener {
             // Otherwise replaying would take it for a torn tail and cut it off.
             guard record.sequence == header.previousSequence, record.previousChecksum == header.previousChecksum else {
                 return StoreError(
-                    .corruption, "the segment's preamble does not follow its header", path: files.segment(segment).string,
+                    .corruption, "the segment's preamble does not follow its header",
+                    path: files.segment(segment).string,
                     segment: segment, offset: offset)
             }
             _ = try RecordContents(bytes, header: record, segment: segment, offset: offset, source: source)
@@ -204,7 +208,8 @@ struct StoreOpener {
         return false
     }
 
-    private func reader(_ segment: UInt32, _ source: BlockSource, limit: Int? = nil) throws(StoreError) -> RecordReader {
+    private func reader(_ segment: UInt32, _ source: BlockSource, limit: Int? = nil) throws(StoreError) -> RecordReader
+    {
         let path = files.segment(segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
         return try RecordReader(
@@ -213,7 +218,8 @@ struct StoreOpener {
 
     // MARK: A new store
 
-    /// Makes a new store or leaves nothing of it: after a failed flush of a directory only names that are made anew can become durable.
+    /// Makes a new store or leaves nothing of it: after a failed flush of a directory only names that are made anew
+    /// can become durable.
     private mutating func createOrAbandon(
         _ schema: Schema?, _ manifest: Manifest?, _ lock: (any File)?
     ) throws(StoreError) -> OpenedStore {
@@ -333,7 +339,8 @@ struct StoreOpener {
         return chain
     }
 
-    /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when there is none.
+    /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when
+    /// there is none.
     private mutating func loadCheckpoint(
         _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
@@ -343,7 +350,8 @@ struct StoreOpener {
                 let end = checkpoint.snapshot.end
                 guard chain.contains(where: { $0.segment == end.segment }) else {
                     throw StoreError(
-                        .corruption, "checkpoint \(number) was made when the log reached segment \(end.segment), which is missing",
+                        .corruption,
+                        "checkpoint \(number) was made when the log reached segment \(end.segment), which is missing",
                         path: files.segment(end.segment).string, segment: end.segment)
                 }
                 report.checkpoint = number
@@ -384,7 +392,8 @@ struct StoreOpener {
                 if case .bad(let error) = stop { throw error }
                 guard replayer.end.position.offset == next.previousValidByteCount else {
                     throw StoreError(
-                        .corruption, "the segment ends at \(replayer.end.position.offset), the next one says at \(next.previousValidByteCount)",
+                        .corruption,
+                        "the segment ends at \(replayer.end.position.offset), the next one says at \(next.previousValidByteCount)",
                         path: files.segment(chain[index].segment).string, segment: chain[index].segment,
                         offset: replayer.end.position.offset)
                 }
@@ -434,17 +443,20 @@ struct StoreOpener {
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .readWrite) }
         var byteCount = Int(try io("measure", path) { () throws(Errno) in try file.byteCount() })
         if isTorn {
-            // Cut, and made durable before anything is appended: what stays behind could later pass for the next record.
+            // Cut, and made durable before anything is appended: what stays behind could later pass for the next
+            // record.
             try io("truncate", path) { () throws(Errno) in try file.truncate(to: Int64(end.offset)) }
             byteCount = end.offset
         }
         if isTorn || manifest?.durable != end {
-            // What was replayed may be in the page cache only, the names of files too; from here on it counts as durable. (Without flushing the
-            // directory a segment that a killed process had just made was lost with the power, and every later commit in it.)
+            // What was replayed may be in the page cache only, the names of files too; from here on it counts as
+            // durable. (Without flushing the directory a segment that a killed process had just made was lost with
+            // the power, and every later commit in it.)
             try rewrite(replayer, file, path)
             try io("flush", path) { () throws(Errno) in try file.sync() }
         }
-        // Also of a store that was closed in order: the removal of a segment that could not be made may not be durable yet.
+        // Also of a store that was closed in order: the removal of a segment that could not be made may not be
+        // durable yet.
         try syncNames(isNew: manifest == nil)
         source.register(file, segment: end.segment)
         return (file, byteCount)
@@ -452,8 +464,8 @@ struct StoreOpener {
 
     /// Writes the end of the log again, as far as nothing proves that it was durable.
     ///
-    /// After a flush that failed, the page cache holds bytes that the disk does not have, marked clean: another flush would succeed without
-    /// writing them. Written again, they are dirty.
+    /// After a flush that failed, the page cache holds bytes that the disk does not have, marked clean: another flush
+    /// would succeed without writing them. Written again, they are dirty.
     private func rewrite(_ replayer: LogReplayer, _ file: any File, _ path: FilePath) throws(StoreError) {
         let end = replayer.end.position
         let start = replayer.durable.segment == end.segment ? min(replayer.durable.offset, end.offset) : 0

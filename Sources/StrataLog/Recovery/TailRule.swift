@@ -1,8 +1,8 @@
 /// Tells a torn tail from corruption.
 ///
-/// Each record carries the point up to which the log was known durable when it was written. The first bad record is a torn tail only if nothing
-/// anywhere claims that its bytes were durable: then what was acknowledged ends before it, and it may be cut off. Otherwise acknowledged
-/// data is damaged, and cutting would lose it silently.
+/// Each record carries the point up to which the log was known durable when it was written. The first bad record is a
+/// torn tail only if nothing anywhere claims that its bytes were durable: then what was acknowledged ends before it,
+/// and it may be cut off. Otherwise acknowledged data is damaged, and cutting would lose it silently.
 struct TailRule {
     /// The furthest point that manifest, checkpoint and the records before the bad one claim to be durable.
     let durable: LogPosition

@@ -1,7 +1,7 @@
 /// The store as it was after one transaction.
 ///
-/// Immutable and safe to use from any thread. Keeping it keeps its index pages in memory and its rows readable; taking and releasing
-/// one costs a reference count.
+/// Immutable and safe to use from any thread. Keeping it keeps its index pages in memory and its rows readable;
+/// taking and releasing one costs a reference count.
 public final class Snapshot: Sendable {
     /// Number of the newest transaction it shows, 0 for a new store.
     public let sequence: UInt64
@@ -71,7 +71,8 @@ public final class Snapshot: Sendable {
         return with(indexes: indexes, postings: postings)
     }
 
-    /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key count.
+    /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key
+    /// count.
     ///
     /// - Throws: `.corruption` when a page of the checkpoint is damaged, `.io` when it cannot be read.
     /// - Complexity: O(1): three memory accesses once the page is loaded.
@@ -117,7 +118,8 @@ public final class Snapshot: Sendable {
         return try list.count(of: target)
     }
 
-    /// Visits the rows of a root entity and its subentities, as runs of neighbouring rows with ascending keys, until `body` returns false.
+    /// Visits the rows of a root entity and its subentities, as runs of neighbouring rows with ascending keys, until
+    /// `body` returns false.
     public func forEachRun(root: UInt16, _ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {
         guard let position = layout.position(ofRoot: root) else { return }
         try indexes[position].forEachRun(body)

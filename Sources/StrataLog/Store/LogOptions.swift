@@ -11,11 +11,11 @@ public struct LogOptions: Sendable {
     public enum Durability: Sendable, Hashable {
         /// Flushed before the commit returns: survives power loss. The default.
         case full
-        /// Survives the process at once; power loss may take the commits of at most this many milliseconds before it, newest first,
-        /// never one from the middle.
-        case interval(milliseconds: Int)
-        /// Survives the process at once; power loss may take commits that the system (and Strata, every 64 MiB) has not flushed yet,
+        /// Survives the process at once; power loss may take the commits of at most this many milliseconds before it,
         /// newest first, never one from the middle.
+        case interval(milliseconds: Int)
+        /// Survives the process at once; power loss may take commits that the system (and Strata, every 64 MiB) has
+        /// not flushed yet, newest first, never one from the middle.
         case os
     }
 

@@ -5,14 +5,14 @@ internal import SystemPackage
 extension LogStore {
     /// Writes a checkpoint of the newest state, names it in the manifest and removes those it replaces (but for one).
     ///
-    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time: whoever comes while
-    /// another is being written waits for it.
+    /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time:
+    /// whoever comes while another is being written waits for it.
     func writeCheckpoint() throws(StoreError) {
         try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: false) }
     }
 
-    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock goes: another process may
-    /// write its own from then on.
+    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock
+    /// goes: another process may write its own from then on.
     func writeLastCheckpoint() throws(StoreError) {
         try checkpointing.withLock { _ throws(StoreError) in
             defer { try? lock?.close() }
@@ -37,8 +37,8 @@ extension LogStore {
         removeOldCheckpoints()
     }
 
-    /// Lets the newest snapshot read what is in the checkpoint from there: memory holds only what came after it, and the file of the
-    /// checkpoint before is let go.
+    /// Lets the newest snapshot read what is in the checkpoint from there: memory holds only what came after it, and
+    /// the file of the checkpoint before is let go.
     private func rebase(onto number: UInt32, from sealed: Snapshot) throws(StoreError) {
         let reopened = try Checkpoint.open(number: number, source: source, removesDamaged: true).snapshot
         try withWriter { _ throws(StoreError) in
@@ -47,8 +47,8 @@ extension LogStore {
         }
     }
 
-    /// The state that is durable now, with what is in it kept apart from what comes later. Closing lets go of the writer with the same
-    /// lock: no commit is acknowledged behind this flush.
+    /// The state that is durable now, with what is in it kept apart from what comes later. Closing lets go of the
+    /// writer with the same lock: no commit is acknowledged behind this flush.
     private func flushed(
         isClosing: Bool
     ) throws(StoreError) -> (sealed: Snapshot, facts: StoreFacts, durable: LogPosition) {
@@ -79,7 +79,8 @@ extension LogStore {
         try manifest.write(files)
     }
 
-    /// Keeps the newest two: the older one serves if the newer turns out damaged. What cannot be removed only takes space.
+    /// Keeps the newest two: the older one serves if the newer turns out damaged. What cannot be removed only takes
+    /// space.
     private func removeOldCheckpoints() {
         guard let listing = try? files.list() else { return }
         for number in listing.checkpoints.dropLast(2) {

@@ -5,19 +5,24 @@ public import SystemPackage
 extension LogStore {
     /// Opens or creates the store in a directory.
     ///
-    /// Loads the newest sound checkpoint, replays what was committed after it, and cuts off what was never acknowledged (``recovery`` tells).
+    /// Loads the newest sound checkpoint, replays what was committed after it, and cuts off what was never
+    /// acknowledged (``recovery`` tells).
     ///
     /// - Parameters:
     ///   - path: the store's directory; created with mode 0700 if it is missing and the options allow it.
-    ///   - schema: the shape of rows to be written; registered as a new version if the store's newest differs. Nil keeps what is there.
-    /// - Throws: `.locked` when another process (or another open in this one) writes the store; `.notFound`; `.corruption`, naming segment and
-    ///   offset, when acknowledged data is damaged (nothing is changed then); `.unsupportedFormat`; `.io`; `.schemaMismatch` when a read-only open asks
+    ///   - schema: the shape of rows to be written; registered as a new version if the store's newest differs. Nil
+    ///   keeps what is there.
+    /// - Throws: `.locked` when another process (or another open in this one) writes the store; `.notFound`;
+    ///   `.corruption`, naming segment and
+    ///   offset, when acknowledged data is damaged (nothing is changed then); `.unsupportedFormat`; `.io`;
+    ///   `.schemaMismatch` when a read-only open asks
     ///   for another schema than the stored one.
     /// - Complexity: in proportion to what was committed since the last checkpoint, not to the size of the store.
     public static func open(
         _ path: FilePath, in fileSystem: any FileSystem, options: LogOptions = LogOptions(), schema: Schema?
     ) throws(StoreError) -> LogStore {
-        guard options.segmentMaximumBytes >= 64 << 10, options.segmentMaximumBytes <= Location.segmentMaximumBytes else {
+        guard options.segmentMaximumBytes >= 64 << 10, options.segmentMaximumBytes <= Location.segmentMaximumBytes
+        else {
             throw StoreError(.invalidArgument, "segmentMaximumBytes must be 64 KiB to 1 GiB")
         }
         guard options.cacheMaximumBytes >= 0, options.checkpointTailBytes > 0, options.preallocationMinimumBytes > 0
@@ -64,20 +69,24 @@ extension LogStore {
         }
     }
 
-    /// A newer schema may add entities, and slots behind those that an entity has: rows of all versions are addressed by one numbering.
+    /// A newer schema may add entities, and slots behind those that an entity has: rows of all versions are addressed
+    /// by one numbering.
     private static func check(_ new: Schema, follows old: Schema, _ path: String) throws(StoreError) {
         for entity in old.entities {
             guard let other = new.entity(entity.id) else { continue }
-            let isExtension = other.rootID == entity.rootID && other.slots.count >= entity.slots.count
+            let isExtension =
+                other.rootID == entity.rootID && other.slots.count >= entity.slots.count
                 && zip(entity.slots, other.slots).allSatisfy { $0.kind == $1.kind && $0.postingsID == $1.postingsID }
             guard isExtension else {
                 throw StoreError(
-                    .schemaMismatch, "entity \(entity.name) (\(entity.id)) has other slots than its stored rows", path: path)
+                    .schemaMismatch, "entity \(entity.name) (\(entity.id)) has other slots than its stored rows",
+                    path: path)
             }
         }
     }
 
-    /// Committed transactions with a higher number than `sequence`, in order, up to the newest now. 0 starts at the beginning.
+    /// Committed transactions with a higher number than `sequence`, in order, up to the newest now. 0 starts at the
+    /// beginning.
     ///
     /// - Complexity: O(log segments) to find the place; reading is sequential.
     public func history(after sequence: UInt64) throws(StoreError) -> HistoryReader {

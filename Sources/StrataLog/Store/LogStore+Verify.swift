@@ -41,10 +41,12 @@ extension LogStore {
             position: LogPosition(segment: first.reader.segment, offset: SegmentHeader.byteCount),
             sequence: first.header.previousSequence, checksum: first.header.previousChecksum)
         var replayer = LogReplayer(
-            base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(), durable: start.position)
+            base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(),
+            durable: start.position)
         for (index, entry) in readers.enumerated() {
             if index > 0 { try replayer.enter(entry.header) }
-            let limit = index + 1 < readers.count ? readers[index + 1].header.previousValidByteCount : snapshot.end.offset
+            let limit =
+                index + 1 < readers.count ? readers[index + 1].header.previousValidByteCount : snapshot.end.offset
             let reader = try RecordReader(
                 files: files, storeUUID: storeUUID, segment: entry.reader.segment,
                 file: try source.file(segment: entry.reader.segment), limit: limit)

@@ -5,7 +5,8 @@ internal import SystemPackage
 
 /// An append-only store of rows: the engine under the object graph.
 ///
-/// Entities are numbers, properties are slots, rows are bytes. Every commit is one record of the log and one flush; readers hold a
+/// Entities are numbers, properties are slots, rows are bytes. Every commit is one record of the log and one flush;
+/// readers hold a
 /// ``Snapshot`` and wait for nothing. Safe to use from any thread.
 public final class LogStore: Sendable {
     let files: StoreFiles
@@ -102,8 +103,8 @@ public final class LogStore: Sendable {
 
     // MARK: Writing
 
-    /// Reserves consecutive primary keys of a root entity and returns the first. A key is never handed out twice by this process, and never again at
-    /// all once an object with it was committed.
+    /// Reserves consecutive primary keys of a root entity and returns the first. A key is never handed out twice by
+    /// this process, and never again at all once an object with it was committed.
     ///
     /// - Precondition: `count` is positive.
     public func allocateKeys(root: UInt16, count: Int) -> UInt64 {
@@ -125,8 +126,10 @@ public final class LogStore: Sendable {
     ///
     /// Commits from several threads at once share a flush. An empty transaction is not written.
     ///
-    /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing became visible, the log
-    ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more until it is opened again (then
+    /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing
+    ///   became visible, the log
+    ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more
+    ///   until it is opened again (then
     ///   the outcome is known only after that); `.tooLarge`; `.closed`.
     public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
         precondition(!transaction.isSpent, "a transaction is committed once")
@@ -152,7 +155,8 @@ public final class LogStore: Sendable {
                 return
             }
             let keys = state.withLock { state in state.nextKeys }
-            writer.raiseNextKeys(keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
+            writer.raiseNextKeys(
+                keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in published.withLock { $0 = snapshot } }
             note(writer)
@@ -191,7 +195,8 @@ public final class LogStore: Sendable {
         }
     }
 
-    /// Writes a checkpoint that has fallen due. A failure costs nothing but the time a later opening takes, so it is only counted.
+    /// Writes a checkpoint that has fallen due. A failure costs nothing but the time a later opening takes, so it is
+    /// only counted.
     private func runCheckpoint() {
         defer { state.withLock { $0.isCheckpointing = false } }
         do {
@@ -207,7 +212,8 @@ public final class LogStore: Sendable {
             return !state.isFlushScheduled
         }
         guard isNeeded else { return }
-        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+        DispatchQueue.global(qos: .userInitiated).asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
+            [weak self] in
             // A store that is let go before flushes as it goes.
             guard let self else { return }
             state.withLock { $0.isFlushScheduled = false }

@@ -3,7 +3,8 @@ public import SystemPackage
 /// What went wrong in the engine, with where.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
-        /// A system call failed; see ``StoreError/errno``. The operation had no effect unless the message says otherwise.
+        /// A system call failed; see ``StoreError/errno``. The operation had no effect unless the message says
+        /// otherwise.
         case io
         /// Bytes are not what was written: nothing was cut or changed.
         case corruption

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// One commit on its way through the queue.
 final class CommitRequest: @unchecked Sendable {
-    // Unchecked: `result` is set by the leader before it signals the semaphore that the owner waits on; `prepared` is used by the
-    // leader only while the owner waits.
+    // Unchecked: `result` is set by the leader before it signals the semaphore that the owner waits on; `prepared` is
+    // used by the leader only while the owner waits.
     let prepared: PreparedTransaction
     var result: Result<CommitReceipt, StoreError>?
     fileprivate let semaphore = DispatchSemaphore(value: 0)
@@ -17,8 +17,8 @@ final class CommitRequest: @unchecked Sendable {
 
 /// Group commit: whoever finds nobody at work leads, and takes along everyone who has come in the meantime.
 ///
-/// A follower waits on a semaphore of its own and is woken once, so that 32 writers do not wake each other in a herd. No delay is added to
-/// gather a group: while a leader waits for the disk, the next group forms by itself.
+/// A follower waits on a semaphore of its own and is woken once, so that 32 writers do not wake each other in a herd.
+/// No delay is added to gather a group: while a leader waits for the disk, the next group forms by itself.
 final class CommitQueue: Sendable {
     /// A group is not made longer than this many bytes, so that no commit waits for others without limit.
     private static let groupMaximumByteCount = 32 << 20
@@ -30,7 +30,8 @@ final class CommitQueue: Sendable {
 
     private let state = Mutex(State())
 
-    /// Returns when the request has its result. `process` gets a group in the order of arrival and gives each its result.
+    /// Returns when the request has its result. `process` gets a group in the order of arrival and gives each its
+    /// result.
     func submit(_ request: CommitRequest, process: ([CommitRequest]) -> Void) {
         let leads = state.withLock { state in
             state.waiting.append(request)

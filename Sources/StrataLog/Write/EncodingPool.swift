@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// One block on its way from rows in memory to bytes in the log.
 final class EncodingJob: @unchecked Sendable {
-    // Unchecked: `pending` and `encoded` are touched only by whoever took the job from the pool, and read by the transaction's thread
-    // after `EncodingPool.finish()`, which orders the two.
+    // Unchecked: `pending` and `encoded` are touched only by whoever took the job from the pool, and read by the
+    // transaction's thread after `EncodingPool.finish()`, which orders the two.
     let role: TransactionBody.BlockRole
     let entity: UInt16
     var pending: PendingBlock?
@@ -15,7 +15,8 @@ final class EncodingJob: @unchecked Sendable {
     /// Where the block was before a failed flush moved it.
     private(set) var replacedLocation = Location.absent
 
-    /// Where the block was placed; set by the commit, and again when a failed flush makes the log go on elsewhere, possibly on another thread.
+    /// Where the block was placed; set by the commit, and again when a failed flush makes the log go on elsewhere,
+    /// possibly on another thread.
     var location: Location { Location(rawValue: locationBits.load(ordering: .acquiring)) }
 
     init(role: TransactionBody.BlockRole, entity: UInt16) {
@@ -50,8 +51,8 @@ final class EncodingJob: @unchecked Sendable {
 
 /// Encodes a transaction's blocks on another core while rows are still being appended.
 ///
-/// Compression is most of the work of a large save (LZ4 takes about 1.6 ns a byte here), so the thread that fills rows hands each full
-/// block on at once and helps with what is left when it is done.
+/// Compression is most of the work of a large save (LZ4 takes about 1.6 ns a byte here), so the thread that fills
+/// rows hands each full block on at once and helps with what is left when it is done.
 final class EncodingPool: Sendable {
     private struct State {
         var waiting: [EncodingJob] = []
@@ -62,7 +63,8 @@ final class EncodingPool: Sendable {
         var isFinishing = false
     }
 
-    /// One helper: the committing thread is the other half of a two-core machine, and other writers have helpers of their own.
+    /// One helper: the committing thread is the other half of a two-core machine, and other writers have helpers of
+    /// their own.
     private static let maximumWorkers = 1
 
     private let state = Mutex(State())
@@ -105,8 +107,8 @@ final class EncodingPool: Sendable {
 
     /// Encodes what nobody has taken yet and waits for the rest. Everything submitted is encoded when this returns.
     ///
-    /// Waits only for jobs that are running, never for a helper that has not started: on a queue whose threads all stand here it might
-    /// not start for seconds.
+    /// Waits only for jobs that are running, never for a helper that has not started: on a queue whose threads all
+    /// stand here it might not start for seconds.
     func finish() {
         while let job = next(retiringWorker: false) { job.run() }
         let mustWait = state.withLock { state in

@@ -1,6 +1,7 @@
 /// Takes the new rows of one entity in one transaction, column by column.
 ///
-/// Rows are begun, their slots set in any order (those not set are null), and ended; nothing is allocated per row. Belongs to its
+/// Rows are begun, their slots set in any order (those not set are null), and ended; nothing is allocated per row.
+/// Belongs to its
 /// ``WriteTransaction`` and shares its thread rule: one thread at a time.
 public final class EntityWriter {
     /// Names a row so that ``WriteTransaction/location(of:)`` can tell where it went.
@@ -19,17 +20,18 @@ public final class EntityWriter {
     let layout: EntityLayout
     private unowned let transaction: WriteTransaction
     private let schemaVersion: UInt16
-    /// Blocks that rows are being added to, by role; made when they are first needed, since a small transaction needs one of them.
+    /// Blocks that rows are being added to, by role; made when they are first needed, since a small transaction needs
+    /// one of them.
     @exclusivity(unchecked) private var openBlocks: (inserted: OpenBlock?, updated: OpenBlock?, tombstones: OpenBlock?)
     @exclusivity(unchecked) private(set) var insertedKeys: [UInt64] = []
     @exclusivity(unchecked) private(set) var updated = Replacements()
     @exclusivity(unchecked) private(set) var deleted = Replacements()
-    /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs: a list for each group of deletes in
-    /// the change table.
+    /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs: a list for
+    /// each group of deletes in the change table.
     private(set) var tombstoneJobs: [[Int]] = []
 
-    // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for overlapping accesses
-    // are turned off here, where they cost more than the work.
+    // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for
+    // overlapping accesses are turned off here, where they cost more than the work.
     @exclusivity(unchecked) @usableFromInline var current: RowBuffer?
     @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
@@ -103,7 +105,8 @@ public final class EntityWriter {
     /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
     ///
     /// - Parameter changed: the slots whose values differ: they enter the history, and only their postings are changed.
-    /// - Throws: `.io` or `.corruption` when the replaced row has to be read (a relationship changes) and cannot be; nothing was begun.
+    /// - Throws: `.io` or `.corruption` when the replaced row has to be read (a relationship changes) and cannot be;
+    ///   nothing was begun.
     public func beginUpdate(key: UInt64, replacing: RowVersion, changed: SlotSet) throws(StoreError) {
         if keepsPostings {
             try readReplacedTargets(replacing, changed: changed)
@@ -213,7 +216,8 @@ public final class EntityWriter {
         if column.kind.fixedWidth == 0, !column.isNull(row.index), column.isExternal(row.index) {
             let value = column.external(row.index)
             if !transaction.source.isDurable(value) {
-                // A failed flush could still move the value (or has done so), and a reference to it would be left behind: so it is copied.
+                // A failed flush could still move the value (or has done so), and a reference to it would be left
+                // behind: so it is copied.
                 try transaction.source.read(value).withBytes { bytes throws(StoreError) in
                     buffer.set(slot, external: transaction.addLargeValue(bytes))
                 }
@@ -326,7 +330,8 @@ private final class OpenBlock {
     }
 }
 
-/// Relationship changes under one postings number. Those of inserted rows can be read from their blocks; the others are written down.
+/// Relationship changes under one postings number. Those of inserted rows can be read from their blocks; the others
+/// are written down.
 final class PostingsAccumulator {
     let postingsID: UInt16
     @exclusivity(unchecked) var inserted: [PostingChange] = []

@@ -70,7 +70,8 @@ struct GroupCommit {
                 transaction, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
         }
         guard !accepted.isEmpty else { return }
-        // Before anything is written: this may have to read pages of the checkpoint, and a commit that is in the log must not fail any more.
+        // Before anything is written: this may have to read pages of the checkpoint, and a commit that is in the log
+        // must not fail any more.
         var snapshot = try edit.finish(end: end.position, checksum: end.checksum)
         try writer.write(images, newEnd: end, unsynced: records)
         if durability == .full || writer.mustFlushSoon {
@@ -117,7 +118,9 @@ struct GroupCommit {
     }
 
     /// After a flush that failed and was made good elsewhere: points the index at the rows' new places.
-    private mutating func publishRelocated(_ publish: (Snapshot) -> Void, butNot unpublished: [UInt64] = []) throws(StoreError) {
+    private mutating func publishRelocated(
+        _ publish: (Snapshot) -> Void, butNot unpublished: [UInt64] = []
+    ) throws(StoreError) {
         let records = writer.takeRelocated()
         guard !records.isEmpty else { return }
         do throws(StoreError) {
@@ -129,7 +132,9 @@ struct GroupCommit {
         } catch {
             // The index goes on pointing at bytes that were given up: nothing may be built on that.
             let failure = StoreError(
-                .readOnly, "commits were moved by a failed flush and the index cannot be read: \(error). Open the store again to rebuild it")
+                .readOnly,
+                "commits were moved by a failed flush and the index cannot be read: \(error). Open the store again to rebuild it"
+            )
             writer.refuse(failure)
             throw failure
         }

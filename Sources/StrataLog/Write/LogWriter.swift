@@ -3,12 +3,14 @@ internal import SystemPackage
 
 /// The writing end of the log: the open segment, what is durable, and what to do when the disk refuses.
 ///
-/// Used by one thread at a time: ``LogStore`` keeps it in a mutex, which is held while the disk works. Readers never wait for it.
+/// Used by one thread at a time: ``LogStore`` keeps it in a mutex, which is held while the disk works. Readers never
+/// wait for it.
 final class LogWriter: @unchecked Sendable {
     // Unchecked: reached only through that mutex.
     /// Room kept free in a segment of maximal length for what stands at its head.
     static let preambleReserveByteCount = 16 << 20
-    /// Unflushed commits are kept in memory, to be written again if a flush fails; at this many bytes they are flushed whatever the durability.
+    /// Unflushed commits are kept in memory, to be written again if a flush fails; at this many bytes they are
+    /// flushed whatever the durability.
     static let unsyncedMaximumByteCount = 64 << 20
 
     /// A record that a failed flush would lose.
@@ -108,7 +110,8 @@ final class LogWriter: @unchecked Sendable {
         let contents = start.offset + preamble.bytes.count
         let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
         do throws(StoreError) {
-            try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount)) }
+            try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount))
+            }
             let headerBytes = header.encoded()
             try headerBytes.withBytes { bytes throws(StoreError) in
                 try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: 0) }
@@ -134,12 +137,14 @@ final class LogWriter: @unchecked Sendable {
         return (file, end, byteCount)
     }
 
-    /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind does not count any more.
+    /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind does not count any
+    /// more.
     private func startSegment() throws(StoreError) {
         var mayReappear = false
         defer {
-            // A segment that was written but could not be flushed or removed may be there after a crash, and its header says where this
-            // one ends: nothing may be added here. (Acknowledged commits that followed in the old segment were lost that way.)
+            // A segment that was written but could not be flushed or removed may be there after a crash, and its
+            // header says where this one ends: nothing may be added here. (Acknowledged commits that followed in the
+            // old segment were lost that way.)
             if mayReappear { mustLeaveSegment = true }
         }
         let created = try Self.createSegment(
@@ -147,8 +152,8 @@ final class LogWriter: @unchecked Sendable {
             mayReappear: &mayReappear)
         mayReappear = false
         if durable.position == end.position {
-            // Space reserved behind the end is given back; if that fails, only space is lost. (After a failed flush the bytes behind stay:
-            // snapshots may still be reading them.)
+            // Space reserved behind the end is given back; if that fails, only space is lost. (After a failed flush
+            // the bytes behind stay: snapshots may still be reading them.)
             try? file.truncate(to: Int64(durable.position.offset))
         } else {
             source.abandon(behind: durable.position)
@@ -173,12 +178,15 @@ final class LogWriter: @unchecked Sendable {
             if mustLeaveSegment || !fits(byteCount, at: end.position) { try startSegment() }
             guard fits(byteCount, at: end.position) else {
                 throw StoreError(
-                    .tooLarge, "a record of \(byteCount) bytes does not fit into a segment behind \(end.position.offset) bytes of preamble")
+                    .tooLarge,
+                    "a record of \(byteCount) bytes does not fit into a segment behind \(end.position.offset) bytes of preamble"
+                )
             }
         }
     }
 
-    /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits into an empty one.
+    /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits
+    /// into an empty one.
     func fits(_ byteCount: Int, at position: LogPosition) -> Bool {
         if position.offset + byteCount <= options.segmentMaximumBytes { return true }
         return position == segmentStart && position.offset + byteCount <= Location.segmentMaximumBytes
@@ -225,7 +233,8 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    /// After a failed write: takes away what may have been written behind the end, so that a later recovery cannot mistake it for a commit.
+    /// After a failed write: takes away what may have been written behind the end, so that a later recovery cannot
+    /// mistake it for a commit.
     private func rollBack() {
         // Where this fails the bytes may stay: then the next segment's header says that they do not count.
         do throws(Errno) {
@@ -255,8 +264,8 @@ final class LogWriter: @unchecked Sendable {
     /// Whether enough is unflushed that waiting longer would cost too much memory.
     var mustFlushSoon: Bool { unsyncedByteCount >= Self.unsyncedMaximumByteCount }
 
-    /// Makes everything written durable. After a failed flush the unflushed records are written again, from memory, into a new segment (never
-    /// flushed again where they were: the page cache may claim what the disk does not have).
+    /// Makes everything written durable. After a failed flush the unflushed records are written again, from memory,
+    /// into a new segment (never flushed again where they were: the page cache may claim what the disk does not have).
     ///
     /// - Returns: whether the records had to be written again, so that their rows now lie elsewhere.
     @discardableResult
@@ -355,7 +364,9 @@ final class LogWriter: @unchecked Sendable {
     /// Appends a record that changes the facts and makes it durable.
     ///
     /// - Precondition: there is room for it, see ``makeRoom(for:)``.
-    func append(_ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void) throws(StoreError) {
+    func append(
+        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void
+    ) throws(StoreError) {
         var next = end
         let record = UnsyncedRecord.plain(kind, body: body)
         let image = place(record, at: &next)
@@ -364,7 +375,8 @@ final class LogWriter: @unchecked Sendable {
         update(&facts)
     }
 
-    /// Before the store is closed: leaves a segment whose end could not be put in order, as its header alone would not say where it ends.
+    /// Before the store is closed: leaves a segment whose end could not be put in order, as its header alone would
+    /// not say where it ends.
     func putEndInOrder() throws(StoreError) {
         if failure == nil, mustLeaveSegment { try startSegment() }
     }

@@ -15,12 +15,14 @@ final class PreparedTransaction {
     init(_ transaction: WriteTransaction) throws(StoreError) {
         if let large = transaction.largeValues.first(where: { $0.rawByteCount > LargeValue.maximumByteCount }) {
             throw StoreError(
-                .tooLarge, "a value of \(large.rawByteCount) bytes: the log takes at most \(LargeValue.maximumByteCount)")
+                .tooLarge,
+                "a value of \(large.rawByteCount) bytes: the log takes at most \(LargeValue.maximumByteCount)")
         }
         for writer in transaction.writers {
             if let key = writer.firstRepeatedKey {
                 throw StoreError(
-                    .invalidArgument, "the transaction changes object \(key) of entity \(writer.layout.id) more than once")
+                    .invalidArgument,
+                    "the transaction changes object \(key) of entity \(writer.layout.id) more than once")
             }
         }
         transaction.finishEncoding()
@@ -46,7 +48,8 @@ final class PreparedTransaction {
         guard max(changeCount, linkCount) <= TransactionBody.maximumCount else {
             throw StoreError(
                 .tooLarge,
-                "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts")
+                "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
+            )
         }
         self.body = body.encoded()
         bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
@@ -54,7 +57,9 @@ final class PreparedTransaction {
         byteCount = RecordImage.byteCount(body: self.body.count, pieces: pieces)
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
-                .tooLarge, "transaction of \(byteCount) bytes: the log takes at most \(RecordHeader.maximumByteCount); save in parts")
+                .tooLarge,
+                "transaction of \(byteCount) bytes: the log takes at most \(RecordHeader.maximumByteCount); save in parts"
+            )
         }
     }
 

@@ -6,7 +6,8 @@ final class RecordImage {
     private var filled: Int
     private var pieceChecksums: [UInt32] = []
 
-    /// Memory for a record, with its body in place. The header is added by ``finish(header:)``, when the pieces are known.
+    /// Memory for a record, with its body in place. The header is added by ``finish(header:)``, when the pieces are
+    /// known.
     init(byteCount: Int, body: [UInt8]) {
         bytes = .allocate(byteCount: byteCount, alignment: Location.alignmentBytes)
         filled = RecordHeader.byteCount

@@ -1,7 +1,7 @@
 /// Changes gathered for one atomic commit.
 ///
-/// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full blocks are encoded on
-/// another core while it is being filled.
+/// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full
+/// blocks are encoded on another core while it is being filled.
 public final class WriteTransaction {
     public typealias RowTicket = EntityWriter.RowTicket
 
@@ -44,7 +44,8 @@ public final class WriteTransaction {
 
     /// Records a deletion of the object whose row was read as `replacing`.
     ///
-    /// - Throws: `.io` or `.corruption` when the row's relationships or preserved values cannot be read; the deletion was not recorded.
+    /// - Throws: `.io` or `.corruption` when the row's relationships or preserved values cannot be read; the deletion
+    ///   was not recorded.
     public func delete(_ ref: ObjectRef, replacing: RowVersion) throws(StoreError) {
         try writer(for: ref.entity).delete(key: ref.key, replacing: replacing)
     }

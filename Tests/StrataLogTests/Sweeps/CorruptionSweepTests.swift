@@ -4,7 +4,8 @@ import Testing
 
 @testable import StrataLog
 
-/// Damages a small store in every place: what is read afterwards is what was written, or an error says where the damage is.
+/// Damages a small store in every place: what is read afterwards is what was written, or an error says where the
+/// damage is.
 @Suite(.sweep) struct CorruptionSweepTests {
     typealias Corruption = SimulatedFileSystem.Corruption
 
@@ -40,7 +41,8 @@ import Testing
         do {
             let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())
             if Int(store.snapshot.sequence) < model.states.count - 1 {
-                // Cutting is right only where nothing says that the bytes were durable: the newest commit of a store that was not closed.
+                // Cutting is right only where nothing says that the bytes were durable: the newest commit of a store
+                // that was not closed.
                 #expect(mayCut, "\(hint): acknowledged commits were cut off silently")
                 tally.cut += 1
             }
@@ -70,7 +72,8 @@ import Testing
             var offset = 0
             while offset < contents.count {
                 try examine(base, model, path, .flipByte(offset: offset), mayCut: !closed, &tally)
-                let isDull = offset + 64 < contents.count
+                let isDull =
+                    offset + 64 < contents.count
                     && contents[offset..<offset + 64].allSatisfy { $0 == contents[offset] }
                 offset += isDull ? 61 : 1
             }
@@ -87,7 +90,8 @@ import Testing
             for sector in 0..<sectors {
                 let start = sector * 512
                 try examine(base, model, path, .zero(start..<start + 512), mayCut: !closed, &tally)
-                for other in Set([sector + 1, sector + 3, sectors - 1 - sector]) where other < sectors && other > sector {
+                for other in Set([sector + 1, sector + 3, sectors - 1 - sector]) where other < sectors && other > sector
+                {
                     try examine(base, model, path, .swap(start, other * 512, byteCount: 512), mayCut: !closed, &tally)
                     try examine(
                         base, model, path, .duplicate(start..<start + 512, at: other * 512), mayCut: !closed, &tally)

@@ -6,8 +6,8 @@ import Testing
 
 /// Crashes after every operation of random workloads, and after every operation of the recovery that follows.
 ///
-/// Whatever the crash leaves: opening succeeds without help, every acknowledged commit is there, none is there in part, and the store is the
-/// model's state at one transaction. (Lost otherwise: whole saves, or the middle of one.)
+/// Whatever the crash leaves: opening succeeds without help, every acknowledged commit is there, none is there in
+/// part, and the store is the model's state at one transaction. (Lost otherwise: whole saves, or the middle of one.)
 @Suite(.sweep) struct CrashSweepTests {
     typealias Policy = SimulatedFileSystem.CrashPolicy
 
@@ -39,11 +39,13 @@ import Testing
         try workload.run(steps: 20)
         let tally = try Self.sweep(
             fileSystem.trace, workload.model, StoreWorkload.options(durability), seed: seed, isWeak: true)
-        print("crash sweep \(durability) seed \(seed): \(tally.states) states, \(tally.lostUnacknowledged) lost a suffix")
+        print(
+            "crash sweep \(durability) seed \(seed): \(tally.states) states, \(tally.lostUnacknowledged) lost a suffix")
     }
 
     static func sweep(
-        _ trace: SimulatedFileSystem.Trace, _ model: StoreModel, _ options: LogOptions, seed: UInt64, isWeak: Bool = false
+        _ trace: SimulatedFileSystem.Trace, _ model: StoreModel, _ options: LogOptions, seed: UInt64,
+        isWeak: Bool = false
     ) throws -> Tally {
         var tally = Tally()
         var cursor = trace.cursor()
@@ -55,7 +57,8 @@ import Testing
             for (policy, count) in policies where policy == .killed || cursor.hasUnsyncedChanges {
                 for _ in 0..<count {
                     crashSeed += 1
-                    let hint = "seed \(seed), crash after operation \(cursor.position), \(policy), crash seed \(crashSeed)"
+                    let hint =
+                        "seed \(seed), crash after operation \(cursor.position), \(policy), crash seed \(crashSeed)"
                     let image = cursor.image(policy: policy, seed: crashSeed)
                     let floor = isWeak && policy != .killed ? 0 : acknowledged
                     try check(image, model, options, floor: floor, acknowledged: acknowledged, hint, &tally)
@@ -101,7 +104,8 @@ import Testing
         _ image: SimulatedFileSystem, _ model: StoreModel, _ options: LogOptions, floor: Int, isWeak: Bool,
         _ hint: String, _ crashSeed: UInt64, _ tally: inout Tally
     ) throws {
-        // The trace of the image begins with the recovery that `check` made; one more commit shows that the log can go on.
+        // The trace of the image begins with the recovery that `check` made; one more commit shows that the log can
+        // go on.
         var cursor = image.trace.cursor()
         var seed = crashSeed &* 31
         repeat {

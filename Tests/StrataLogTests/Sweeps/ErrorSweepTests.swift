@@ -6,8 +6,8 @@ import Testing
 
 /// Makes the N-th call to the file system fail, for every N, in every way.
 ///
-/// A commit that throws leaves nothing visible, one that returns is never lost, nothing traps, and once the disk works again so does the
-/// store.
+/// A commit that throws leaves nothing visible, one that returns is never lost, nothing traps, and once the disk
+/// works again so does the store.
 @Suite(.sweep) struct ErrorSweepTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
@@ -80,7 +80,8 @@ import Testing
                 nextName += 1
                 let notes = [UInt8](repeating: UInt8(truncatingIfNeeded: nextName), count: large ? 40_000 : 300)
                 let person = StoreModel.Person(
-                    name: "n\(nextName)", age: 1, department: ObjectRef(entity: SampleSchema.department, key: 1), notes: notes)
+                    name: "n\(nextName)", age: 1, department: ObjectRef(entity: SampleSchema.department, key: 1),
+                    notes: notes)
                 writer.beginInsert(key: key + UInt64(offset))
                 writer.set(0, person.name)
                 writer.set(1, person.age)
@@ -122,7 +123,8 @@ import Testing
                 fileSystem.removeFaults()
                 let hint = "\(kind.name), call \(number) of \(calls), flush loses \(losesUnflushed)"
                 try check(fileSystem.fork(), workload, hint)
-                try check(fileSystem.crashImage(policy: .strict, seed: UInt64(number)), workload, hint + ", then power loss")
+                try check(
+                    fileSystem.crashImage(policy: .strict, seed: UInt64(number)), workload, hint + ", then power loss")
             }
         }
         print("error sweep, \(kind.name): \(calls * 2) runs, \(failures) failed steps")
@@ -140,7 +142,9 @@ import Testing
         for state in workload.states.dropFirst() { model.commit(state) }
         let acknowledged = workload.states.count - 1
         let sequence = Int(store.snapshot.sequence)
-        #expect(sequence >= acknowledged, "\(hint): transaction \(acknowledged) was acknowledged, the store ends at \(sequence)")
+        #expect(
+            sequence >= acknowledged,
+            "\(hint): transaction \(acknowledged) was acknowledged, the store ends at \(sequence)")
         if sequence == acknowledged + 1, let maybe = workload.uncertain.last {
             // Thrown as "outcome unknown": whole or not at all.
             model.commit(maybe)
@@ -155,7 +159,8 @@ import Testing
         try store.close()
     }
 
-    /// A failed flush must not be retried on its file: the commit is written again elsewhere and is durable when it returns.
+    /// A failed flush must not be retried on its file: the commit is written again elsewhere and is durable when it
+    /// returns.
     @Test func aFailedFlushIsMadeGoodElsewhere() throws {
         let fileSystem = SimulatedFileSystem()
         let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())
@@ -179,9 +184,11 @@ import Testing
         let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())
         let kept = try StoreTests.insert(store, 3, department: .null)
         fileSystem.inject(
-            SimulatedFileSystem.Fault(.fail(.ioError), atCall: 1, of: .syncData, repetition: .always, flushLoss: .everything))
+            SimulatedFileSystem.Fault(
+                .fail(.ioError), atCall: 1, of: .syncData, repetition: .always, flushLoss: .everything))
         fileSystem.inject(
-            SimulatedFileSystem.Fault(.fail(.ioError), atCall: 1, of: .sync, repetition: .always, flushLoss: .everything))
+            SimulatedFileSystem.Fault(
+                .fail(.ioError), atCall: 1, of: .sync, repetition: .always, flushLoss: .everything))
         let error = #expect(throws: StoreError.self) { try StoreTests.insert(store, 3, department: .null) }
         #expect(error?.code == .readOnly)
         #expect(error?.errno == .ioError)

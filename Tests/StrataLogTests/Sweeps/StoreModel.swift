@@ -24,7 +24,8 @@ struct StoreModel {
         states.append(contents)
     }
 
-    /// Compares a store with the model at the store's own sequence number, row by row, with the index, counts and relationships.
+    /// Compares a store with the model at the store's own sequence number, row by row, with the index, counts and
+    /// relationships.
     func check(_ store: LogStore, _ hint: @autoclosure () -> String) throws {
         let snapshot = store.snapshot
         let sequence = Int(snapshot.sequence)
@@ -50,7 +51,9 @@ struct StoreModel {
         #expect(found == expected, "\(hint()): wrong contents at transaction \(sequence)")
         #expect(snapshot.count(entity: SampleSchema.person) == expected.count, "\(hint()): wrong count")
         var members: [ObjectRef: [ObjectRef]] = [:]
-        for (ref, person) in expected where !person.department.isNull { members[person.department, default: []].append(ref) }
+        for (ref, person) in expected where !person.department.isNull {
+            members[person.department, default: []].append(ref)
+        }
         for key in 1...UInt64(3) {
             let department = ObjectRef(entity: SampleSchema.department, key: key)
             let listed = try snapshot.referrers(postings: SampleSchema.postings, to: department)
@@ -138,7 +141,8 @@ final class StoreWorkload {
         return new
     }
 
-    /// Runs `count` random steps: commits of one to many rows, now and then a checkpoint, a metadata change, or closing and opening again.
+    /// Runs `count` random steps: commits of one to many rows, now and then a checkpoint, a metadata change, or
+    /// closing and opening again.
     func run(steps count: Int) throws {
         _ = try opened()
         fileSystem.mark("0")

@@ -2,7 +2,8 @@
 //
 //     packagegraph-sqlite [--batch N] [INDEX]
 //
-// Prints a line for each variant: name, seconds of inserting, rows a second, bytes of the closed database; tabs between.
+// Prints a line for each variant: name, seconds of inserting, rows a second, bytes of the closed database; tabs
+// between.
 import DebianIndex
 import Foundation
 

@@ -36,7 +36,8 @@ public struct PackageIndex: Sendable {
     /// Reads the files, one after another, without keeping their bytes.
     ///
     /// - Parameter paths: Package indexes, plain or in LZ4 frames, or dpkg's status file.
-    /// - Throws: ``IndexError`` naming the file and, where there is one, the line; `.empty` when no file holds a package.
+    /// - Throws: ``IndexError`` naming the file and, where there is one, the line; `.empty` when no file holds a
+    ///   package.
     /// - Complexity: O(bytes read).
     public static func read(_ paths: [String]) throws(IndexError) -> PackageIndex {
         var builder = PackageIndexBuilder()

@@ -84,7 +84,9 @@ enum Probe {
                 sum &+= value(view, row) == .null ? 1 : 0
             }
         }
-        for row in 0..<block.rowCount { sum &+= block.ref(row).hashValue &+ Int(truncatingIfNeeded: block.sequence(row)) }
+        for row in 0..<block.rowCount {
+            sum &+= block.ref(row).hashValue &+ Int(truncatingIfNeeded: block.sequence(row))
+        }
         sink = sum
     }
 

@@ -8,12 +8,16 @@ enum CheckpointTargets {
     static let all = [
         FuzzTarget("checkpoint", seeds: { Samples.checkpoints() }) { checkpoint($0) },
         FuzzTarget("checkpoint-resealed", seeds: { Samples.checkpoints() }) { checkpoint(resealed($0)) },
-        FuzzTarget("object-index", maximumByteCount: 8192, seeds: { try objectIndexes() }) { objectIndex($0, reseals: false) },
+        FuzzTarget("object-index", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
+            objectIndex($0, reseals: false)
+        },
         FuzzTarget("object-index-resealed", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
             objectIndex($0, reseals: true)
         },
         FuzzTarget("postings", maximumByteCount: 8192, seeds: { try postings() }) { postings($0, reseals: false) },
-        FuzzTarget("postings-resealed", maximumByteCount: 8192, seeds: { try postings() }) { postings($0, reseals: true) },
+        FuzzTarget("postings-resealed", maximumByteCount: 8192, seeds: { try postings() }) {
+            postings($0, reseals: true)
+        },
     ]
 
     // MARK: The file
@@ -91,7 +95,9 @@ enum CheckpointTargets {
 
     static func resealObjectIndex(_ bytes: UnsafeMutableRawBufferPointer, _ section: CheckpointSection) {
         let start = Int(section.offset)
-        guard start >= 0, start <= bytes.count, section.byteCount >= 4, section.byteCount <= bytes.count - start else { return }
+        guard start >= 0, start <= bytes.count, section.byteCount >= 4, section.byteCount <= bytes.count - start else {
+            return
+        }
         let end = start + section.byteCount - 4
         var position = start + 24
         while position + 24 <= end {
@@ -157,7 +163,9 @@ enum CheckpointTargets {
 
     static func resealPostings(_ bytes: UnsafeMutableRawBufferPointer, _ section: CheckpointSection) {
         let start = Int(section.offset)
-        guard start >= 0, start <= bytes.count, section.byteCount >= 36, section.byteCount <= bytes.count - start else { return }
+        guard start >= 0, start <= bytes.count, section.byteCount >= 36, section.byteCount <= bytes.count - start else {
+            return
+        }
         let end = start + section.byteCount - 4
         var offset = bytes.loadUnaligned(fromByteOffset: start + 24, as: UInt64.self)
         var position = start + 32
@@ -173,7 +181,8 @@ enum CheckpointTargets {
     }
 
     private static func probe(_ list: Postings) {
-        let targets = (1...5).map { ObjectRef(entity: 1, key: UInt64($0)) } + [ObjectRef(rawValue: 0), ObjectRef(rawValue: .max)]
+        let targets =
+            (1...5).map { ObjectRef(entity: 1, key: UInt64($0)) } + [ObjectRef(rawValue: 0), ObjectRef(rawValue: .max)]
         for target in targets {
             _ = try? list.count(of: target)
             _ = try? list.referrers(of: target)

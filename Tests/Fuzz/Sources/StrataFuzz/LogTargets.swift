@@ -47,7 +47,8 @@ enum LogTargets {
 
     private static func header(_ input: [UInt8], reseals: Bool) {
         guard let (header, _) = parsed(input, reseals: reseals) else { return }
-        let again = header.encoded(at: Place(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
+        let again = header.encoded(
+            at: Place(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
         let reread = again.withUnsafeBytes {
             try? RecordHeader.parse($0, storeUUID: Samples.storeUUID, segment: 1, offset: 64)
         }

@@ -67,7 +67,9 @@ enum Samples {
         writer.set(4, ObjectRef(entity: 1, key: 1 + key % 3))
         writer.set(5, "p\(key)@example.org")
         if large {
-            [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 70_000).withUnsafeBytes { writer.set(6, bytes: $0) }
+            [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 70_000).withUnsafeBytes {
+                writer.set(6, bytes: $0)
+            }
         }
         writer.endRow()
     }

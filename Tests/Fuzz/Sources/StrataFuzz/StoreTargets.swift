@@ -7,9 +7,13 @@ import SystemPackage
 enum StoreTargets {
     static let all = [
         FuzzTarget("history", maximumByteCount: 16384, seeds: { Samples.segments() }) { history($0) },
-        FuzzTarget("history-resealed", maximumByteCount: 16384, seeds: { Samples.segments() }) { history(resealed($0)) },
+        FuzzTarget("history-resealed", maximumByteCount: 16384, seeds: { Samples.segments() }) {
+            history(resealed($0))
+        },
         FuzzTarget("store", maximumByteCount: 16384, seeds: { Samples.segments() }) { store($0, nil) },
-        FuzzTarget("store-resealed", maximumByteCount: 16384, seeds: { Samples.segments() }) { store(resealed($0), nil) },
+        FuzzTarget("store-resealed", maximumByteCount: 16384, seeds: { Samples.segments() }) {
+            store(resealed($0), nil)
+        },
         FuzzTarget("store-checkpoint-resealed", maximumByteCount: 16384, seeds: { try both() }) { split($0) },
     ]
 

@@ -64,7 +64,8 @@ enum Checker {
             let data = try block.column(3)
             var bytes: [UInt8]?
             if !data.isNull(row.index) {
-                bytes = data.isExternal(row.index)
+                bytes =
+                    data.isExternal(row.index)
                     ? try store.read(data.external(row.index)) : Array(data.bytes(row.index))
             }
             guard row.ref.key == key, row.version.sequence == sequence,

@@ -3,9 +3,9 @@ import StrataLog
 import SystemPackage
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// What the processes that the loop starts do.

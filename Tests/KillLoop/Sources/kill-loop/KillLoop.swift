@@ -3,9 +3,9 @@ import StrataLog
 import SystemPackage
 
 #if canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// Starts a process that commits, kills it at a random moment, opens what it left and checks that nothing acknowledged
@@ -74,7 +74,8 @@ enum KillLoop {
         rmdir(base)
         print(
             "kill loop: \(kills) kills, \(tally.acknowledged) acknowledged commits all there, \(tally.unacknowledged) more complete, "
-                + "\(tally.torn) torn tails cut, \(tally.refusals) second writers refused, \(tally.openings) openings by readers beside")
+                + "\(tally.torn) torn tails cut, \(tally.refusals) second writers refused, \(tally.openings) openings by readers beside"
+        )
     }
 
     /// One process from start to kill, and the check. Returns the newest sequence number.
