@@ -20,7 +20,8 @@ final class ContextSave {
     /// Sorts the changed objects by store and reserves keys for the new ones.
     func prepare() throws {
         var all = ObjectChanges()
-        for object in context.changed {
+        all.inserted.reserveCapacity(context.changed.count)
+        context.changed.forEachUnretained { object in
             if object.isDeleted {
                 if !object.flags.contains(.inserted) { all.deleted.append(object) }
             } else if object.isInserted {
@@ -69,29 +70,36 @@ final class ContextSave {
     func reserveKeys(_ objects: ContiguousArray<NSManagedObject>) throws {
         // By store and root entity; few, so that searching a list is quick.
         var spaces: [KeySpace] = []
-        var last = -1
-        func find(_ object: NSManagedObject) throws -> Int {
+        // Objects mostly come in runs of one entity, which are looked up once, unless some are assigned to stores.
+        let hasRuns = context.assignments.isEmpty
+        var last = (shapeID: UInt32(0), space: 0, entity: UInt16(0))
+        func find(_ object: NSManagedObject) throws {
             let store = try storeIndex(for: object)
             let root = object.shape.rootIndex
-            if last >= 0, spaces[last].root == root, spaces[last].store == store { return last }
-            last = spaces.firstIndex { $0.root == root && $0.store == store } ?? -1
-            if last < 0 {
-                last = spaces.count
+            var index = spaces.firstIndex { $0.root == root && $0.store == store }
+            if index == nil {
+                index = spaces.count
                 spaces.append(KeySpace(store: store, root: root, map: registry.handles[Int(store) - 1].map))
             }
-            return last
+            let space = index ?? 0
+            last = (object.shapeID, space, spaces[space].map.numbers[object.shape.index])
         }
-        for object in objects where needsKey(object) { spaces[try find(object)].count += 1 }
+        try objects.forEachUnretained { object in
+            guard needsKey(object) else { return }
+            if !hasRuns || last.shapeID != object.shapeID { try find(object) }
+            spaces[last.space].count += 1
+        }
         for index in spaces.indices {
             let handle = registry.handles[Int(spaces[index].store) - 1]
             spaces[index].next = handle.log.allocateKeys(
                 root: handle.map.numbers[spaces[index].root], count: spaces[index].count)
         }
-        for object in objects where needsKey(object) {
-            let index = try find(object)
-            let entity = spaces[index].map.numbers[object.shape.index]
-            object.version.location = Location(rawValue: ObjectRef(entity: entity, key: spaces[index].next).rawValue)
-            spaces[index].next += 1
+        try objects.forEachUnretained { object in
+            guard needsKey(object) else { return }
+            if !hasRuns || last.shapeID != object.shapeID { try find(object) }
+            let ref = ObjectRef(entity: last.entity, key: spaces[last.space].next)
+            object.version.location = Location(rawValue: ref.rawValue)
+            spaces[last.space].next += 1
         }
     }
 
@@ -124,11 +132,11 @@ final class ContextSave {
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
-        for object in leftovers { settle(object) }
+        leftovers.forEachUnretained { settle($0) }
         // The changes that the merge policy made are part of the save, not of a new event.
-        for object in context.event { object.flags.remove(.inEvent) }
+        context.event.forEachUnretained { object in object.flags.remove(.inEvent) }
         context.event = []
-        for object in leftovers { object.didSave() }
+        leftovers.forEachUnretained { $0.didSave() }
         all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
         postObjectIDs(all)
         coordinator.didSave(parts, all, from: context)
@@ -149,7 +157,7 @@ final class ContextSave {
             return
         }
         object.overlay?.clearDirty(object.shape)
-        for state in object.toMany { state?.didSave() }
+        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
     }
 
     private func postObjectIDs(_ all: ObjectChanges) {
@@ -166,7 +174,7 @@ final class ContextSave {
 private enum ObjectIDs {
     static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
         var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
-        for object in objects { set.insert(object.objectID) }
+        objects.forEachUnretained { set.insert($0.objectID) }
         return set
     }
 }

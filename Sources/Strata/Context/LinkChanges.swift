@@ -33,8 +33,12 @@ final class LinkChanges {
     /// those that are updated.
     func collect() throws {
         for object in save.changes.deleted { try collectDeleted(object) }
-        for object in save.changes.inserted where object.flags.contains(.dirtyToMany) { try collectChanged(object) }
-        for object in save.changes.updated where object.flags.contains(.dirtyToMany) { try collectChanged(object) }
+        try save.changes.inserted.forEachUnretained {
+            if $0.flags.contains(.dirtyToMany) { try collectChanged($0) }
+        }
+        try save.changes.updated.forEachUnretained {
+            if $0.flags.contains(.dirtyToMany) { try collectChanged($0) }
+        }
     }
 
     private func collectDeleted(_ object: NSManagedObject) throws {
@@ -71,7 +75,7 @@ final class LinkChanges {
         let ownerRef = ref(owner)
         if owner.storeIndex != 0, !state.removed.isEmpty || relationship.isOrdered {
             let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
-            let removed = Set(state.removed.map { ref($0) })
+            let removed = Set(state.removed.objects.map { ref($0) })
             for member in try reader.members(relationship, of: ownerRef) {
                 guard let row = member.link else { continue }
                 try update(link, ends(row)) { entry in
@@ -80,7 +84,7 @@ final class LinkChanges {
                 }
             }
         }
-        for member in state.added where !member.isDeleted {
+        for member in state.added.objects where !member.isDeleted {
             let memberRef = ref(member)
             var pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
             // Of a relationship that is its own inverse either end may have been seen first.

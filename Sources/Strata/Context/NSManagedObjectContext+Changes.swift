@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
         precondition(!object.shape.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
-        if retainsRegisteredObjects { retained.append(object) }
+        if isRetaining { retained.append(object) }
         list(object)
         object.awakeFromInsert()
     }
@@ -69,9 +69,10 @@ extension NSManagedObjectContext {
         let objects = event
         event.removeAll(keepingCapacity: objects.count < 1_024)
         var changes = ObjectChanges()
+        changes.inserted.reserveCapacity(objects.count)
         changes.refreshed = refreshed
         refreshed = []
-        for object in objects {
+        objects.forEachUnretained { object in
             object.flags.remove(.inEvent)
             if object.isDeleted {
                 // What came and went between two notifications was never there.
@@ -90,7 +91,9 @@ extension NSManagedObjectContext {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
         }
-        for object in objects where !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
+        objects.forEachUnretained { object in
+            if !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
+        }
     }
 
     /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the event.

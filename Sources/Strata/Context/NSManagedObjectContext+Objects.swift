@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     /// The objects for references into a store, in their order.
     final func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, _ handle: StoreHandle) -> [NSManagedObject] {
         let objects = registry.objects(refs, storeIndex, handle: handle)
-        if retainsRegisteredObjects { retained += objects }
+        if isRetaining { retained += objects }
         return objects
     }
 
@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
         for object in stored where !state.removed.contains(object) && state.members.insert(object).inserted {
             if relationship.isOrdered { state.order.append(object) }
         }
-        for object in state.added where state.members.insert(object).inserted && relationship.isOrdered {
+        for object in state.added.objects where state.members.insert(object).inserted && relationship.isOrdered {
             state.order.append(object)
         }
     }

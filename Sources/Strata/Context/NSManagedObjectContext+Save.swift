@@ -41,11 +41,13 @@ extension NSManagedObjectContext {
     }
 
     private func callWillSave() throws {
-        defer { for object in changed { object.flags.remove(.willSaveCalled) } }
+        defer { changed.forEachUnretained { $0.flags.remove(.willSaveCalled) } }
         for _ in 0..<Self.maximumWillSaveRounds {
             var isDone = true
             // Objects that join while willSave runs come in the next round.
-            for object in changed where object.hasChanges && !object.flags.contains(.willSaveCalled) {
+            let objects = changed
+            objects.forEachUnretained { object in
+                guard object.hasChanges, !object.flags.contains(.willSaveCalled) else { return }
                 isDone = false
                 object.flags.insert(.willSaveCalled)
                 object.willSave()
@@ -65,7 +67,8 @@ extension NSManagedObjectContext {
 
     private func validateChanges() throws {
         var errors: [any Error] = []
-        for object in changed {
+        let objects = changed
+        objects.forEachUnretained { object in
             do {
                 if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
                     throw error

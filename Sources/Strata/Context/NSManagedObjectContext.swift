@@ -23,7 +23,13 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// Whether deletions follow the delete rules when pending changes are processed (the default), or at once.
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether registered objects stay in memory until the context is reset. Default `false`.
-    open var retainsRegisteredObjects = false { didSet { retained = retainsRegisteredObjects ? registry.all : [] } }
+    open var retainsRegisteredObjects: Bool {
+        get { isRetaining }
+        set {
+            isRetaining = newValue
+            retained = newValue ? registry.all : []
+        }
+    }
     /// Whether a fault whose row is gone becomes an object without values (the default) or an error of the program.
     open var shouldDeleteInaccessibleFaults = true
     /// How old a row may be that a fault takes. Faults always read the newest row; the value is kept only.
@@ -35,7 +41,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }
     }
 
-    final var coordinator: NSPersistentStoreCoordinator?
+    /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
+    @exclusivity(unchecked) final var isRetaining = false
+    @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
     final var parentContext: NSManagedObjectContext?
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
@@ -55,7 +63,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
-    private final var lastClass: (type: NSManagedObject.Type, shape: EntityShape)?
+    /// The class that an object was last created of, and its shape. Shapes are never freed.
+    @exclusivity(unchecked) private final var lastClass: ObjectIdentifier?
+    @exclusivity(unchecked) private final unowned(unsafe) var lastShape: EntityShape?
 
     /// Creates a context without coordinator.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -118,9 +128,12 @@ open class NSManagedObjectContext: NSObject, NSLocking {
 
     /// The entity that objects of a class are inserted into, if there is exactly one.
     final func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
-        if let lastClass, lastClass.type == type, lastClass.shape.model === modelShapes { return lastClass.shape }
+        if lastClass == ObjectIdentifier(type), let lastShape, lastShape.model === coordinator?.shapes {
+            return lastShape
+        }
         guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
-        lastClass = (type, shape)
+        lastClass = ObjectIdentifier(type)
+        lastShape = shape
         return shape
     }
 

@@ -28,7 +28,7 @@ struct ObjectChanges {
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
         var set = Set<NSManagedObject>(minimumCapacity: objects.count)
-        for object in objects { set.insert(object) }
+        objects.forEachUnretained { set.insert($0) }
         return set
     }
 }

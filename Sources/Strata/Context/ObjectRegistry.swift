@@ -34,7 +34,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     private let lock = Mutex<Void>(())
     /// Only touched in `locked`.
-    private var tables = Tables()
+    @exclusivity(unchecked) private var tables = Tables()
 
     private func locked<R>(_ body: (inout Tables) -> R) -> R {
         // withLock would want the tables to be Sendable, which what they point to is not.
@@ -126,12 +126,14 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Their new keys are those reserved for them. Objects that are permanent already are passed over.
     func becamePermanent(_ objects: ContiguousArray<NSManagedObject>, _ storeIndex: UInt16) {
         locked { tables in
-            for object in objects where object.storeIndex == 0 {
+            objects.forEachUnretained { object in
+                if object.storeIndex != 0 { return }
                 tables.temporary.remove(object.ref, Unmanaged.passUnretained(object).toOpaque())
             }
             tables.with(storeIndex) { table in
                 table.reserve(objects.count)
-                for object in objects where object.storeIndex == 0 {
+                objects.forEachUnretained { object in
+                    if object.storeIndex != 0 { return }
                     object.ref = ObjectRef(rawValue: object.version.location.rawValue)
                     object.storeIndex = storeIndex
                     object.cachedID = nil

@@ -9,7 +9,8 @@ final class StoreSave {
     var changes = ObjectChanges()
     private(set) var receipt: CommitReceipt?
 
-    private var tickets: ContiguousArray<(object: NSManagedObject, ticket: EntityWriter.RowTicket)> = []
+    /// One for each of the written objects: the inserted ones, then the updated ones.
+    private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private var transaction: WriteTransaction?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {
@@ -48,17 +49,19 @@ final class StoreSave {
         transaction.contextName = context.name
         self.transaction = transaction
         tickets = []
-        tickets.reserveCapacity(changes.inserted.count + changes.updated.count)
         let links = LinkChanges(self)
         try links.collect()
         let writer = RowWriter(transaction, handle, storeIndex)
-        for object in changes.inserted {
-            if object.flags.contains(.unreadable) { continue }
-            tickets.append((object, try writer.insert(object)))
+        var tickets = ContiguousArray<EntityWriter.RowTicket>()
+        tickets.reserveCapacity(changes.inserted.count + changes.updated.count)
+        try changes.inserted.forEachUnretained { object in
+            if object.flags.contains(.unreadable) { return }
+            tickets.append(try writer.insert(object))
         }
-        for object in changes.updated where object.flags.contains(.dirtySlots) {
-            tickets.append((object, try writer.update(object)))
+        try changes.updated.forEachUnretained { object in
+            if object.flags.contains(.dirtySlots) { tickets.append(try writer.update(object)) }
         }
+        self.tickets = tickets
         for object in changes.deleted where !object.flags.contains(.gone) {
             try transaction.delete(object.ref, replacing: object.version)
         }
@@ -69,11 +72,16 @@ final class StoreSave {
     func finish() {
         guard let transaction, let receipt else { return }
         context.registry.becamePermanent(changes.inserted, storeIndex)
-        for (object, ticket) in tickets {
-            object.version.location = transaction.location(of: ticket)
+        // Nothing but this save changes what build() went by.
+        var next = 0
+        func written(_ object: NSManagedObject) {
+            object.version.location = transaction.location(of: tickets[next])
             object.version.sequence = receipt.sequence
             object.flags.remove(.rowIsCommitted)
+            next += 1
         }
+        changes.inserted.forEachUnretained { if !$0.flags.contains(.unreadable) { written($0) } }
+        changes.updated.forEachUnretained { if $0.flags.contains(.dirtySlots) { written($0) } }
         self.transaction = nil
         tickets = []
     }

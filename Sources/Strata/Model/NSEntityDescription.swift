@@ -99,7 +99,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     final let tables = AtomicLazyReference<EntityTables>()
 
     /// The compiled form, set when objects of the entity are first needed; keeps the entity for the life of the process.
-    final let shape = AtomicLazyReference<EntityShape>()
+    final let shape = CompiledReference<EntityShape>()
 
     /// Creates an entity without a name and properties.
     public required override init() {

@@ -38,7 +38,7 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
     private let tables = AtomicLazyReference<ModelTables>()
 
     /// The compiled entities, set when the model is first used; keeps the model for the life of the process.
-    final let shapes = AtomicLazyReference<ModelShapes>()
+    final let shapes = CompiledReference<ModelShapes>()
 
     /// Creates a model without entities.
     public required override init() {

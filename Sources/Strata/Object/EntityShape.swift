@@ -25,6 +25,8 @@ struct SlotCode {
     let kind: SlotKind
     let hasDefault: Bool
     let offset: UInt32
+    /// The index of the to-one relationship that lies here, or -1.
+    let relationshipIndex: Int32
 }
 
 /// What a property name stands for in a shape.
@@ -72,12 +74,12 @@ final class EntityShape: @unchecked Sendable {
     let relationships: [RelationshipShape]
     let places: [String: PropertyPlace]
 
-    /// One word of bits for every 64 slots.
-    let referenceCounted: [UInt64]
-    let persistentMask: [UInt64]
-    let mandatory: [UInt64]
-    let withDefault: [UInt64]
-    let toOneMask: [UInt64]
+    /// One word of bits for every 64 slots. Never freed, as the shape.
+    let referenceCounted: UnsafePointer<UInt64>
+    let persistentMask: UnsafePointer<UInt64>
+    let mandatory: UnsafePointer<UInt64>
+    let withDefault: UnsafePointer<UInt64>
+    let toOneMask: UnsafePointer<UInt64>
     let mandatoryToMany: [Int]
     let toManyCount: Int
 
@@ -99,7 +101,8 @@ final class EntityShape: @unchecked Sendable {
         let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, layout.slots.count))
         for (slot, info) in layout.slots.enumerated() {
             (codes + slot).initialize(
-                to: SlotCode(kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset)))
+                to: SlotCode(kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset),
+                    relationshipIndex: Int32(info.relationshipIndex)))
         }
         self.codes = UnsafePointer(codes)
         rootIndex = parent?.rootIndex ?? index
@@ -109,12 +112,13 @@ final class EntityShape: @unchecked Sendable {
         relationships = layout.relationships
         places = layout.places
         let groups = groupCount
-        func mask(_ condition: (SlotInfo) -> Bool) -> [UInt64] {
-            var words = [UInt64](repeating: 0, count: groups)
+        func mask(_ condition: (SlotInfo) -> Bool) -> UnsafePointer<UInt64> {
+            let words = UnsafeMutablePointer<UInt64>.allocate(capacity: groups)
+            words.initialize(repeating: 0, count: groups)
             for (slot, info) in layout.slots.enumerated() where condition(info) {
                 words[slot / 64] |= Overlay.bit(slot)
             }
-            return words
+            return UnsafePointer(words)
         }
         referenceCounted = mask { $0.kind.isReferenceCounted }
         persistentMask = mask { $0.isPersistent }
@@ -185,6 +189,8 @@ final class RelationshipShape {
     /// The entity that declares the relationship, whose name the stored numbers go by.
     let declaringName: String
     var storage: RelationshipStorage
+    /// The slot that holds a to-one relationship; -1 for a to-many.
+    let slot: Int
     private(set) unowned(unsafe) var destination: EntityShape!
     /// The relationship at the other end, as the destination entity has it.
     private(set) var inverse: RelationshipShape?
@@ -200,16 +206,15 @@ final class RelationshipShape {
         self.description = description
         self.declaringName = declaringName
         self.storage = storage
+        if case .slot(let slot) = storage, !description.isToMany {
+            self.slot = slot
+        } else {
+            slot = -1
+        }
         name = description.name
         isToMany = description.isToMany
         isOrdered = description.isOrdered
         deleteRule = description.deleteRule
-    }
-
-    /// The number in ``RelationshipShape/storage`` for a to-one.
-    var slot: Int {
-        if case .slot(let slot) = storage { return slot }
-        return -1
     }
 
     func link(in model: ModelShapes, owner: EntityShape) {

@@ -71,7 +71,7 @@ extension NSManagedObject {
 
     private func committedMembers(_ relationship: RelationshipShape) -> Any {
         let state = loadedState(relationship)
-        return state.members.subtracting(state.added).union(state.removed)
+        return state.members.subtracting(state.added.objects).union(state.removed.objects)
     }
 
     /// Whether a dirty slot was set to what it was before.

@@ -20,6 +20,22 @@ extension NSManagedObject {
         target.writeReference(inverse, self)
     }
 
+    /// Sets a reference of an object that has none, to an object whose to-many relationship has been changed before:
+    /// what an import does for nearly every object. Does nothing and returns false in all other cases.
+    final func setNew(_ relationship: RelationshipShape, to target: NSManagedObject) -> Bool {
+        guard flags.isSuperset(of: .writable), blockReference == nil, let overlay, let registry,
+            !overlay.isPresent(relationship.slot), let inverse = relationship.inverse, inverse.isToMany,
+            !inverse.isOrdered, target.registry === registry, relationship.destination.id == target.shapeID,
+            target.flags.isSuperset(of: .toManyWritable), !target.flags.isDisjoint(with: .pending),
+            !target.flags.contains(.gone)
+        else { return false }
+        let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+        place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+        overlay.markChanged(relationship.slot, isNull: false)
+        target.state(inverse).insert(self, isOrdered: false)
+        return true
+    }
+
     final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int? = nil) {
         checkTarget(object, relationship)
         if let inverse = relationship.inverse, !inverse.isToMany {
@@ -82,7 +98,7 @@ extension NSManagedObject {
         let slot = relationship.slot
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         let overlay = ensuredOverlay
-        let place = (overlay.base + shape.slots[slot].offset).assumingMemoryBound(to: NSManagedObject.self)
+        let place = (overlay.base + Int(shape.codes[slot].offset)).assumingMemoryBound(to: NSManagedObject.self)
         let holdsValue = overlay.holdsValue(slot)
         overlay.markChanged(slot, isNull: target == nil)
         // The old target goes last: its deinit must find this object in order.

@@ -4,10 +4,16 @@ import StrataLog
 extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
     public final subscript<Target: NSManagedObject>(slot: ToOneSlot<Target>) -> Target? {
-        get { toOneTarget(at: slot._cache.token(for: self)) as? Target }
+        get {
+            guard let target = toOneTarget(at: slot._cache.token(for: self)) else { return nil }
+            // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
+            return unsafeDowncast(target, to: Target.self)
+        }
         set {
-            let index = shape.slots[slot._cache.token(for: self).index].relationshipIndex
-            setToOne(shape.relationships[index], to: newValue)
+            let slot = slot._cache.token(for: self).index
+            let relationship = shape.relationships[Int(shape.codes[slot].relationshipIndex)]
+            if let newValue, setNew(relationship, to: newValue) { return }
+            setToOne(relationship, to: newValue)
         }
     }
 
@@ -79,7 +85,7 @@ extension NSManagedObject {
 extension NSManagedObject {
     final func toOneTarget(_ relationship: RelationshipShape) -> NSManagedObject? {
         let slot = relationship.slot
-        return toOneTarget(at: SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset))
+        return toOneTarget(at: SlotToken(shape: shape, index: slot, offset: Int(shape.codes[slot].offset)))
     }
 
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {

@@ -82,6 +82,12 @@ open class NSManagedObject: NSObject {
 
     override open var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
 
+    /// Whether the other object is this one.
+    override open func isEqual(_ object: Any?) -> Bool {
+        guard let object else { return false }
+        return isReference(object, to: self) ?? super.isEqual(object)
+    }
+
     override open var description: String {
         let state = isFault ? "<fault>" : "\(changedValues())"
         return "<\(type(of: self)): \(ObjectIdentifier(self))> (entity: \(shape.name); id: \(objectID); data: \(state))"

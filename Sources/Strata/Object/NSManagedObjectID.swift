@@ -47,7 +47,16 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     override public func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? NSManagedObjectID else { return false }
+        guard let object else { return false }
+        let other: NSManagedObjectID
+        if type(of: object) == NSManagedObjectID.self {
+            // A cast from Any takes hundreds of instructions, and sets ask for each collision.
+            // SAFETY: a value of this type is a reference, which lies in the first word of the existential.
+            other = withUnsafeBytes(of: object) { $0.load(as: Unmanaged<NSManagedObjectID>.self) }.takeUnretainedValue()
+        } else {
+            guard let cast = object as? NSManagedObjectID else { return false }
+            other = cast
+        }
         return other === self || (other.ref == ref && other.identity === identity)
     }
 

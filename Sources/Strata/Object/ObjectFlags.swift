@@ -43,5 +43,7 @@ struct ObjectFlags: OptionSet, Sendable {
 
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
+    /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
+    static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

@@ -7,13 +7,13 @@ import StrataLog
 /// relationship with a million members without reading them.
 final class ToManyState {
     /// Whether `members` (and `order`) hold the members.
-    var isLoaded = false
+    @exclusivity(unchecked) var isLoaded = false
     var members: Set<NSManagedObject> = []
     /// The members in order; only of an ordered relationship.
     var order: [NSManagedObject] = []
     /// Members the store does not know of yet, and members it still has.
-    var added: Set<NSManagedObject> = []
-    var removed: Set<NSManagedObject> = []
+    @exclusivity(unchecked) var added = IdentitySet()
+    @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
     /// Where the stored members' links lie (relationships kept by links), or what position they have (ordered ones).
     var links: [ObjectIdentifier: ObjectRef] = [:]
@@ -23,7 +23,7 @@ final class ToManyState {
 
     /// Records that the object came in. `index` counts only for ordered relationships; nil appends.
     func insert(_ object: NSManagedObject, at index: Int? = nil, isOrdered: Bool) {
-        if removed.remove(object) == nil { added.insert(object) }
+        if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
         guard members.insert(object).inserted, isOrdered else { return }
         order.insert(object, at: min(index ?? order.count, order.count))
@@ -31,7 +31,7 @@ final class ToManyState {
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
-        if added.remove(object) == nil { removed.insert(object) }
+        if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
         members.remove(object)
         if isOrdered { order.removeAll { $0 === object } }
@@ -48,8 +48,8 @@ final class ToManyState {
 
     /// The changes have been saved.
     func didSave() {
-        added = []
-        removed = []
+        added.removeAll()
+        removed.removeAll()
         isOrderChanged = false
         // The links that were just written are not known here; the next use reads them.
         if !links.isEmpty || !positions.isEmpty { unload() }

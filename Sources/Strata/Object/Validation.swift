@@ -32,9 +32,10 @@ extension NSManagedObject {
     ///
     /// - Complexity: O(1) for 64 properties when nothing is missing.
     final func validateProperties() throws {
+        let shape = shape
         var errors: [any Error] = []
-        for (group, mandatory) in shape.mandatory.enumerated() where mandatory != 0 {
-            var missing = mandatory & ~present(group)
+        for group in 0..<shape.groupCount where shape.mandatory[group] != 0 {
+            var missing = shape.mandatory[group] & ~present(group)
             while missing != 0 {
                 let info = shape.slots[group * 64 + missing.trailingZeroBitCount]
                 missing &= missing - 1
@@ -45,11 +46,13 @@ extension NSManagedObject {
             errors.append(
                 ValidationErrors.error(.validationMissingMandatoryProperty, self, shape.relationships[index].name))
         }
+        if errors.isEmpty { return }
         if let error = ValidationErrors.combined(errors) { throw error }
     }
 
     /// The mandatory slots of a group of 64 that have a value; a deleted target is none.
     private func present(_ group: Int) -> UInt64 {
+        let shape = shape
         var inOverlay: UInt64 = 0
         var values: UInt64 = 0
         if let overlay {
@@ -59,7 +62,7 @@ extension NSManagedObject {
             var references = values & shape.toOneMask[group] & shape.mandatory[group]
             while references != 0 {
                 let slot = group * 64 + references.trailingZeroBitCount
-                if overlay.object(at: shape.slots[slot].offset).isDeleted { values &= ~Overlay.bit(slot) }
+                if overlay.object(at: Int(shape.codes[slot].offset)).isDeleted { values &= ~Overlay.bit(slot) }
                 references &= references - 1
             }
         }

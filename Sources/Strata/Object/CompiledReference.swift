@@ -1,0 +1,25 @@
+import Synchronization
+
+/// Where a description keeps what it was compiled to. What is kept is never freed.
+///
+/// `AtomicLazyReference` does the same with some 650 instructions a load, one of which is needed for every object.
+struct CompiledReference<Value: AnyObject>: ~Copyable, @unchecked Sendable {
+    // Unchecked: set once, atomically; what it points to is Sendable by its own rules.
+    private let address = Atomic<UInt>(0)
+
+    @inline(__always)
+    func load() -> Value? {
+        guard let pointer = UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)) else { return nil }
+        return Unmanaged<Value>.fromOpaque(pointer).takeUnretainedValue()
+    }
+
+    /// Keeps the value, for ever, unless there is one already. Returns the one that is kept.
+    func storeIfNil(_ value: Value) -> Value {
+        let retained = Unmanaged.passRetained(value)
+        let (isStored, _) = address.compareExchange(
+            expected: 0, desired: UInt(bitPattern: retained.toOpaque()), ordering: .acquiringAndReleasing)
+        if isStored { return value }
+        retained.release()
+        return load() ?? value
+    }
+}

@@ -1,0 +1,118 @@
+/// A set of managed objects by identity, which it retains.
+///
+/// Open addressing over the objects' addresses: a `Set` spends several hundred instructions on the hash and on
+/// `isEqual` of every object, which is more than all else that a change of a relationship does.
+struct IdentitySet: ~Copyable {
+    private var entries: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    private var capacity = 0
+    private(set) var count = 0
+
+    init() {}
+
+    deinit {
+        Self.free(entries, capacity)
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The members, in no order.
+    var objects: [NSManagedObject] {
+        guard let entries else { return [] }
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(count)
+        for index in 0..<capacity {
+            if let pointer = entries[index] {
+                objects.append(Unmanaged<NSManagedObject>.fromOpaque(pointer).takeUnretainedValue())
+            }
+        }
+        return objects
+    }
+
+    func contains(_ object: NSManagedObject) -> Bool {
+        guard let entries, count > 0 else { return false }
+        return entries[find(Self.pointer(object), entries)] != nil
+    }
+
+    /// Returns whether the object was not a member.
+    @discardableResult
+    mutating func insert(_ object: NSManagedObject) -> Bool {
+        let pointer = Self.pointer(object)
+        if (count + 1) * 3 > capacity * 2 { grow() }
+        guard let entries else { return false }
+        let index = find(pointer, entries)
+        if entries[index] != nil { return false }
+        entries[index] = Unmanaged.passRetained(object).toOpaque()
+        count += 1
+        return true
+    }
+
+    /// Returns whether the object was a member.
+    @discardableResult
+    mutating func remove(_ object: NSManagedObject) -> Bool {
+        guard let entries, count > 0 else { return false }
+        var hole = find(Self.pointer(object), entries)
+        guard entries[hole] != nil else { return false }
+        count -= 1
+        // Entries behind the hole move up, so that searches need no marks where something once was.
+        let mask = capacity - 1
+        var index = hole
+        while true {
+            index = (index + 1) & mask
+            guard let pointer = entries[index] else { break }
+            if (index &- home(pointer)) & mask >= (index &- hole) & mask {
+                entries[hole] = pointer
+                hole = index
+            }
+        }
+        entries[hole] = nil
+        // The caller has a reference of its own.
+        Unmanaged.passUnretained(object).release()
+        return true
+    }
+
+    mutating func removeAll() {
+        let (old, oldCapacity) = (entries, capacity)
+        (entries, capacity, count) = (nil, 0, 0)
+        // Last, since the objects' deinits may do anything.
+        Self.free(old, oldCapacity)
+    }
+
+    private static func pointer(_ object: NSManagedObject) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(object).toOpaque()
+    }
+
+    private static func free(_ entries: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ capacity: Int) {
+        guard let entries else { return }
+        for index in 0..<capacity {
+            if let pointer = entries[index] { Unmanaged<NSManagedObject>.fromOpaque(pointer).release() }
+        }
+        entries.deallocate()
+    }
+
+    private func home(_ pointer: UnsafeMutableRawPointer) -> Int {
+        let bits = UInt64(UInt(bitPattern: pointer)) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: bits &>> 32) & (capacity - 1)
+    }
+
+    /// Where the object is, or the free entry where it would go.
+    private func find(
+        _ pointer: UnsafeMutableRawPointer, _ entries: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> Int {
+        var index = home(pointer)
+        while let other = entries[index], other != pointer { index = (index + 1) & (capacity - 1) }
+        return index
+    }
+
+    private mutating func grow() {
+        let (old, oldCapacity) = (entries, capacity)
+        capacity = max(8, oldCapacity * 2)
+        let new = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: capacity)
+        new.initialize(repeating: nil, count: capacity)
+        entries = new
+        guard let old else { return }
+        for index in 0..<oldCapacity {
+            if let pointer = old[index] { new[find(pointer, new)] = pointer }
+        }
+        old.deallocate()
+    }
+}

@@ -1,0 +1,24 @@
+extension ContiguousArray where Element == NSManagedObject {
+    /// Calls `body` with each object in order, without counting a reference for each: the array holds them all, and
+    /// stays as it is whatever `body` does to the variable that it came from.
+    @inline(__always)
+    func forEachUnretained(_ body: (NSManagedObject) throws -> Void) rethrows {
+        try withUnsafeBufferPointer { buffer in
+            guard let base = buffer.baseAddress else { return }
+            // SAFETY: an Unmanaged has the layout of the reference it stands for.
+            let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            for index in 0..<buffer.count { try objects[index]._withUnsafeGuaranteedRef { try body($0) } }
+        }
+    }
+}
+
+/// Whether an existential holds a reference to `object` itself, when that can be seen without a cast: nil if not.
+///
+/// Sets ask for each collision; a cast from `Any` costs more than everything else about an insertion.
+@inline(__always)
+func isReference(_ any: Any, to object: AnyObject) -> Bool? {
+    guard type(of: any) == (type(of: object) as Any.Type) else { return nil }
+    // SAFETY: a value whose type is a class is a reference, which lies in the first word of the existential.
+    return withUnsafeBytes(of: any) { $0.load(as: UnsafeRawPointer.self) }
+        == UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+}
