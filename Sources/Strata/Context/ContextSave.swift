@@ -173,7 +173,8 @@ final class ContextSave {
 /// The objects' IDs as a set.
 private enum ObjectIDs {
     static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+        // Half empty, since a collision costs as much as an insertion.
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
         objects.forEachUnretained { set.insert($0.objectID) }
         return set
     }
