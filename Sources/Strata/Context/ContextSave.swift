@@ -68,26 +68,14 @@ final class ContextSave {
     /// Reserves permanent keys, in runs, for those of the objects that have none. A key once reserved stays with its
     /// object through failed saves.
     func reserveKeys(_ objects: ContiguousArray<NSManagedObject>) throws {
-        // By store and root entity; few, so that searching a list is quick.
         var spaces: [KeySpace] = []
         // Objects mostly come in runs of one entity, which are looked up once, unless some are assigned to stores.
         let hasRuns = context.assignments.isEmpty
-        var last = (shapeID: UInt32(0), space: 0, entity: UInt16(0))
-        func find(_ object: NSManagedObject) throws {
-            let store = try storeIndex(for: object)
-            let root = object.shape.rootIndex
-            var index = spaces.firstIndex { $0.root == root && $0.store == store }
-            if index == nil {
-                index = spaces.count
-                spaces.append(KeySpace(store: store, root: root, map: registry.handles[Int(store) - 1].map))
-            }
-            let space = index ?? 0
-            last = (object.shapeID, space, spaces[space].map.numbers[object.shape.index])
-        }
+        var run = KeyRun()
         try objects.forEachUnretained { object in
             guard needsKey(object) else { return }
-            if !hasRuns || last.shapeID != object.shapeID { try find(object) }
-            spaces[last.space].count += 1
+            if !hasRuns || run.shapeID != object.shapeID { run = try keyRun(of: object, &spaces) }
+            spaces[run.space].count += 1
         }
         for index in spaces.indices {
             let handle = registry.handles[Int(spaces[index].store) - 1]
@@ -96,11 +84,32 @@ final class ContextSave {
         }
         try objects.forEachUnretained { object in
             guard needsKey(object) else { return }
-            if !hasRuns || last.shapeID != object.shapeID { try find(object) }
-            let ref = ObjectRef(entity: last.entity, key: spaces[last.space].next)
+            if !hasRuns || run.shapeID != object.shapeID { run = try keyRun(of: object, &spaces) }
+            let ref = ObjectRef(entity: run.entity, key: spaces[run.space].next)
             object.version.location = Location(rawValue: ref.rawValue)
-            spaces[last.space].next += 1
+            spaces[run.space].next += 1
         }
+    }
+
+    /// The space that the keys of an object's entity come from, added if need be. There are few, by store and root
+    /// entity, so that searching a list is quick.
+    private func keyRun(of object: NSManagedObject, _ spaces: inout [KeySpace]) throws -> KeyRun {
+        let store = try storeIndex(for: object)
+        let root = object.shape.rootIndex
+        let index = spaces.firstIndex { $0.root == root && $0.store == store } ?? spaces.count
+        if index == spaces.count {
+            spaces.append(KeySpace(store: store, root: root, map: registry.handles[Int(store) - 1].map))
+        }
+        return KeyRun(
+            shapeID: object.shapeID, space: index, entity: spaces[index].map.numbers[object.shape.index])
+    }
+
+    /// Where objects of one shape get their keys.
+    private struct KeyRun {
+        /// No shape has the ID 0.
+        var shapeID: UInt32 = 0
+        var space = 0
+        var entity: UInt16 = 0
     }
 
     private func needsKey(_ object: NSManagedObject) -> Bool {
@@ -173,7 +182,8 @@ final class ContextSave {
 /// The objects' IDs as a set.
 private enum ObjectIDs {
     static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count)
+        // Half empty, since a collision costs as much as an insertion.
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
         objects.forEachUnretained { set.insert($0.objectID) }
         return set
     }

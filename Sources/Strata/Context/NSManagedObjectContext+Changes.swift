@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// Takes an object in that was just created.
     final func insertNew(_ object: NSManagedObject) {
         precondition(
-            modelShapes === object.shape.model,
+            coordinator?.shapes === object.shape.model,
             "entity \(object.shape.name) is not of the model of the context's coordinator")
         precondition(!object.shape.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])

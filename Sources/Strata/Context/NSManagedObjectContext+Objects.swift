@@ -7,19 +7,19 @@ extension NSManagedObjectContext {
     /// The object with this ID if it is in memory.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         guard let identity = objectID.identity else { return registry.object(objectID.ref, 0) }
-        guard let handle = coordinator?.handle(identity) else { return nil }
-        return registry.object(objectID.ref, registry.storeIndex(of: handle))
+        guard let storeIndex = storeIndex(of: identity) else { return nil }
+        return registry.object(objectID.ref, storeIndex)
     }
 
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
     /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        if let object = registeredObject(for: objectID) { return object }
-        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+        if objectID.isTemporaryID, let object = registry.object(objectID.ref, 0) { return object }
+        guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
             preconditionFailure("no object with the ID \(objectID) can be had in this context")
         }
-        guard let object = object(objectID.ref, registry.storeIndex(of: handle)) else {
+        guard let object = object(objectID.ref, storeIndex) else {
             preconditionFailure("the store of \(objectID) does not know its entity")
         }
         return object
@@ -61,8 +61,9 @@ extension NSManagedObjectContext {
     /// The object for a reference into a store: the one in memory or a new fault. Nil if the store has no such entity.
     final func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         if let object = registry.object(ref, storeIndex) { return object }
-        guard let handle = registry.handle(storeIndex) else { return nil }
-        return objects([ref], storeIndex, handle).first
+        guard let object = registry.newFault(ref, storeIndex) else { return nil }
+        if isRetaining { retained.append(object) }
+        return object
     }
 
     /// The objects for references into a store, in their order.

@@ -1,5 +1,6 @@
 public import Foundation
 import StrataLog
+import Synchronization
 
 /// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
 ///
@@ -63,6 +64,8 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
+    /// The store that an ID was last looked up for. Identities are never freed.
+    @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its shape. Shapes are never freed.
     @exclusivity(unchecked) private final var lastClass: ObjectIdentifier?
     @exclusivity(unchecked) private final unowned(unsafe) var lastShape: EntityShape?
@@ -90,6 +93,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         set {
             if coordinator !== newValue, coordinator != nil { reset() }
             coordinator = newValue
+            lastStore = nil
             if automaticallyMergesChangesFromParent { newValue?.observe(self) }
         }
     }
@@ -135,6 +139,19 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         lastClass = ObjectIdentifier(type)
         lastShape = shape
         return shape
+    }
+
+    /// The index of the open store with this identity; nil when the coordinator has none.
+    final func storeIndex(of identity: StoreIdentity) -> UInt16? {
+        guard let coordinator else { return nil }
+        let generation = coordinator.storesGeneration.load(ordering: .acquiring)
+        if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
+            return lastStore.index
+        }
+        guard let handle = coordinator.handle(identity) else { return nil }
+        let index = registry.storeIndex(of: handle)
+        lastStore = (ObjectIdentifier(identity), generation, index)
+        return index
     }
 
     /// Puts an object into the lists of what has changed.

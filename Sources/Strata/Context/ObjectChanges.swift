@@ -27,7 +27,8 @@ struct ObjectChanges {
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        var set = Set<NSManagedObject>(minimumCapacity: objects.count)
+        // Half empty, since a collision costs as much as an insertion.
+        var set = Set<NSManagedObject>(minimumCapacity: objects.count * 2)
         objects.forEachUnretained { set.insert($0) }
         return set
     }

@@ -46,7 +46,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Nil once the context has gone.
     unowned(unsafe) var context: NSManagedObjectContext?
     /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
-    private(set) var handles: [StoreHandle] = []
+    @exclusivity(unchecked) private(set) var handles: [StoreHandle] = []
 
     func handle(_ storeIndex: UInt16) -> StoreHandle? {
         storeIndex == 0 ? nil : handles[Int(storeIndex) - 1]
@@ -120,6 +120,18 @@ final class ObjectRegistry: @unchecked Sendable {
             }
         }
         return result
+    }
+
+    /// A new fault for a reference that is not in the table. Nil if the store has no such entity.
+    func newFault(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
+        guard storeIndex != 0,
+            let object = makeFault(ref, storeIndex, handle: handles[Int(storeIndex) - 1])
+        else { return nil }
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        locked { tables in
+            tables.with(storeIndex) { $0.set(ref, pointer) }
+        }
+        return object
     }
 
     /// Moves objects that have been saved from the temporary table to their store's.

@@ -7,7 +7,7 @@ final class RowWriter {
     private let handle: StoreHandle
     private let storeIndex: UInt16
     /// By shape index.
-    private var writers: [EntityWriter?]
+    @exclusivity(unchecked) private var writers: [EntityWriter?]
 
     init(_ transaction: WriteTransaction, _ handle: StoreHandle, _ storeIndex: UInt16) {
         self.transaction = transaction

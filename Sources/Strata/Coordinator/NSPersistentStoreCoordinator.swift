@@ -21,6 +21,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public let managedObjectModel: NSManagedObjectModel
     let shapes: ModelShapes
     private let state = Mutex<State>(State())
+    /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
+    let storesGeneration = Atomic<Int>(0)
     private let queue = DispatchQueue(label: "strata.coordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
@@ -85,6 +87,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     func add(_ store: NSPersistentStore) {
         state.withLock { $0.stores.append(store) }
+        storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
         store.didAdd(to: self)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
@@ -104,7 +107,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
         state.withLock { $0.stores.removeAll { $0 === store } }
-        if let handle = store.detach() {
+        let detached = store.detach()
+        storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        if let handle = detached {
             do {
                 try handle.log.close()
             } catch {

@@ -30,7 +30,7 @@ open class NSManagedObject: NSObject {
     /// The row version that the next save replaces. Of an object not yet saved, the location holds the key that has
     /// been reserved for it, if any.
     @exclusivity(unchecked) final var version = RowVersion.none
-    final var cachedID: NSManagedObjectID?
+    @exclusivity(unchecked) final var cachedID: NSManagedObjectID?
     /// One state for each relationship of the shape, empty until a to-many relationship is used.
     @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []
 

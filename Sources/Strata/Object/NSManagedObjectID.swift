@@ -48,15 +48,13 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
 
     override public func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
-        let other: NSManagedObjectID
         if type(of: object) == NSManagedObjectID.self {
             // A cast from Any takes hundreds of instructions, and sets ask for each collision.
-            // SAFETY: a value of this type is a reference, which lies in the first word of the existential.
-            other = withUnsafeBytes(of: object) { $0.load(as: Unmanaged<NSManagedObjectID>.self) }.takeUnretainedValue()
-        } else {
-            guard let cast = object as? NSManagedObjectID else { return false }
-            other = cast
+            // SAFETY: a value of this type is a reference, which lies in the first of the four words of the existential.
+            let words = unsafeBitCast(object as Any, to: (Unmanaged<NSManagedObjectID>, UInt, UInt, UInt).self)
+            return words.0._withUnsafeGuaranteedRef { $0.ref == ref && $0.identityReference === identityReference }
         }
+        guard let other = object as? NSManagedObjectID else { return false }
         return other === self || (other.ref == ref && other.identity === identity)
     }
 

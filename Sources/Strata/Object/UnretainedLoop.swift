@@ -18,7 +18,9 @@ extension ContiguousArray where Element == NSManagedObject {
 @inline(__always)
 func isReference(_ any: Any, to object: AnyObject) -> Bool? {
     guard type(of: any) == (type(of: object) as Any.Type) else { return nil }
-    // SAFETY: a value whose type is a class is a reference, which lies in the first word of the existential.
-    return withUnsafeBytes(of: any) { $0.load(as: UnsafeRawPointer.self) }
-        == UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+    // `as Any` keeps the existential from being opened.
+    // SAFETY: a value whose type is a class is a reference, which lies in the first word of the existential: three
+    // words for the value, one for its type.
+    let words = unsafeBitCast(any as Any, to: (UInt, UInt, UInt, UInt).self)
+    return words.0 == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
 }
