@@ -134,7 +134,8 @@ final class ContextSave {
             all.updated += part.changes.updated
             all.deleted += part.changes.deleted
         }
-        // Every inserted object has been reported; if that was in one notification and as many are left, they are the same.
+        // Every inserted object has been reported; if that was in one notification and as many are left, they are the
+        // same.
         if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
         context.reportedInserts = nil
         context.insertReports = 0

@@ -96,7 +96,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the event.
+    /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
+    /// event.
     final func scheduleProcessing() {
         guard concurrencyType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
         isProcessingScheduled = true

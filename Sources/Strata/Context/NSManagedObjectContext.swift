@@ -4,8 +4,8 @@ import Synchronization
 
 /// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
 ///
-/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context also
-/// directly on the main thread. The store is read at its newest state whenever a fault fires or a fetch runs.
+/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
+/// also directly on the main thread. The store is read at its newest state whenever a fault fires or a fetch runs.
 open class NSManagedObjectContext: NSObject, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()

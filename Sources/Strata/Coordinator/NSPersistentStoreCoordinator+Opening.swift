@@ -10,7 +10,8 @@ extension NSPersistentStoreCoordinator {
     ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, or ``NSInMemoryStoreType``.
     ///   - configuration: the part of the model that the store holds; nil for all entities.
     ///   - storeURL: the directory of the store; /dev/null, too, makes a store in memory.
-    /// - Throws: `CocoaError` 134000 for another type, 134080 when the store cannot be opened (the engine's error is the
+    /// - Throws: `CocoaError` 134000 for another type, 134080 when the store cannot be opened (the engine's error is
+    ///   the
     ///   underlying one), 134100 when it was written with another model.
     @discardableResult
     public func addPersistentStore(

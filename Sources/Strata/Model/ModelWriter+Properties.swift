@@ -83,7 +83,7 @@ extension ModelWriter {
             do {
                 write(byte: 1)
                 try write(value: value)
-            } catch where attribute.attributeType == .transformableAttributeType {
+            } catch  where attribute.attributeType == .transformableAttributeType {
                 self = checkpoint
                 write(byte: 2)
                 write(bytes: Array(try attribute.transformedData(from: value)))

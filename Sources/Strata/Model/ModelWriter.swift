@@ -135,7 +135,7 @@ extension ModelWriter {
     mutating func write(predicate: NSPredicate) throws {
         do {
             write(try ModelFormats.format(of: predicate))
-        } catch where mode == .comparing {
+        } catch  where mode == .comparing {
             write("identity \(ObjectIdentifier(predicate))")
         }
     }

@@ -98,7 +98,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Set once, when a coordinator starts to use the model.
     final let tables = AtomicLazyReference<EntityTables>()
 
-    /// The compiled form, set when objects of the entity are first needed; keeps the entity for the life of the process.
+    /// The compiled form, set when objects of the entity are first needed; keeps the entity for the life of the
+    /// process.
     final let shape = CompiledReference<EntityShape>()
 
     /// Creates an entity without a name and properties.

@@ -101,7 +101,8 @@ final class EntityShape: @unchecked Sendable {
         let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, layout.slots.count))
         for (slot, info) in layout.slots.enumerated() {
             (codes + slot).initialize(
-                to: SlotCode(kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset),
+                to: SlotCode(
+                    kind: info.kind, hasDefault: info.defaultValue != nil, offset: UInt32(info.offset),
                     relationshipIndex: Int32(info.relationshipIndex)))
         }
         self.codes = UnsafePointer(codes)

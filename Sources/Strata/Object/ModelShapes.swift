@@ -81,7 +81,8 @@ final class ModelShapes: @unchecked Sendable {
         return shape
     }
 
-    /// The hidden entity for a relationship that is to-many at both ends or has no inverse, and which side the owner is.
+    /// The hidden entity for a relationship that is to-many at both ends or has no inverse, and which side the owner
+    /// is.
     func linkStorage(for relationship: RelationshipShape) -> RelationshipStorage {
         let own = "\(relationship.declaringName).\(relationship.name)"
         var name = own

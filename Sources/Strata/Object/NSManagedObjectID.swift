@@ -4,9 +4,10 @@ import Synchronization
 
 /// A compact, universal name of a managed object.
 ///
-/// An ID is temporary until its object is saved for the first time (or ``NSManagedObjectContext/obtainPermanentIDs(for:)``
-/// is called). A permanent ID names the same object in every context, coordinator and process. IDs are values:
-/// immutable, safe to use from any thread, equal when they name the same object.
+/// An ID is temporary until its object is saved for the first time (or
+/// ``NSManagedObjectContext/obtainPermanentIDs(for:)`` is called). A permanent ID names the same object in every
+/// context, coordinator and process. IDs are values: immutable, safe to use from any thread, equal when they name the
+/// same object.
 public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     let ref: ObjectRef
     // SAFETY: identities and shapes are never freed, see StoreIdentity and EntityShape.
@@ -50,7 +51,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         guard let object else { return false }
         if type(of: object) == NSManagedObjectID.self {
             // A cast from Any takes hundreds of instructions, and sets ask for each collision.
-            // SAFETY: a value of this type is a reference, which lies in the first of the four words of the existential.
+            // SAFETY: a value of this type is a reference, which lies in the first of the four words of the
+            // existential.
             let words = unsafeBitCast(object as Any, to: (Unmanaged<NSManagedObjectID>, UInt, UInt, UInt).self)
             return words.0._withUnsafeGuaranteedRef { $0.ref == ref && $0.identityReference === identityReference }
         }

@@ -30,9 +30,10 @@ public final class EntityWriter {
     /// each group of deletes in the change table.
     private(set) var tombstoneJobs: [[Int]] = []
 
+    // The buffer is retained by its open block; not counting it here saves a retain and release for each value set.
     // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for
     // overlapping accesses are turned off here, where they cost more than the work.
-    @exclusivity(unchecked) @usableFromInline var current: RowBuffer?
+    @exclusivity(unchecked) @usableFromInline unowned(unsafe) var current: RowBuffer?
     @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
     @exclusivity(unchecked) private var isInserting = false
