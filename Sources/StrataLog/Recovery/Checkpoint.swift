@@ -21,9 +21,9 @@ struct Checkpoint {
     static let magic: [UInt8] = Array("STRACHK1".utf8)
     static let trailerByteCount = 64
     static let directoryMaximumByteCount = 256 << 20
-    /// Checkpoints up to this size are checked to the last byte when they are opened (half a millisecond); of larger
+    /// Checkpoints up to this size are checked to the last byte when they are opened (a fraction of a millisecond); of larger
     /// ones each page when it is first touched.
-    static let checkedMaximumByteCount: Int64 = 4 << 20
+    static let checkedMaximumByteCount: Int64 = 1 << 20
 
     var number: UInt32
     var snapshot: Snapshot

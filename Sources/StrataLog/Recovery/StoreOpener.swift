@@ -454,10 +454,8 @@ struct StoreOpener {
             // the power, and every later commit in it.)
             try rewrite(replayer, file, path)
             try io("flush", path) { () throws(Errno) in try file.sync() }
+            try syncNames(isNew: manifest == nil)
         }
-        // Also of a store that was closed in order: the removal of a segment that could not be made may not be
-        // durable yet.
-        try syncNames(isNew: manifest == nil)
         source.register(file, segment: end.segment)
         return (file, byteCount)
     }
@@ -468,7 +466,9 @@ struct StoreOpener {
     /// would succeed without writing them. Written again, they are dirty.
     private func rewrite(_ replayer: LogReplayer, _ file: any File, _ path: FilePath) throws(StoreError) {
         let end = replayer.end.position
-        let start = replayer.durable.segment == end.segment ? min(replayer.durable.offset, end.offset) : 0
+        // A segment with nothing in it that is known to be durable is written again with its header.
+        let isKnown = replayer.durable.segment == end.segment && replayer.durable.offset > SegmentHeader.byteCount
+        let start = isKnown ? min(replayer.durable.offset, end.offset) : 0
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
         defer { piece.deallocate() }
         var offset = start

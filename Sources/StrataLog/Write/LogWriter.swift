@@ -125,9 +125,10 @@ final class LogWriter: @unchecked Sendable {
                 try files.fileSystem.syncDirectory(files.directory)
             }
         } catch {
-            // Best effort: if it stays, opening recognises it as unfinished and the next attempt replaces it.
             try? file.close()
-            try? files.fileSystem.unlink(path)
+            // What is written to its end stays: opening goes on in it, as nothing is added to the segment before any
+            // more. Removed, it could come back after a power loss. The rest is recognised as unfinished.
+            if !mayReappear { try? files.fileSystem.unlink(path) }
             throw error
         }
         source.register(file, segment: number)
