@@ -7,7 +7,7 @@ import Testing
 
 @testable import StrataLog
 
-/// Failing tests for the review's findings.
+/// Faults that once lost data, kept it from being read, or stalled saves: each test shows the way it happened.
 @Suite struct ReviewTests {
     private static func insert(_ store: LogStore, name: String, noteBytes: Int = 0) throws -> ObjectRef {
         let key = store.allocateKeys(root: SampleSchema.person, count: 1)
