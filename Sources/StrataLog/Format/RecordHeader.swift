@@ -44,6 +44,11 @@ struct RecordHeader: Hashable {
     var durable: LogPosition
     var bodyChecksum: UInt32
 
+    /// Where the record's blocks begin, counted from its start: behind the body, at a multiple of 64.
+    var blocksOffset: Int {
+        BlockFormat.aligned(Self.byteCount + bodyByteCount, to: Location.alignmentBytes)
+    }
+
     func encoded(at place: Place) -> [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.byteCount)
         writer.append(Self.magic)

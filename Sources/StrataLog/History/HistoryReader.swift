@@ -111,8 +111,7 @@ public struct HistoryReader {
         } catch {
             throw corrupt("a record's body contradicts itself: \(error.reason)", reader.segment)
         }
-        let alignment = Location.alignmentBytes
-        var position = (bodyStart + header.bodyByteCount + alignment - 1) / alignment * alignment
+        var position = start + header.blocksOffset
         var positions: [Int] = []
         for block in body.blocks {
             positions.append(position)

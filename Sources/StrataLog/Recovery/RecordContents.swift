@@ -68,7 +68,7 @@ struct RecordContents {
         offset: Int, source: BlockSource, checksums: inout [UInt32]
     ) throws(StoreError) -> [PlacedBlock] {
         let alignment = Location.alignmentBytes
-        var position = (RecordHeader.byteCount + header.bodyByteCount + alignment - 1) / alignment * alignment
+        var position = header.blocksOffset
         let end = bytes.count - RecordFooter.byteCount
         func piece(_ byteCount: Int) throws(StoreError) -> UnsafeRawBufferPointer {
             guard byteCount >= alignment, position <= end, byteCount <= end - position else {

@@ -77,8 +77,6 @@ final class LogWriter: @unchecked Sendable {
         preallocatedEnd = fileByteCount
     }
 
-    var position: LogPosition { end.position }
-
     // MARK: Segments
 
     /// Writes a new segment with header and preamble and makes it durable, name included.

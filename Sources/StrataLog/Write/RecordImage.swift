@@ -67,7 +67,7 @@ final class RecordImage {
 
 /// The next multiple of 64.
 private func align(_ byteCount: Int) -> Int {
-    (byteCount + Location.alignmentBytes - 1) & ~(Location.alignmentBytes - 1)
+    BlockFormat.aligned(byteCount, to: Location.alignmentBytes)
 }
 
 /// Where and as what a record is written.
