@@ -195,6 +195,10 @@ import Testing
             let didSave = try #require(saves.take().first { $0.name == .NSManagedObjectContextDidSave })
             other.mergeChanges(fromContextDidSave: didSave)
             let seen = recorder.take()
+            #expect(
+                seen.map(\.name) == [
+                    .NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidMergeChangesObjectIDs,
+                ])
             let change = seen.first { $0.name == .NSManagedObjectContextObjectsDidChange }
             #expect(objects(change, .insertedObjects).map(\.objectID) == [inserted.objectID])
             #expect(objects(change, .refreshedObjects).map(\.objectID) == [updated.objectID])
