@@ -36,7 +36,7 @@ extension NSManagedObject {
         return true
     }
 
-    final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int? = nil) {
+    final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         checkTarget(object, relationship)
         if let inverse = relationship.inverse, !inverse.isToMany {
             if object.toOneTarget(inverse) === self { return }
@@ -45,7 +45,8 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
-        state.insert(object, at: index, isOrdered: relationship.isOrdered)
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        state.insert(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
@@ -58,6 +59,7 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         state.remove(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
@@ -67,20 +69,21 @@ extension NSManagedObject {
     /// Makes `objects` the members; the order counts for ordered relationships.
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
         let current = toManyMembers(relationship)
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
         for object in objects where !current.contains(object) { addToMany(relationship, object) }
         if relationship.isOrdered {
             let state = loadedState(relationship)
             var seen: Set<NSManagedObject> = []
-            state.order = objects.filter { seen.insert($0).inserted }
-            state.isOrderChanged = true
+            state.setOrder(objects.filter { seen.insert($0).inserted })
         }
         noteChange(.dirtyToMany)
     }
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
         state.insert(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
@@ -89,6 +92,7 @@ extension NSManagedObject {
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         state(relationship).remove(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
     }

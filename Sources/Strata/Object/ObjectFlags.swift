@@ -41,9 +41,14 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// The context wants to know of reads, since somebody may be tracking them.
+    @usableFromInline static let observable = ObjectFlags(rawValue: 1 << 30)
+    /// Nobody has ever asked to hear of this object's changes.
+    @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
+
     /// With all of these a slot can be written without telling anybody.
-    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
+    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots, .unobserved]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
-    static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany]
+    static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }
