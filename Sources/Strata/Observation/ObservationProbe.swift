@@ -8,7 +8,12 @@ import Synchronization
 /// key path has an argument that notices. Another thread's tracking may be taken for one's own, which costs time and
 /// nothing else.
 final class ObservationProbe {
-    private let registrar = ObservationRegistrar()
+    private var registrar = ObservationRegistrar()
+    /// Trackings that are never called back stay with the registrar that noticed them. So there is a new one now and
+    /// then, and the one before the last is let go: the observed objects have registrars of their own.
+    private var previous: ObservationRegistrar?
+    private var noticed = 0
+    private static let noticedMaximum = 1_024
 
     private static let subject = Subject()
     private static let path: any KeyPath<Subject, Int> & Sendable = \Subject.[Spy()]
@@ -27,6 +32,13 @@ final class ObservationProbe {
     var isTracking: Bool {
         let before = Spy.count.load(ordering: .relaxed)
         registrar.access(Self.subject, keyPath: Self.path)
-        return Spy.count.load(ordering: .relaxed) != before
+        if Spy.count.load(ordering: .relaxed) == before { return false }
+        noticed += 1
+        if noticed == Self.noticedMaximum {
+            previous = registrar
+            registrar = ObservationRegistrar()
+            noticed = 0
+        }
+        return true
     }
 }

@@ -113,4 +113,16 @@ import Testing
         #expect(name == "sent")
         withExtendedLifetime(store) {}
     }
+
+    @Test func aClassOfTwoEntitiesStandsForNone() async {
+        await #expect(processExitsWith: .failure) {
+            let model = GraphModel.company()
+            model.entitiesByName["Badge"]?.managedObjectClassName = String(reflecting: Department.self)
+            let store = try TestStore(.memory, model)
+            let context = store.context()
+            // Either by its name is all right.
+            guard make("Badge", context) is Department, make("Department", context) is Department else { return }
+            _ = Department(context: context)
+        }
+    }
 }

@@ -312,4 +312,45 @@ private final class Counter: Sendable {
             #expect(weakPerson == nil)
         }
     }
+
+    @Test func manyTrackings() throws {
+        let store = try TestStore(.memory)
+        let context = context(store)
+        context.performAndWait {
+            let people = (0..<3_000).map { _ in Employee(context: context) }
+            let counter = Counter()
+            for person in people {
+                withObservationTracking {
+                    _ = person.name
+                } onChange: {
+                    counter.increment()
+                }
+            }
+            for person in people { person.name = "x" }
+            #expect(counter.count == 3_000)
+        }
+    }
+
+    @MainActor @Test func observationsFollowAnObject() async throws {
+        let store = try TestStore(.memory)
+        let context = NSManagedObjectContext(.mainQueue)
+        context.persistentStoreCoordinator = store.coordinator
+        let person = Employee(context: context)
+        person.name = "a"
+        var seen: [String] = []
+        let names = Observations { person.name }
+        let task = Task { @MainActor in
+            for await name in names {
+                seen.append(name)
+                if name == "c" { break }
+            }
+        }
+        for (name, next) in [("a", "b"), ("b", "c"), ("c", nil)] {
+            for _ in 0..<5_000 where seen.last != name { try await Task.sleep(for: .milliseconds(1)) }
+            if let next { person.name = next }
+        }
+        #expect(seen == ["a", "b", "c"])
+        task.cancel()
+        withExtendedLifetime(store) {}
+    }
 }
