@@ -203,6 +203,34 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func filteringIsAChange(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, NodeModel.nodes())
+        let context = store.context()
+        try context.performAndWait {
+            let root = make("Node", context, ["key": 100])
+            let nodes = (0..<6).map { make("Node", context, ["key": $0]) }
+            let even = NSPredicate { object, _ in (object as? NSManagedObject).map { $0.number % 2 == 0 } ?? false }
+            for key in ["items", "left"] {
+                root.setValue(nodes, forKey: key)
+                let set = root.mutableOrderedSetValue(forKey: key)
+                set.filter(using: even)
+                #expect(keys(root.value(forKey: key)) == [0, 2, 4] && keys(set) == [0, 2, 4])
+                set.sort(comparator: {
+                    ($0 as? NSManagedObject)!.number > ($1 as? NSManagedObject)!.number
+                        ? .orderedAscending : .orderedDescending
+                })
+                #expect(keys(root.value(forKey: key)) == [4, 2, 0])
+                #expect(set.reversed.array.count == 3 && set.set.count == 3 && set.map { $0 }.count == 3)
+            }
+            for key in ["children", "friends"] {
+                root.setValue(nodes, forKey: key)
+                root.mutableSetValue(forKey: key).filter(using: even)
+                #expect(Set(keys(root.value(forKey: key))) == [0, 2, 4])
+            }
+            try context.save()
+        }
+    }
+
     @Test func theWrongKindOfCollectionStops() async {
         await #expect(processExitsWith: .failure) {
             let store = try TestStore(.memory, NodeModel.nodes())
