@@ -140,7 +140,7 @@ extension NSManagedObject {
         }
         if isFault { realize(slot) }
         // The values are dirty all the same, so that the next save of the object has them.
-        if !flags.contains(.awaking) { flags.insert(.dirtySlots) }
+        if !flags.contains(.awaking), slot < shape.persistentSlotCount { flags.insert(.dirtySlots) }
         store(value, slot: slot)
     }
 

@@ -39,8 +39,9 @@ extension NSManagedObject {
 
     private func setOrder(_ relationship: RelationshipShape, _ order: [NSManagedObject]) {
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
-        loadedState(relationship).setOrder(order)
+        let state = loadedState(relationship)
         noteChange(.dirtyToMany)
+        state.setOrder(order)
     }
 
     /// Whether an object is a member. Reads the members only of relationships that are to-many at both ends or have no
