@@ -104,10 +104,13 @@ extension NSManagedObjectContext {
             object.flags.insert(.realized)
             return
         }
-        object.flags.insert(.awaking)
-        object.awakeFromFetch()
-        object.flags.remove(.awaking)
-        if !object.flags.contains(.dirtySlots) { object.overlay?.clearDirty(object.shape) }
+        object.withoutChangeTracking {
+            if object.flags.contains(.refreshing) {
+                object.awake(fromSnapshotEvents: .refresh)
+            } else {
+                object.awakeFromFetch()
+            }
+        }
     }
 
     /// The fault's row, or its store, is gone.
@@ -155,6 +158,7 @@ extension NSManagedObjectContext {
             state.order.append(object)
         }
         if relationship.isOrdered { state.mergePendingOrder() }
+        undoRecorder?.noteLoaded(relationship, state.order, of: owner)
     }
 
     /// How many members the store has; nil when that is not known without reading them.

@@ -11,6 +11,8 @@ final class StoreHandle: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let path: String
+    /// Parallel to the constraints that the log knows.
+    let constraints: [StoreConstraint]
     private let detached = Atomic<Bool>(false)
 
     /// Whether the store has been removed from its coordinator: its rows can no longer be had.
@@ -24,6 +26,8 @@ final class StoreHandle: Sendable {
         self.shapes = shapes
         self.isReadOnly = isReadOnly
         self.path = path
+        constraints = StoreConstraint.all(shapes, map)
+        if !isReadOnly { log.enforce(constraints.map(\.unique)) }
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
     }
 

@@ -46,8 +46,8 @@ extension NSManagedObject {
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
-        state.insert(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
     }
@@ -60,8 +60,8 @@ extension NSManagedObject {
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
-        state.remove(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.remove(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberLeft(inverse, self)
     }
@@ -70,6 +70,7 @@ extension NSManagedObject {
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
         let current = toManyMembers(relationship)
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        noteChange(.dirtyToMany)
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
         for object in objects where !current.contains(object) { addToMany(relationship, object) }
@@ -78,23 +79,25 @@ extension NSManagedObject {
             var seen: Set<NSManagedObject> = []
             state.setOrder(objects.filter { seen.insert($0).inserted })
         }
-        noteChange(.dirtyToMany)
     }
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
-        state.insert(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.insert(object, isOrdered: relationship.isOrdered)
     }
 
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
-        state(relationship).remove(object, isOrdered: relationship.isOrdered)
+        // To undo the change, the order before it has to be known.
+        let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
+        let state = needsOrder ? loadedState(relationship) : state(relationship)
         noteChange(.dirtyToMany)
+        state.remove(object, isOrdered: relationship.isOrdered)
     }
 
     /// Sets the slot alone.
@@ -154,13 +157,6 @@ extension NSManagedObject {
             target.memberLeft(inverse, self)
         } else if target.toOneTarget(inverse) === self {
             target.writeReference(inverse, nil)
-        }
-    }
-
-    final func validateDenyRules() throws {
-        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
-            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
-            throw ValidationErrors.error(.validationRelationshipDeniedDelete, self, relationship.name)
         }
     }
 }

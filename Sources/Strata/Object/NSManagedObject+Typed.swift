@@ -102,8 +102,8 @@ extension NSManagedObject {
         if isFault { realize(slot) }
         if overlay == nil { overlay = Overlay.allocate(shape) }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
-        if flags.contains(.awaking) { return }
-        noteChange(.dirtySlots)
+        // What is transient needs no new row.
+        noteChange(slot < shape.persistentSlotCount ? .dirtySlots : [])
     }
 }
 

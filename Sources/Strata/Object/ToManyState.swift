@@ -15,6 +15,8 @@ final class ToManyState {
     @exclusivity(unchecked) var added = IdentitySet()
     @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
+    /// Whether a member came or left since pending changes were last processed.
+    @exclusivity(unchecked) var isChangedInEvent = false
     /// The order that was set, while the members are unloaded; laid over the stored one at the next use.
     private(set) var pendingOrder: [NSManagedObject] = []
     /// What `mutableOrderedSetValue(forKey:)` handed out, as long as somebody has it.
@@ -27,6 +29,7 @@ final class ToManyState {
 
     /// Records that the object came in; at the end of an ordered relationship.
     func insert(_ object: NSManagedObject, isOrdered: Bool) {
+        isChangedInEvent = true
         if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
         guard members.insert(object).inserted, isOrdered else { return }
@@ -36,6 +39,7 @@ final class ToManyState {
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
+        isChangedInEvent = true
         if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
         members.remove(object)
@@ -48,6 +52,7 @@ final class ToManyState {
     func setOrder(_ objects: [NSManagedObject]) {
         order = objects
         isOrderChanged = true
+        isChangedInEvent = true
         proxy?.mirror(order)
     }
 
@@ -70,7 +75,7 @@ final class ToManyState {
         pendingOrder = []
     }
 
-    /// Forgets everything that can be read again; keeps the changes.
+    /// Forgets everything that can be read again; keeps the changes, of which the order is one.
     func unload() {
         if isLoaded { pendingOrder = isOrderChanged ? order : [] }
         isLoaded = false
