@@ -404,4 +404,23 @@ import Testing
             #expect(try stored(store).map(\.name) == ["never saved"] && !probe.objectID.isTemporaryID)
         }
     }
+
+    /// The child came back before its parent and asked the context for it, which made a second object for the parent's
+    /// row. The child then referred to an object that nobody else had.
+    @Test func objectsComeBackWithTheObjectsTheyReferredTo() throws {
+        let (_, context) = try makeContext(.memory)
+        try context.performAndWait {
+            let parent = Probe(context: context)
+            let children = (0..<8).map { _ in Probe(context: context) }
+            for child in children { child.parent = parent }
+            try context.save()
+            for child in children { context.delete(child) }
+            context.delete(parent)
+            context.processPendingChanges()
+            context.refreshAllObjects()
+            try context.save()
+            context.undo()
+            #expect(children.allSatisfy { $0.parent === parent } && parent.children == Set(children))
+        }
+    }
 }
