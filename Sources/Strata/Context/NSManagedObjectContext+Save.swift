@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         try processEverything()
-        guard hasChanges else {
+        guard hasChanges || !required.isEmpty else {
             if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
             try coordinator.savePendingMetadata()
             return
@@ -37,6 +37,7 @@ extension NSManagedObjectContext {
         try validateChanges()
         let save = ContextSave(self, coordinator)
         try save.prepare()
+        defer { reportDropped() }
         try save.commit()
         try coordinator.savePendingMetadata()
     }
@@ -74,9 +75,25 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Validates every changed object; those that validation changes, again.
     private func validateChanges() throws {
+        var objects = changed
+        for _ in 0..<Self.maximumWillSaveRounds {
+            try validate(objects)
+            if event.isEmpty { return }
+            objects = event
+            processPendingChanges()
+        }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "Validation went on changing objects for \(Self.maximumWillSaveRounds) rounds."
+            ])
+    }
+
+    private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
-        let objects = changed
         objects.forEachUnretained { object in
             do {
                 if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
