@@ -200,7 +200,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     ///
     /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
-        if let undoRecorder, !object.flags.contains(.inEvent) { undoRecorder.capture(object) }
+        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
             changed.append(object)
