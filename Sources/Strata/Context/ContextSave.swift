@@ -34,6 +34,7 @@ final class ContextSave {
     func recollect() throws {
         context.processPendingChanges()
         context.reportedInserts = nil
+        context.reportedDeletes = nil
         let all = classify()
         try reserveKeys(all.inserted)
         for part in parts where !part.isWritten { part.changes = ObjectChanges() }
@@ -173,8 +174,8 @@ final class ContextSave {
         // Every inserted object has been reported; if that was in one notification and as many are left, they are the
         // same.
         if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
-        context.reportedInserts = nil
-        context.insertReports = 0
+        if let set = context.reportedDeletes, set.count == all.deleted.count { all.deletedSet = set }
+        context.forgetReports()
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]

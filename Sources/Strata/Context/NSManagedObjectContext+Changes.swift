@@ -91,6 +91,10 @@ extension NSManagedObjectContext {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
         }
+        if let set = changes.deletedSet {
+            deleteReports += 1
+            reportedDeletes = deleteReports == 1 ? set : nil
+        }
         objects.forEachUnretained { object in
             if !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
         }
@@ -120,8 +124,7 @@ extension NSManagedObjectContext {
         changed = []
         event = []
         assignments = [:]
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
         for object in objects {
             let wasInserted = object.flags.contains(.inserted)
             object.flags.subtract([
@@ -143,8 +146,7 @@ extension NSManagedObjectContext {
     public final func reset() {
         changed = []
         event = []
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
         refreshed = []
         retained = []
         assignments = [:]

@@ -76,10 +76,12 @@ extension NSManagedObjectContext {
     // MARK: Faults
 
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
-    final func fulfill(_ object: NSManagedObject) {
+    ///
+    /// - Parameter snapshot: where the row is looked up; nil for the store's newest state.
+    final func fulfill(_ object: NSManagedObject, in snapshot: Snapshot? = nil) {
         guard let handle = registry.handle(object.storeIndex) else { return }
         do {
-            let location = try handle.log.snapshot.locate(object.ref)
+            let location = try (snapshot ?? handle.log.snapshot).locate(object.ref)
             guard !location.isAbsent else {
                 inaccessible(object)
                 return
