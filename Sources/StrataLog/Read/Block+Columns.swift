@@ -13,8 +13,11 @@ private struct Chunk {
 
 extension Block {
     /// Checks that the descriptors agree with the header, and decodes keys and row sequences.
-    func prepareColumns() throws(StoreError) {
+    ///
+    /// - Returns: What the columns take beside the stored bytes once all are decoded.
+    func prepareColumns() throws(StoreError) -> Int {
         var decoded = 0
+        var owned = 0
         for slot in 0..<slotCount {
             let descriptor = try descriptor(slot)
             let kind = layout.slots[slot].kind
@@ -22,6 +25,7 @@ extension Block {
             // Neither product overflows: rows, widths and lengths are at most 32 bits.
             decoded +=
                 kind.fixedWidth > 0 ? rowCount * kind.fixedWidth : (rowCount + 1) * 4 + descriptor.rawLength
+            owned += ownedByteCount(descriptor)
         }
         guard decoded == header.decodedByteCount else { throw damaged("columns that do not add up") }
         var column = -header.internalColumnCount
@@ -39,6 +43,16 @@ extension Block {
             }
         }
         try checkKeys()
+        return owned
+    }
+
+    /// What a column takes beside the stored bytes once it is decoded.
+    private func ownedByteCount(_ descriptor: ColumnDescriptor) -> Int {
+        let isCompressed = descriptor.flags.contains(.compressed)
+        let width = descriptor.kind.fixedWidth
+        if descriptor.flags.contains(.allNull) { return rowCount * max(width, 4) + rowCount / 8 + 16 }
+        if width == 0 { return (rowCount + 1) * 4 + (isCompressed ? descriptor.rawLength : 0) }
+        return descriptor.encoding == .raw && !isCompressed ? 0 : rowCount * width
     }
 
     /// The descriptor of a slot, or of an internal column (negative), with its bounds checked.
@@ -183,10 +197,9 @@ extension Block {
         guard !isStored else {
             return DecodedColumn(view: view(chunk, values: chunk.body, heap: bytes), owned: nil)
         }
-        let values = UnsafeMutableRawPointer.allocate(
-            byteCount: Swift.max(rowCount * descriptor.kind.fixedWidth, 1), alignment: 16)
+        let values = allocate(Swift.max(rowCount * descriptor.kind.fixedWidth, 1))
         guard decodeFixed(chunk, into: values) else {
-            values.deallocate()
+            free(values)
             throw damaged("chunk does not inflate")
         }
         return DecodedColumn(view: view(chunk, values: values, heap: bytes), owned: values)
@@ -204,7 +217,7 @@ extension Block {
         let valueBytes = BlockFormat.aligned(
             kind.fixedWidth > 0 ? rowCount * kind.fixedWidth : (rowCount + 1) * 4, to: 8)
         let bitmapBytes = BlockFormat.bitmapBytes(rowCount)
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: valueBytes + bitmapBytes, alignment: 16)
+        let memory = allocate(valueBytes + bitmapBytes)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: valueBytes)
         let nulls = (memory + valueBytes).initializeMemory(as: UInt8.self, repeating: 0xFF, count: bitmapBytes)
         return DecodedColumn(
@@ -218,8 +231,7 @@ extension Block {
         let descriptor = chunk.descriptor
         let isCompressed = descriptor.flags.contains(.compressed)
         let offsetBytes = (rowCount + 1) * 4
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: offsetBytes + (isCompressed ? descriptor.rawLength : 0), alignment: 16)
+        let memory = allocate(offsetBytes + (isCompressed ? descriptor.rawLength : 0))
         let offsets = memory.bindMemory(to: UInt32.self, capacity: rowCount + 1)
         // The sum was checked, so that no offset passes the heap's end.
         var end = 0 as UInt32
@@ -237,7 +249,7 @@ extension Block {
             LZ4.decompress(
                 chunk.heap, count: chunk.heapLength, into: heap, targetCount: descriptor.rawLength)
         else {
-            memory.deallocate()
+            free(memory)
             throw damaged("chunk does not inflate")
         }
         return DecodedColumn(view: view(chunk, values: memory, heap: heap), owned: memory)
