@@ -125,6 +125,7 @@ extension NSManagedObjectContext {
         event = []
         assignments = [:]
         forgetReports()
+        required = []
         for object in objects {
             let wasInserted = object.flags.contains(.inserted)
             object.flags.subtract([
@@ -147,6 +148,7 @@ extension NSManagedObjectContext {
         changed = []
         event = []
         forgetReports()
+        required = []
         refreshed = []
         retained = []
         assignments = [:]
