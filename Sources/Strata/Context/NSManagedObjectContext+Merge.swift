@@ -102,6 +102,8 @@ extension NSManagedObjectContext {
         }
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         object.flags.insert(.gone)
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
         registry.forget(object)
         object.registry = nil
     }
