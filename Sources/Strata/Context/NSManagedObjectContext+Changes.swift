@@ -95,6 +95,10 @@ extension NSManagedObjectContext {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
         }
+        if let set = changes.deletedSet {
+            deleteReports += 1
+            reportedDeletes = deleteReports == 1 ? set : nil
+        }
         objects.forEachUnretained { object in
             if !object.flags.contains(.inEvent) { object.endEvent() }
         }
@@ -137,8 +141,8 @@ extension NSManagedObjectContext {
         changed = []
         event = []
         assignments = [:]
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
+        required = []
         for object in objects {
             let flags = object.flags
             object.flags.subtract([
@@ -174,8 +178,8 @@ extension NSManagedObjectContext {
         var invalidated: [NSManagedObjectID] = []
         changed = []
         event = []
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
+        required = []
         refreshed = []
         retained = []
         assignments = [:]

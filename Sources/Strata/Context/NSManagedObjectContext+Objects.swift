@@ -77,15 +77,17 @@ extension NSManagedObjectContext {
 
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize(_:)``.
     ///
-    /// - Parameter slot: the slot whose value is wanted, -1 for none in particular.
-    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1) {
+    /// - Parameters:
+    ///   - slot: the slot whose value is wanted, -1 for none in particular.
+    ///   - snapshot: where the row is looked up; nil for the store's newest state.
+    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in snapshot: Snapshot? = nil) {
         guard let handle = registry.handle(object.storeIndex) else { return }
         do {
             guard !handle.isDetached else {
                 inaccessible(object, slot)
                 return
             }
-            let location = try handle.log.snapshot.locate(object.ref)
+            let location = try (snapshot ?? handle.log.snapshot).locate(object.ref)
             guard !location.isAbsent else {
                 inaccessible(object, slot)
                 return

@@ -93,6 +93,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
+    /// Likewise of deleted objects.
+    final var deleteReports = 0
+    final var reportedDeletes: Set<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its shape. Shapes are never freed.

@@ -8,6 +8,8 @@ struct ObjectChanges {
     var refreshed: Set<NSManagedObject> = []
     /// `inserted` as a set, when somebody has made it already.
     var insertedSet: Set<NSManagedObject>?
+    /// `deleted` likewise.
+    var deletedSet: Set<NSManagedObject>?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
@@ -21,7 +23,11 @@ struct ObjectChanges {
             info[NSInsertedObjectsKey] = set
         }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
-        if !deleted.isEmpty { info[NSDeletedObjectsKey] = Self.set(deleted) }
+        if !deleted.isEmpty {
+            let set = deletedSet ?? Self.set(deleted)
+            deletedSet = set
+            info[NSDeletedObjectsKey] = set
+        }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
         NotificationCenter.default.post(name: name, object: context, userInfo: info)
     }

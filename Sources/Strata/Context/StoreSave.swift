@@ -72,7 +72,7 @@ final class StoreSave {
             try transaction.delete(object.ref, replacing: object.version)
         }
         try links.write(to: transaction)
-        for object in context.required where object.storeIndex == storeIndex && !object.hasChanges {
+        for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
     }

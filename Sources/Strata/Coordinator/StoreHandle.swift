@@ -53,11 +53,17 @@ enum StoreFailure {
     static func readOnly(_ handle: StoreHandle) -> any Error {
         CocoaError(
             .persistentStoreSave,
-            userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path])
+            userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path]
+                .merging(stores(handle)) { first, _ in first })
     }
 
     private static func make(_ error: StoreError, _ code: CocoaError.Code, _ handle: StoreHandle) -> any Error {
-        CocoaError(code, userInfo: info(error, handle.path))
+        CocoaError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
+    }
+
+    /// The store, for the user info of errors that concern it.
+    private static func stores(_ handle: StoreHandle) -> [String: Any] {
+        handle.identity.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
     }
 
     private static func info(_ error: StoreError, _ path: String) -> [String: Any] {

@@ -65,7 +65,9 @@ final class EntityShape: @unchecked Sendable {
     let objectClass: NSManagedObject.Type
     let isAbstract: Bool
     unowned(unsafe) let model: ModelShapes
-    let lazyValidation = AtomicLazyReference<EntityValidation>()
+    /// An ``EntityValidation`` that is never freed, as the shape; 0 until an object is first validated. Not an
+    /// AtomicLazyReference, which takes hundreds of instructions to load and counts references.
+    let validationAddress = Atomic<UInt>(0)
 
     let slots: [SlotInfo]
     /// Parallel to `slots`; never freed, as the shape.
@@ -85,6 +87,9 @@ final class EntityShape: @unchecked Sendable {
     /// Whether any slot has a default value.
     let hasDefaults: Bool
     let toManyCount: Int
+    let hasDenyRules: Bool
+    /// Whether rows of hidden entities refer to the objects. Set when the model's shapes are linked.
+    private(set) var hasLinks = false
 
     init(
         id: UInt32, index: Int, entity: NSEntityDescription, parent: EntityShape?, model: ModelShapes,
@@ -134,6 +139,7 @@ final class EntityShape: @unchecked Sendable {
             return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
         }
         toManyCount = layout.relationships.count { $0.isToMany }
+        hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
     }
 
     /// Completes what needs all shapes of the model.
@@ -141,6 +147,10 @@ final class EntityShape: @unchecked Sendable {
         lineage = (parent?.lineage ?? []) + [self]
         parent?.subshapes.append(self)
         for relationship in relationships { relationship.link(in: model, owner: self) }
+        hasLinks = relationships.contains {
+            if case .link = $0.storage { return true }
+            return false
+        }
     }
 
     var root: EntityShape { lineage.first ?? self }

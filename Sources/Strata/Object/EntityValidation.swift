@@ -21,10 +21,10 @@ final class EntityValidation: @unchecked Sendable {
     let allKeys: [Key]
     /// Those of which more is asked than a value where one is mandatory.
     let keys: [Key]
-    /// The indexes of relationships with the deny rule.
-    let denying: [Int]
     /// Whether the class has a say about each property.
     let asksForEachKey: Bool
+    /// Whether nothing is asked but values where they are mandatory.
+    let isPlain: Bool
     private let validators: [String: KeyValidator]
     private let positions: [String: Int]
 
@@ -38,9 +38,9 @@ final class EntityValidation: @unchecked Sendable {
             !$0.predicates.isEmpty || ($0.isToMany && ($0.isMandatory || $0.minimum > 0 || $0.maximum > 0))
         }
         positions = Dictionary(all.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        denying = shape.relationships.indices.filter { shape.relationships[$0].deleteRule == .denyDeleteRule }
         validators = KeyValidator.all(of: shape.objectClass)
         asksForEachKey = !validators.isEmpty || ValidationOverride.overridesValidateValue(shape.objectClass)
+        isPlain = !asksForEachKey && keys.isEmpty
     }
 
     private static func key(_ name: String, _ place: PropertyPlace, _ shape: EntityShape) -> Key? {
@@ -141,8 +141,23 @@ final class EntityValidation: @unchecked Sendable {
 }
 
 extension EntityShape {
-    var validation: EntityValidation {
-        if let known = lazyValidation.load() { return known }
-        return lazyValidation.storeIfNil(EntityValidation(self))
+    /// What the objects must satisfy. The reference is not counted.
+    var validation: Unmanaged<EntityValidation> {
+        let known = validationAddress.load(ordering: .acquiring)
+        if let pointer = UnsafeRawPointer(bitPattern: known) { return .fromOpaque(pointer) }
+        return makeValidation()
+    }
+
+    @inline(never)
+    private func makeValidation() -> Unmanaged<EntityValidation> {
+        let new = Unmanaged.passRetained(EntityValidation(self))
+        let (isFirst, other) = validationAddress.compareExchange(
+            expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
+        if isFirst { return new }
+        new.release()
+        guard let pointer = UnsafeRawPointer(bitPattern: other) else {
+            preconditionFailure("the validation of \(name) was taken away")
+        }
+        return .fromOpaque(pointer)
     }
 }

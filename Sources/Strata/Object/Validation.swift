@@ -60,10 +60,16 @@ extension NSManagedObject {
     ///   the entity has.
     final func validateProperties() throws {
         let rules = shape.validation
-        if rules.asksForEachKey {
-            try validateEachKey(rules)
-            return
+        if rules._withUnsafeGuaranteedRef({ $0.isPlain }) {
+            try validatePresence(nil)
+        } else if rules.takeUnretainedValue().asksForEachKey {
+            try validateEachKey(rules.takeUnretainedValue())
+        } else {
+            try validatePresence(rules.takeUnretainedValue())
         }
+    }
+
+    private func validatePresence(_ rules: EntityValidation?) throws {
         var errors: [any Error] = []
         let shape = shape
         for group in 0..<shape.groupCount where shape.mandatory[group] != 0 {
@@ -74,7 +80,7 @@ extension NSManagedObject {
                 errors.append(ValidationErrors.error(.validationMissingMandatoryProperty, self, info.name))
             }
         }
-        if !rules.keys.isEmpty {
+        if let rules {
             for key in rules.keys {
                 do {
                     try rules.check(validatedValue(key), key, self, mandatory: key.isToMany)
@@ -121,7 +127,7 @@ extension NSManagedObject {
         case .toMany(let index):
             // Without predicates only the number of members counts, and that is known without reading them.
             let relationship = shape.relationships[index]
-            if key.predicates.isEmpty, !shape.validation.asksForEachKey {
+            if key.predicates.isEmpty, !shape.validation.takeUnretainedValue().asksForEachKey {
                 return ValidatedCount(count: toManyCount(relationship))
             }
             return keyedValue(relationship.name)
@@ -159,11 +165,9 @@ extension NSManagedObject {
 
     /// Checks that nothing is left of the relationships whose delete rule is deny.
     final func validateDenyRules() throws {
-        let denying = shape.validation.denying
-        if denying.isEmpty { return }
+        guard shape.hasDenyRules else { return }
         var errors: [any Error] = []
-        for index in denying {
-            let relationship = shape.relationships[index]
+        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
             guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
             errors.append(
                 ValidationErrors.error(
