@@ -147,8 +147,11 @@ final class ContextSave {
         context.event.forEachUnretained { object in object.flags.remove(.inEvent) }
         context.event = []
         leftovers.forEachUnretained { $0.didSave() }
-        all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
-        postObjectIDs(all)
+        context.advanceGeneration()
+        all.post(
+            .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
+        all.postSavedIDs(from: context)
+        context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
     }
 
@@ -168,24 +171,5 @@ final class ContextSave {
         }
         object.overlay?.clearDirty(object.shape)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
-    }
-
-    private func postObjectIDs(_ all: ObjectChanges) {
-        // Deleted objects have left the context; their IDs were made before.
-        var info: [AnyHashable: Any] = [:]
-        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = ObjectIDs.set(all.inserted) }
-        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
-        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
-        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
-    }
-}
-
-/// The objects' IDs as a set.
-private enum ObjectIDs {
-    static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        // Half empty, since a collision costs as much as an insertion.
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
-        objects.forEachUnretained { set.insert($0.objectID) }
-        return set
     }
 }

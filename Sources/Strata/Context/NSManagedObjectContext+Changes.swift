@@ -150,6 +150,9 @@ extension NSManagedObjectContext {
         assignments = [:]
         readErrors = [:]
         lastBlock = nil
+        adoptPermanentIDs()
+        noteMerged()
+        generation?.moveOn()
         for object in registry.all {
             object.flags.subtract([.listed, .inEvent, .updated, .deleted, .insertReported])
             registry.forget(object)
@@ -181,6 +184,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes all registered objects, keeping their changes.
     public final func refreshAllObjects() {
+        noteMerged()
         for object in registry.all where !object.isFault || object.hasChanges { refresh(object, mergeChanges: true) }
         processPendingChanges()
     }

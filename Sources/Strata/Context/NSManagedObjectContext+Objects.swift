@@ -6,7 +6,10 @@ extension NSManagedObjectContext {
 
     /// The object with this ID if it is in memory.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        guard let identity = objectID.identity else { return registry.object(objectID.ref, 0) }
+        adoptPermanentIDs()
+        guard let identity = objectID.identity else {
+            return registeredObject(SharedRef(objectID.ref, nil, objectID.shape))
+        }
         guard let storeIndex = storeIndex(of: identity) else { return nil }
         return registry.object(objectID.ref, storeIndex)
     }
@@ -15,7 +18,8 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        if objectID.isTemporaryID, let object = registry.object(objectID.ref, 0) { return object }
+        adoptPermanentIDs()
+        if objectID.isTemporaryID, let object = object(SharedRef(objectID.ref, nil, objectID.shape)) { return object }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
             preconditionFailure("no object with the ID \(objectID) can be had in this context")
         }
@@ -35,11 +39,12 @@ extension NSManagedObjectContext {
             if object.flags.contains(.gone) || (object.isDeleted && object.isFault) { throw Self.missing(objectID) }
             return object
         }
-        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
-            throw Self.missing(objectID)
-        }
+        if let link { return try existingObjectFromParent(objectID, link) }
+        guard let identity = objectID.identity, let handle = coordinator?.handle(identity),
+            let snapshot = snapshot(of: handle)
+        else { throw Self.missing(objectID) }
         do {
-            guard try !handle.log.snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
+            guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
         } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
@@ -61,6 +66,7 @@ extension NSManagedObjectContext {
     /// The object for a reference into a store: the one in memory or a new fault. Nil if the store has no such entity.
     final func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         if let object = registry.object(ref, storeIndex) { return object }
+        if ref.entity == 0 || storeIndex == ObjectRegistry.unsavedIndex { return unusualTarget(ref) }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
         return object
@@ -77,10 +83,10 @@ extension NSManagedObjectContext {
 
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
     final func fulfill(_ object: NSManagedObject) {
+        guard link == nil else { return fulfillFromParent(object) }
         guard let handle = registry.handle(object.storeIndex) else { return }
         do {
-            let location = try handle.log.snapshot.locate(object.ref)
-            guard !location.isAbsent else {
+            guard let location = try snapshot(of: handle)?.locate(object.ref), !location.isAbsent else {
                 inaccessible(object)
                 return
             }
@@ -98,6 +104,26 @@ extension NSManagedObjectContext {
             object.flags.insert(.realized)
             return
         }
+        awake(object)
+    }
+
+    private func fulfillFromParent(_ object: NSManagedObject) {
+        guard let link else { return }
+        do {
+            adoptPermanentIDs()
+            guard try readFromParent(object, link) else {
+                inaccessible(object)
+                return
+            }
+        } catch {
+            object.flags.insert([.unreadable, .realized])
+            readErrors[object.objectID] = error
+            return
+        }
+        awake(object)
+    }
+
+    private func awake(_ object: NSManagedObject) {
         object.flags.insert(.awaking)
         object.awakeFromFetch()
         object.flags.remove(.awaking)
@@ -132,9 +158,16 @@ extension NSManagedObjectContext {
     final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         defer { state.isLoaded = true }
         var stored: [NSManagedObject] = []
-        if let handle = registry.handle(owner.storeIndex) {
+        if let link {
             do {
-                let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+                stored = try membersFromParent(relationship, of: owner, link)
+            } catch {
+                owner.flags.insert(.unreadable)
+                readErrors[owner.objectID] = error
+            }
+        } else if let handle = registry.handle(owner.storeIndex), let snapshot = snapshot(of: handle) {
+            do {
+                let reader = RelationshipReader(handle: handle, snapshot: snapshot)
                 let entries = try reader.members(relationship, of: owner.ref)
                 stored = objects(entries.map(\.ref), owner.storeIndex, handle)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
@@ -157,8 +190,12 @@ extension NSManagedObjectContext {
 
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
-        guard let handle = registry.handle(owner.storeIndex) else { return 0 }
-        return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
+        if let link {
+            let shared = sharedRef(of: owner)
+            return try? withParent(link) { try $0.memberCountForChild(relationship.index, of: shared) }
+        }
+        guard let handle = registry.handle(owner.storeIndex), let snapshot = snapshot(of: handle) else { return 0 }
+        return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
     }
 
     final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {

@@ -3,11 +3,9 @@ import Foundation
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, later. Pending changes are processed after it.
     public final func perform(_ block: @escaping () -> Void) {
-        queue.async {
-            ContextQueue.with(self) {
-                block()
-                self.processPendingChanges()
-            }
+        queue.async(for: self) {
+            block()
+            self.processPendingChanges()
         }
     }
 
@@ -16,13 +14,10 @@ extension NSManagedObjectContext {
     /// - Throws: what the block throws.
     public final func performAndWait<T, Failure: Error>(_ block: () throws(Failure) -> T) throws(Failure) -> T {
         let isNested = ContextQueue.currentContext === self
-        let result: Result<T, Failure> = queue.sync {
-            if isNested { return Self.result(block) }
-            return ContextQueue.with(self) {
-                let result = Self.result(block)
-                processPendingChanges()
-                return result
-            }
+        let result: Result<T, Failure> = queue.sync(for: self) {
+            let result = Self.result(block)
+            if !isNested { processPendingChanges() }
+            return result
         }
         return try result.get()
     }
@@ -37,12 +32,9 @@ extension NSManagedObjectContext {
         let box = UncheckedBox(block)
         let context = UncheckedBox(self)
         let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
-            queue.async {
-                let result = ContextQueue.with(context.value) {
-                    let result = Self.result(box.value)
-                    context.value.processPendingChanges()
-                    return result
-                }
+            queue.async(for: self) {
+                let result = Self.result(box.value)
+                context.value.processPendingChanges()
                 continuation.resume(returning: UncheckedBox(result))
             }
         }

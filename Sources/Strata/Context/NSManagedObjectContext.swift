@@ -5,7 +5,8 @@ import Synchronization
 /// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
 ///
 /// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
-/// also directly on the main thread. The store is read at its newest state whenever a fault fires or a fetch runs.
+/// also directly on the main thread. Whenever a fault fires or a fetch runs, the store is read at its newest state, or
+/// at that of the generation that the context is pinned to; a child context reads its parent instead.
 open class NSManagedObjectContext: NSObject, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
@@ -39,13 +40,20 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
     open var automaticallyMergesChangesFromParent = false {
-        didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }
+        didSet { if automaticallyMergesChangesFromParent, link == nil { coordinator?.observe(self) } }
     }
 
     /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
     @exclusivity(unchecked) final var isRetaining = false
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
-    final var parentContext: NSManagedObjectContext?
+    /// Nil for a context that works on a coordinator.
+    @exclusivity(unchecked) final var link: ParentLink?
+    /// Nil for a context that never had a child.
+    @exclusivity(unchecked) final var children: ContextChildren?
+    /// How new, by store, the objects are said to be that children may have read before.
+    final var mergedSequences: [ObjectIdentifier: UInt64] = [:]
+    /// The generation that the context is pinned to; nil for one that reads what is newest.
+    @exclusivity(unchecked) final var generation: PinnedGeneration?
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
@@ -87,14 +95,18 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         detachAll()
     }
 
-    /// Where the context gets and saves its objects. Setting another one resets the context.
+    /// Where the context gets and saves its objects; of a child context that of its line's top. Setting another one
+    /// resets the context.
+    ///
+    /// - Precondition: the context has no parent.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator }
         set {
-            if coordinator !== newValue, coordinator != nil { reset() }
-            coordinator = newValue
-            lastStore = nil
-            if automaticallyMergesChangesFromParent { newValue?.observe(self) }
+            if coordinator === newValue { return }
+            precondition(link == nil, "the coordinator of a context that has a parent is its parent's")
+            if coordinator != nil { reset() }
+            generation = nil
+            setCoordinator(newValue)
         }
     }
 
@@ -153,6 +165,8 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         lastStore = (ObjectIdentifier(identity), generation, index)
         return index
     }
+
+    final func forgetLastStore() { lastStore = nil }
 
     /// Puts an object into the lists of what has changed.
     final func list(_ object: NSManagedObject) {

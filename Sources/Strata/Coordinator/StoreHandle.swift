@@ -10,6 +10,8 @@ final class StoreHandle: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let path: String
+    /// What contexts are pinned to.
+    let heldSnapshots = HeldSnapshots()
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log
