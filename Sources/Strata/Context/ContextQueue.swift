@@ -17,7 +17,7 @@ final class ContextQueue: Sendable {
 
     /// Whether the caller runs on this queue.
     var isCurrent: Bool {
-        if isMain, Thread.isMainThread { return true }
+        if isMain { return MainQueue.isCurrent || Frame.current?.holdsMain == true }
         var frame = Frame.current
         while let held = frame {
             if held.queue === self { return true }
@@ -32,6 +32,7 @@ final class ContextQueue: Sendable {
     /// Runs a block of a context on the queue, later.
     func async(for context: NSManagedObjectContext, _ block: @escaping () -> Void) {
         let box = UncheckedBox((context, block))
+        // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         queue.async { [self] in Frame.run(Frame(self, box.value.0, nil), box.value.1) }
     }
 
@@ -55,16 +56,31 @@ final class ContextQueue: Sendable {
     }
 }
 
+/// Tells the main queue from others. Which thread it runs on says nothing: in a program whose main function is
+/// asynchronous, the main thread ends and others serve the main queue.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
+}
+
 /// One of the blocks that the calling thread is inside of.
 private final class Frame {
     let queue: ContextQueue
     let context: NSManagedObjectContext
     let outer: Frame?
+    /// Whether the block was called on the main queue, or by one that was.
+    let holdsMain: Bool
 
     init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?) {
         self.queue = queue
         self.context = context
         self.outer = outer
+        holdsMain = outer?.holdsMain ?? MainQueue.isCurrent
     }
 
     private static let key: pthread_key_t = {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import StrataLog
 
@@ -126,6 +127,8 @@ final class ContextSave {
 
     /// Writes each store's part, and after each tells the objects and everybody who listens.
     func commit() throws {
+        var ids: InsertedIDs?
+        if parts.count == 1, let part = parts.first { ids = InsertedIDs(part.changes, part.handle.identity) }
         for part in parts { try part.write() }
         for part in parts { part.finish() }
         var all = parts.first?.changes ?? ObjectChanges()
@@ -150,7 +153,7 @@ final class ContextSave {
         context.advanceGeneration()
         all.post(
             .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
-        all.postSavedIDs(from: context)
+        postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
         context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
     }
@@ -171,5 +174,26 @@ final class ContextSave {
         }
         object.overlay?.clearDirty(object.shape)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
+    }
+
+    private func postObjectIDs(_ all: ObjectChanges, insertedIDs: Set<NSManagedObjectID>?) {
+        // Deleted objects have left the context; their IDs were made before.
+        var info: [AnyHashable: Any] = [:]
+        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? ObjectIDs.set(all.inserted) }
+        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
+        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+        // Thousands of IDs that nobody has kept are freed elsewhere.
+        if let insertedIDs { DispatchQueue.global().async { withExtendedLifetime(insertedIDs) {} } }
+    }
+}
+
+/// The objects' IDs as a set.
+private enum ObjectIDs {
+    static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        // Half empty, since a collision costs as much as an insertion.
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
+        objects.forEachUnretained { set.insert($0.objectID) }
+        return set
     }
 }

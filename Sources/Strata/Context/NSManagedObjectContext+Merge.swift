@@ -82,6 +82,8 @@ extension NSManagedObjectContext {
         changes.deleted = deleted
         changes.refreshed = refreshed
         refreshed = []
+        // Children may have what this context has let go.
+        tellChildren(of: ids)
         guard !changes.isEmpty else { return }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         NotificationCenter.default.post(
@@ -90,7 +92,6 @@ extension NSManagedObjectContext {
                 NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
                 NSDeletedObjectIDsKey: Set(ids.deleted),
             ])
-        tellChildren(of: ids)
     }
 
     /// Whether there may be an object with this ID: it names an open store, or what the parent has not saved.

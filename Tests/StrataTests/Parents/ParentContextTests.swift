@@ -109,7 +109,7 @@ import Testing
         let root = store.context()
         let child = ContextLine.child(of: root)
         let values: [String: Any] = [
-            "bool": true, "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40, "float": Float(1.5),
+            "bool": NSNumber(value: true), "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40, "float": Float(1.5),
             "double": 2.25, "decimal": NSDecimalNumber(string: "12345678901234567890.5"), "string": "text",
             "data": Data(repeating: 7, count: 300_000), "date": Date(timeIntervalSinceReferenceDate: 12),
             "uuid": UUID(), "uri": try #require(URL(string: "https://example.org/a")), "list": ["a", "b"],
