@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
         for change in changes where change.row != nil { takeValues(change) }
         for change in changes where !change.toMany.isEmpty { takeMembers(change) }
         for change in changes where change.kind == .deleted {
-            if let object = object(change.object) { delete(object) }
+            if let object = object(change.object) { deleteObject(object) }
         }
         processPendingChanges()
     }

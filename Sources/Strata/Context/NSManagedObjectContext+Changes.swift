@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
     /// deleted.
     ///
     /// - Precondition: the object belongs to no other context.
-    public final func insert(_ object: NSManagedObject) {
+    final func insertObject(_ object: NSManagedObject) {
         if object.registry === registry {
             guard object.isDeleted else { return }
             object.flags.subtract([.deleted, .deletePropagated])
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
     ///
     /// - Precondition: the object belongs to this context.
-    public final func delete(_ object: NSManagedObject) {
+    final func deleteObject(_ object: NSManagedObject) {
         guard !object.isDeleted, !object.flags.contains(.gone) else { return }
         precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
         object.realize()
@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
 
     /// Follows the delete rules of what was deleted and posts
     /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
-    public final func processPendingChanges() {
+    final func processChanges() {
         isProcessingScheduled = false
         guard !event.isEmpty || !refreshed.isEmpty else { return }
         // The list grows while cascades run.
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     }
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
-    public final func assign(_ object: Any, to store: NSPersistentStore) {
+    final func assignObject(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
         precondition(
             store.handle?.map.holds(object.shape) == true, "the store does not hold objects of \(object.shape.name)")
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
     // MARK: Going back
 
     /// Gives up all changes: inserted objects leave the context, all others are as the store has them.
-    public final func rollback() {
+    final func rollBackChanges() {
         let objects = changed
         changed = []
         event = []
@@ -140,7 +140,7 @@ extension NSManagedObjectContext {
     }
 
     /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
-    public final func reset() {
+    final func forgetEverything() {
         changed = []
         event = []
         reportedInserts = nil
@@ -168,7 +168,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
     ///   the changes over it again.
-    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0 else { return }
         readErrors[object.objectID] = nil
         if flag {
@@ -183,7 +183,7 @@ extension NSManagedObjectContext {
     }
 
     /// Refreshes all registered objects, keeping their changes.
-    public final func refreshAllObjects() {
+    final func refreshEverything() {
         noteMerged()
         for object in registry.all where !object.isFault || object.hasChanges { refresh(object, mergeChanges: true) }
         processPendingChanges()

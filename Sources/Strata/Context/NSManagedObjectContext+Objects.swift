@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     // MARK: Finding objects
 
     /// The object with this ID if it is in memory.
-    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+    final func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         adoptPermanentIDs()
         guard let identity = objectID.identity else {
             return registeredObject(SharedRef(objectID.ref, nil, objectID.shape))
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
     /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
-    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+    final func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
         adoptPermanentIDs()
         if objectID.isTemporaryID, let object = object(SharedRef(objectID.ref, nil, objectID.shape)) { return object }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
     /// The object with this ID, realized.
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
-    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         if let object = registeredObject(for: objectID) {
             if object.isFault { object.realize() }
             if let error = readErrors[objectID] { throw error }
@@ -138,13 +138,6 @@ extension NSManagedObjectContext {
         object.flags.insert([.realized, .gone])
     }
 
-    /// Whether a fault whose row is gone becomes an object without values.
-    public final func shouldHandleInaccessibleFault(
-        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
-    ) -> Bool {
-        shouldDeleteInaccessibleFaults
-    }
-
     /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
     final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError) {
         guard let handle = registry.handle(object.storeIndex) else { return }
@@ -186,6 +179,7 @@ extension NSManagedObjectContext {
         for object in state.added.objects where state.members.insert(object).inserted && relationship.isOrdered {
             state.order.append(object)
         }
+        if relationship.isOrdered { state.restoreOrder() }
     }
 
     /// How many members the store has; nil when that is not known without reading them.

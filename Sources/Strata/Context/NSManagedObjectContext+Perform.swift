@@ -2,7 +2,7 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, later. Pending changes are processed after it.
-    public final func perform(_ block: @escaping () -> Void) {
+    final func enqueue(_ block: @escaping () -> Void) {
         queue.async(for: self) {
             block()
             self.processPendingChanges()
@@ -16,8 +16,13 @@ extension NSManagedObjectContext {
         try waitFor(block) { throw $0 }
     }
 
+    /// As ``performAndWait(_:)-swift.method`` for a block that throws nothing.
+    final func waitFor(_ block: () -> Void) {
+        waitFor(block) { _ in }
+    }
+
     /// `rescue` throws what it is given: only errors of closures may be thrown on.
-    private func waitFor<T>(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
+    private final func waitFor<T>(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
         let isNested = ContextQueue.currentContext === self
         let result: Result<T, any Error> = queue.sync(for: self) {
             let result = Result { try block() }

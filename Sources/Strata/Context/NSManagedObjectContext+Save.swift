@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
-    public final func save() throws {
+    final func saveChanges() throws {
         guard let coordinator else {
             if !hasChanges { return }
             throw CocoaError(
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
     /// Gives inserted objects their permanent IDs before they are saved.
     ///
     /// - Throws: `CocoaError` when an object has no store to be saved to.
-    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    final func reservePermanentIDs(for objects: [NSManagedObject]) throws {
         guard let coordinator else { throw Self.noStore(for: objects.first) }
         try obtainPermanentIDsFromParent(for: objects)
         let temporary = objects.filter { $0.registry === registry && $0.storeIndex == 0 }

@@ -7,7 +7,7 @@ import Synchronization
 /// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
 /// also directly on the main thread. Whenever a fault fires or a fetch runs, the store is read at its newest state, or
 /// at that of the generation that the context is pinned to; a child context reads its parent instead.
-open class NSManagedObjectContext: NSObject, NSLocking {
+open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
@@ -132,6 +132,139 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     ///
     /// - Complexity: O(n).
     open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+
+    // MARK: What subclasses may override
+
+    /// Runs a block on the context's queue, later. Pending changes are processed after it.
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+    /// Runs a block on the context's queue and waits for it. May be nested.
+    open func performAndWait(_ block: () -> Void) { waitFor(block) }
+
+    /// Writes all changes to their stores, one transaction for each store; a child context gives them to its parent
+    /// instead.
+    ///
+    /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
+    /// When it throws, nothing has been written to the store that the error is from, and the context has its changes
+    /// as before. With several stores, those that were written before the failing one keep what they got, as in Core
+    /// Data.
+    ///
+    /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
+    ///   a store's error with the engine's as its underlying one.
+    /// - Complexity: O(n) in the changed objects.
+    open func save() throws { try saveChanges() }
+
+    /// Inserts an object that was created without context. An object that is here already is inserted again if it was
+    /// deleted.
+    ///
+    /// - Precondition: the object belongs to no other context.
+    open func insert(_ object: NSManagedObject) { insertObject(object) }
+
+    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
+    ///
+    /// - Precondition: the object belongs to this context.
+    open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+    /// Follows the delete rules of what was deleted and posts
+    /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
+    open func processPendingChanges() { processChanges() }
+
+    /// Brings an object up to date with the store, or with the parent.
+    ///
+    /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
+    ///   the changes over it again.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        refreshObject(object, mergeChanges: flag)
+    }
+
+    /// Refreshes all registered objects, keeping their changes.
+    open func refreshAllObjects() { refreshEverything() }
+
+    /// Gives up all changes: inserted objects leave the context, all others are as the store, or the parent, has them.
+    open func rollback() { rollBackChanges() }
+
+    /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
+    open func reset() { forgetEverything() }
+
+    /// The object with this ID if it is in memory.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        findRegisteredObject(for: objectID)
+    }
+
+    /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
+    ///
+    /// - Precondition: a temporary ID names an object of this context or of its parent's line; a permanent one a store
+    ///   of its coordinator.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
+
+    /// The object with this ID, realized.
+    ///
+    /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try findExistingObject(with: objectID)
+    }
+
+    /// Executes a request against the stores.
+    ///
+    /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try executeRequest(request)
+    }
+
+    /// Gives inserted objects their permanent IDs before they are saved, also those that only the parent knows.
+    ///
+    /// - Throws: `CocoaError` when an object has no store to be saved to.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try reservePermanentIDs(for: objects) }
+
+    /// Sets which store inserted objects are saved to, when more than one has their entity.
+    open func assign(_ object: Any, to store: NSPersistentStore) { assignObject(object, to: store) }
+
+    /// Whether a fault whose row is gone becomes an object without values; what it returns by itself is
+    /// ``shouldDeleteInaccessibleFaults``. If not, the program stops.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
+
+    /// Takes the news that a property of one of the context's objects has changed, from whoever observes it, and marks
+    /// the object as changed. Nothing in Strata calls it: objects tell their context themselves.
+    open func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [String: Any]?, context: UnsafeMutableRawPointer?
+    ) {
+        guard let keyPath, let object = object as? NSManagedObject, object.registry === registry else { return }
+        object.didChangeValue(forKey: keyPath)
+    }
+
+    // MARK: Coding
+
+    private static let concurrencyTypeKey = "concurrencyType"
+
+    /// Creates a context without coordinator, as ``encode(with:)`` described one. Nil if that is no description.
+    public required convenience init?(coder: NSCoder) {
+        guard coder.containsValue(forKey: Self.concurrencyTypeKey),
+            let type = NSManagedObjectContextConcurrencyType(
+                rawValue: UInt(bitPattern: coder.decodeInteger(forKey: Self.concurrencyTypeKey)))
+        else { return nil }
+        self.init(concurrencyType: type)
+        name = coder.decodeObject(of: NSString.self, forKey: "name") as String?
+        transactionAuthor = coder.decodeObject(of: NSString.self, forKey: "transactionAuthor") as String?
+        propagatesDeletesAtEndOfEvent = coder.decodeBool(forKey: "propagatesDeletesAtEndOfEvent")
+        retainsRegisteredObjects = coder.decodeBool(forKey: "retainsRegisteredObjects")
+        shouldDeleteInaccessibleFaults = coder.decodeBool(forKey: "shouldDeleteInaccessibleFaults")
+        stalenessInterval = coder.decodeDouble(forKey: "stalenessInterval")
+    }
+
+    /// Writes the context's settings. Objects, changes, coordinator and parent are left out.
+    open func encode(with coder: NSCoder) {
+        coder.encode(Int(bitPattern: concurrencyType.rawValue), forKey: Self.concurrencyTypeKey)
+        coder.encode(name as NSString?, forKey: "name")
+        coder.encode(transactionAuthor as NSString?, forKey: "transactionAuthor")
+        coder.encode(propagatesDeletesAtEndOfEvent, forKey: "propagatesDeletesAtEndOfEvent")
+        coder.encode(retainsRegisteredObjects, forKey: "retainsRegisteredObjects")
+        coder.encode(shouldDeleteInaccessibleFaults, forKey: "shouldDeleteInaccessibleFaults")
+        coder.encode(stalenessInterval, forKey: "stalenessInterval")
+    }
 
     // MARK: Locking
 

@@ -112,7 +112,7 @@ final class MemoryRows {
         if column.kind.fixedWidth == 0, !column.isNull(row), !column.isExternal(row) {
             buffer.set(slot, bytesOfAnyLength: column.bytes(row))
         } else {
-            buffer.copy(slot, from: column, row: row)
+            buffer.row.copy(slot, from: column, row: row)
         }
     }
 }

@@ -132,7 +132,7 @@ extension NSManagedObject {
             case .nullifyDeleteRule:
                 for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
             case .cascadeDeleteRule:
-                for target in targets(relationship) { context.delete(target) }
+                for target in targets(relationship) { context.deleteObject(target) }
             case .denyDeleteRule, .noActionDeleteRule:
                 continue
             }

@@ -15,6 +15,8 @@ final class ToManyState {
     @exclusivity(unchecked) var added = IdentitySet()
     @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
+    /// The order that was set, while the members are not loaded.
+    private var wantedOrder: [NSManagedObject] = []
     /// Where the stored members' links lie (relationships kept by links), or what position they have (ordered ones).
     var links: [ObjectIdentifier: ObjectRef] = [:]
     var positions: [ObjectIdentifier: Int64] = [:]
@@ -39,6 +41,7 @@ final class ToManyState {
 
     /// Forgets everything that can be read again; keeps the changes.
     func unload() {
+        if isLoaded, isOrderChanged { wantedOrder = order }
         isLoaded = false
         members = []
         order = []
@@ -46,8 +49,18 @@ final class ToManyState {
         positions = [:]
     }
 
+    /// Puts members that have been loaded again into the order that was set before; those that came since are last.
+    func restoreOrder() {
+        guard !wantedOrder.isEmpty else { return }
+        var left = members
+        let restored = wantedOrder.filter { left.remove($0) != nil }
+        order = restored + order.filter { left.contains($0) }
+        wantedOrder = []
+    }
+
     /// The changes have been saved.
     func didSave() {
+        wantedOrder = []
         added.removeAll()
         removed.removeAll()
         isOrderChanged = false
