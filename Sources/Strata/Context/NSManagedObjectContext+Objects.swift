@@ -16,10 +16,14 @@ extension NSManagedObjectContext {
 
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
-    /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
+    /// - Precondition: a permanent ID names a store of the context's coordinator.
     final func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
         adoptPermanentIDs()
-        if objectID.isTemporaryID, let object = object(SharedRef(objectID.ref, nil, objectID.shape)) { return object }
+        if objectID.isTemporaryID {
+            let shared = SharedRef(objectID.ref, nil, objectID.shape)
+            // One that nobody knows is a fault whose row is gone.
+            return object(shared) ?? registry.newUnsavedFault(objectID.ref, objectID.shape)
+        }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
             preconditionFailure("no object with the ID \(objectID) can be had in this context")
         }
@@ -84,7 +88,10 @@ extension NSManagedObjectContext {
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
     final func fulfill(_ object: NSManagedObject) {
         guard link == nil else { return fulfillFromParent(object) }
-        guard let handle = registry.handle(object.storeIndex) else { return }
+        guard let handle = registry.handle(object.storeIndex) else {
+            if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object) }
+            return
+        }
         do {
             guard let location = try snapshot(of: handle)?.locate(object.ref), !location.isAbsent else {
                 inaccessible(object)

@@ -20,14 +20,14 @@ extension NSManagedObjectContext {
             )
             precondition(
                 registry.all.isEmpty, "the parent of a context cannot be changed while objects are registered with it")
-            link?.parent.children?.remove(self)
+            link?.parent.children.remove(self)
             link = nil
             registry.permanentIDs = nil
             setCoordinator(nil)
             guard let newValue else { return }
             precondition(
                 !newValue.ancestors.contains { $0 === self }, "a context cannot descend from itself")
-            let family = newValue.familyOfChildren()
+            let family = newValue.children
             let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
             link = ParentLink(newValue, ids)
             registry.permanentIDs = ids
@@ -48,14 +48,7 @@ extension NSManagedObjectContext {
         coordinator = new
         forgetLastStore()
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
-        for child in children?.all ?? [] { child.setCoordinator(new) }
-    }
-
-    private final func familyOfChildren() -> ContextChildren {
-        if let children { return children }
-        let new = ContextChildren()
-        children = new
-        return new
+        for child in children.all { child.setCoordinator(new) }
     }
 
     /// Runs a block with the parent, on the parent's queue. The caller may hold that queue already.
@@ -76,7 +69,7 @@ extension NSManagedObjectContext {
 
     /// The ID's permanent name if it has become permanent.
     private final func resolved(_ ref: SharedRef) -> SharedRef {
-        guard ref.handle == nil, let entry = (link?.permanentIDs ?? children?.permanentIDs)?.entry(for: ref.ref) else {
+        guard ref.handle == nil, let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref.ref) else {
             return ref
         }
         return SharedRef(entry.ref, entry.handle, ref.shape)
@@ -85,12 +78,9 @@ extension NSManagedObjectContext {
     /// The object that the family calls so, if it is in memory.
     final func registeredObject(_ shared: SharedRef) -> NSManagedObject? {
         adoptPermanentIDs()
-        if shared.handle == nil {
-            if let object = registry.object(shared.ref, 0) { return object }
-            if link != nil, let object = registry.object(shared.ref, ObjectRegistry.unsavedIndex) { return object }
-        }
+        if shared.handle == nil, let object = registry.object(shared.ref, 0) { return object }
         let ref = resolved(shared)
-        guard let handle = ref.handle else { return nil }
+        guard let handle = ref.handle else { return registry.object(ref.ref, ObjectRegistry.unsavedIndex) }
         return registry.object(ref.ref, registry.storeIndex(of: handle))
     }
 
@@ -119,7 +109,7 @@ extension NSManagedObjectContext {
             return object(ref, registry.storeIndex(of: handle))
         }
         if let object = registry.object(ref, 0) ?? registry.object(ref, ObjectRegistry.unsavedIndex) { return object }
-        if let entry = (link?.permanentIDs ?? children?.permanentIDs)?.entry(for: ref) {
+        if let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref) {
             return object(entry.ref, registry.storeIndex(of: entry.handle))
         }
         guard let link else { return nil }
@@ -140,7 +130,7 @@ extension NSManagedObjectContext {
 
     /// Tells the descendants what the objects, which are about to become permanent, will be called.
     final func sharePermanentIDs(_ objects: ContiguousArray<NSManagedObject>, _ handle: StoreHandle) {
-        guard let children, let ids = link?.permanentIDs ?? children.permanentIDs else { return }
+        guard let ids = link?.permanentIDs ?? children.permanentIDs else { return }
         var new: [(temporary: ObjectRef, entry: PermanentIDs.Entry)] = []
         objects.forEachUnretained { object in
             guard object.storeIndex == 0, object.flags.contains(.knownToChildren) else { return }
@@ -167,7 +157,6 @@ extension NSManagedObjectContext {
 
     /// Tells the children that merge by themselves what has changed in this context.
     final func tellChildren(_ changes: ObjectChanges, except child: NSManagedObjectContext? = nil) {
-        guard let children else { return }
         let listeners = children.all.filter { $0 !== child && $0.automaticallyMergesChangesFromParent }
         guard !listeners.isEmpty else { return }
         let ids = MergedIDs(
@@ -178,7 +167,7 @@ extension NSManagedObjectContext {
 
     /// As ``tellChildren(_:except:)``, of changes that were merged into this context.
     final func tellChildren(of ids: MergedIDs) {
-        for child in children?.all ?? [] where child.automaticallyMergesChangesFromParent {
+        for child in children.all where child.automaticallyMergesChangesFromParent {
             child.perform { child.merge(ids) }
         }
     }
@@ -186,7 +175,7 @@ extension NSManagedObjectContext {
     /// Remembers that the context's objects are as new as the stores: what children read before does not count as
     /// out of date any more.
     final func noteMerged() {
-        guard children != nil, link == nil else { return }
+        guard link == nil, !children.all.isEmpty else { return }
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
             mergedSequences[ObjectIdentifier(handle)] = handle.log.snapshot.sequence
         }

@@ -48,8 +48,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
     /// Nil for a context that works on a coordinator.
     @exclusivity(unchecked) final var link: ParentLink?
-    /// Nil for a context that never had a child.
-    @exclusivity(unchecked) final var children: ContextChildren?
+    /// There from the start, since children may be made on any thread.
+    final let children = ContextChildren()
     /// How new, by store, the objects are said to be that children may have read before.
     final var mergedSequences: [ObjectIdentifier: UInt64] = [:]
     /// The generation that the context is pinned to; nil for one that reads what is newest.
@@ -193,8 +193,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
-    /// - Precondition: a temporary ID names an object of this context or of its parent's line; a permanent one a store
-    ///   of its coordinator.
+    /// - Precondition: a permanent ID names a store of the context's coordinator.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
 
     /// The object with this ID, realized.

@@ -70,10 +70,15 @@ struct ParentSave {
     private func makeChanges(_ packed: Packed) -> [ChildChange] {
         var changes: [ChildChange] = []
         changes.reserveCapacity(all.inserted.count + all.updated.count + all.deleted.count)
+        var slots: [UInt32: [Int]] = [:]
         for object in all.inserted {
+            let shape = object.shape
+            if slots[shape.id] == nil {
+                slots[shape.id] = (0..<shape.persistentSlotCount).filter { !shape.slots[$0].isHidden }
+            }
             var change = ChildChange(kind: .inserted, object: context.sharedRef(of: object))
             change.row = packed[ObjectIdentifier(object)]
-            change.slots = (0..<object.shape.persistentSlotCount).filter { !object.shape.slots[$0].isHidden }
+            change.slots = slots[shape.id] ?? []
             change.toMany = toMany(object)
             change.store = context.assignments[ObjectIdentifier(object)]
             changes.append(change)

@@ -102,6 +102,9 @@ import Testing
             #expect(employee.name == "")
             #expect(throws: CocoaError.self) { try child.existingObject(with: employee.objectID) }
             #expect(try child.employeeNames() == [])
+            // A fault can be had for an ID that nobody knows any more, in any context.
+            let stale = try #require(root.performAndWait { root.object(with: employee.objectID) } as? Employee)
+            #expect(root.performAndWait { stale.name } == "" && stale.objectID == employee.objectID)
         }
     }
 

@@ -164,7 +164,7 @@ import Testing
         return level
     }
 
-    @Test(arguments: StoreKind.allCases, [1, 2, 3, 4, 5, 6]) func aStackAgreesWithItsModel(
+    @Test(arguments: StoreKind.allCases, (1...12).map { UInt64($0) }) func aStackAgreesWithItsModel(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         let stack = try Stack(kind, seed: seed)
@@ -176,10 +176,10 @@ import Testing
     }
 
     private func run(_ stack: Stack, _ seed: UInt64) throws {
-        for step in 0..<220 {
-            // Only the last context is edited, as in a program that edits in a scratch context; the others get what is
-            // saved, and may throw it away.
-            switch Int.random(in: 0..<20, using: &stack.random) {
+        for step in 0..<300 {
+            // Mostly the last context is edited, as in a program that edits in a scratch context. Another one is when
+            // those that descend from it have no changes that could get in each other's way.
+            switch Int.random(in: 0..<23, using: &stack.random) {
             case 0..<13:
                 try edit(stack, 2)
             case 13, 14:
@@ -198,6 +198,15 @@ import Testing
             case 18:
                 stack.contexts[2].reset()
                 stack.levels[2] = stack.levels[1]
+            case 20...:
+                let depth = Int.random(in: 0...1, using: &stack.random)
+                let descendants = (depth + 1)...2
+                if descendants.contains(where: { stack.contexts[$0].hasChanges }) { continue }
+                try edit(stack, depth)
+                for descendant in descendants {
+                    stack.contexts[descendant].refreshAllObjects()
+                    stack.levels[descendant] = stack.levels[depth]
+                }
             default:
                 let depth = Int.random(in: 1...2, using: &stack.random)
                 stack.contexts[depth].refreshAllObjects()
