@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
     private func rebase(_ object: NSManagedObject, on change: ChildChange) {
         guard change.version.sequence != 0, change.version != object.version,
             let handle = registry.handle(object.storeIndex),
-            object.version.sequence > mergedSequences[ObjectIdentifier(handle)] ?? 0
+            knownSequences[ObjectIdentifier(handle)]?.contains(object.version.sequence) != true
         else { return }
         object.version = change.version
         object.flags.remove(.rowIsCommitted)

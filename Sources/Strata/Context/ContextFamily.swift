@@ -15,6 +15,14 @@ final class ParentLink {
     }
 }
 
+/// Which transactions of a store a context knows of: its own, and everything up to where it last merged.
+struct KnownSequences {
+    var merged: UInt64 = 0
+    var own: Set<UInt64> = []
+
+    func contains(_ sequence: UInt64) -> Bool { sequence <= merged || own.contains(sequence) }
+}
+
 /// What a context knows of its children, which keep it alive, not the other way round.
 final class ContextChildren: @unchecked Sendable {
     // Unchecked: contexts are only asked to perform a block, or given the coordinator before they are used.

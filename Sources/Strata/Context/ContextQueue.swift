@@ -26,6 +26,9 @@ final class ContextQueue: Sendable {
         return false
     }
 
+    /// Whether the caller runs on the main queue.
+    static var isOnMain: Bool { MainQueue.isCurrent }
+
     /// The context whose block the calling thread runs, if any.
     static var currentContext: NSManagedObjectContext? { Frame.current?.context }
 

@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object's row has been deleted elsewhere.
-    private func drop(_ object: NSManagedObject) {
+    final func drop(_ object: NSManagedObject) {
         changed.removeAll { $0 === object }
         event.removeAll { $0 === object }
         refreshed.remove(object)
@@ -113,6 +113,8 @@ extension NSManagedObjectContext {
         }
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         object.flags.insert(.gone)
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
         registry.forget(object)
         object.registry = nil
     }

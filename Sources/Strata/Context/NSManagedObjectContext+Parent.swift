@@ -177,7 +177,13 @@ extension NSManagedObjectContext {
     final func noteMerged() {
         guard link == nil, !children.all.isEmpty else { return }
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
-            mergedSequences[ObjectIdentifier(handle)] = handle.log.snapshot.sequence
+            knownSequences[ObjectIdentifier(handle)] = KnownSequences(merged: handle.log.snapshot.sequence)
         }
+    }
+
+    /// Remembers that a transaction of a store was this context's own.
+    final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
+        guard !children.all.isEmpty else { return }
+        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].own.insert(sequence)
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Runs a block on the context's queue, later. Pending changes are processed after it.
+    /// Runs a block on the context's queue, later. Pending changes are processed after it, and the undo manager's group
+    /// for the event is closed.
     final func enqueue(_ block: @escaping () -> Void) {
         queue.async(for: self) {
             block()
-            self.processPendingChanges()
+            self.endEvent()
         }
     }
 
@@ -53,7 +54,7 @@ extension NSManagedObjectContext {
         let result: UncheckedBox<Result<T, any Error>> = await withCheckedContinuation { continuation in
             queue.async(for: self) {
                 let result = Result { try box.value() }
-                context.value.processPendingChanges()
+                context.value.endEvent()
                 continuation.resume(returning: UncheckedBox(result))
             }
         }

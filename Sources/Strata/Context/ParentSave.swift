@@ -129,9 +129,19 @@ struct ParentSave {
         context.reportedInserts = nil
         context.insertReports = 0
         leftovers.forEachUnretained { settle($0, packed[ObjectIdentifier($0)]) }
-        context.event.forEachUnretained { $0.flags.remove(.inEvent) }
+        context.required = []
+        context.event.forEachUnretained { object in
+            object.flags.remove(.inEvent)
+            object.endEvent()
+        }
         context.event = []
-        leftovers.forEachUnretained { $0.didSave() }
+        context.undoRecorder?.forgetEvent()
+        leftovers.forEachUnretained { object in
+            guard object.flags.contains(.saved) else { return }
+            object.flags.remove(.saved)
+            object.didSave()
+            if object.isDeleted { leave(object) }
+        }
         var all = all
         all.post(.NSManagedObjectContextDidSave, from: context)
         all.postSavedIDs(from: context)
@@ -141,15 +151,15 @@ struct ParentSave {
     /// Takes an object out of the state of change; what it was changed to is what the parent has now.
     private func settle(_ object: NSManagedObject, _ row: Row?) {
         let wasDeleted = object.isDeleted
+        let wasInserted = object.flags.contains(.inserted)
+        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
         object.flags.subtract([
-            .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots,
-            .dirtyToMany,
+            .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
         ])
         if wasDeleted {
             object.flags.insert(.gone)
-            context.registry.forget(object)
-            object.registry = nil
-            object.toMany = []
+            // didSave still sees that the object is deleted.
+            if wasInserted { leave(object) }
             return
         }
         if let row {
@@ -161,6 +171,14 @@ struct ParentSave {
         }
         object.overlay?.clearDirty(object.shape)
         for state in object.toMany { state?.didSave() }
+    }
+
+    /// Takes a deleted object out of the context.
+    private func leave(_ object: NSManagedObject) {
+        object.flags.remove(.deleted)
+        context.registry.forget(object)
+        object.registry = nil
+        object.toMany = []
     }
 }
 

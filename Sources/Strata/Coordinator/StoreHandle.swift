@@ -12,6 +12,8 @@ final class StoreHandle: Sendable {
     let path: String
     /// What contexts are pinned to.
     let heldSnapshots = HeldSnapshots()
+    /// Parallel to the constraints that the log knows.
+    let constraints: [StoreConstraint]
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log
@@ -19,6 +21,8 @@ final class StoreHandle: Sendable {
         self.shapes = shapes
         self.isReadOnly = isReadOnly
         self.path = path
+        constraints = StoreConstraint.all(shapes, map)
+        if !isReadOnly { log.enforce(constraints.map(\.unique)) }
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
     }
 

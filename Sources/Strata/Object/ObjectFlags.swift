@@ -43,6 +43,14 @@ struct ObjectFlags: OptionSet, Sendable {
 
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
+    /// In prepareForDeletion.
+    static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
+
+    /// Part of a save that has just been committed: didSave is due.
+    static let saved = ObjectFlags(rawValue: 1 << 27)
+
+    /// Realized because of a refresh.
+    static let refreshing = ObjectFlags(rawValue: 1 << 26)
 
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]

@@ -30,7 +30,7 @@ final class ContextLine {
 }
 
 /// Notes the notifications of one name from one context.
-final class NotificationRecorder: @unchecked Sendable {
+final class SaveRecorder: @unchecked Sendable {
     // Unchecked: the tests that use it wait for whoever posts.
 
     private(set) var infos: [[AnyHashable: Any]] = []

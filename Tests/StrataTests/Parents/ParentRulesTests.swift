@@ -122,12 +122,12 @@ import Testing
             all[0].age = 2
             child.delete(all[1])
             Employee(context: child).name = "inserted"
-            let will = NotificationRecorder(.NSManagedObjectContextWillSave, child)
-            let saved = NotificationRecorder(.NSManagedObjectContextDidSave, child)
-            let ids = NotificationRecorder(.NSManagedObjectContextDidSaveObjectIDs, child)
-            let changed = NotificationRecorder(.NSManagedObjectContextObjectsDidChange, root)
-            let rootSaved = NotificationRecorder(.NSManagedObjectContextDidSave, root)
-            let rootWill = NotificationRecorder(.NSManagedObjectContextWillSave, root)
+            let will = SaveRecorder(.NSManagedObjectContextWillSave, child)
+            let saved = SaveRecorder(.NSManagedObjectContextDidSave, child)
+            let ids = SaveRecorder(.NSManagedObjectContextDidSaveObjectIDs, child)
+            let changed = SaveRecorder(.NSManagedObjectContextObjectsDidChange, root)
+            let rootSaved = SaveRecorder(.NSManagedObjectContextDidSave, root)
+            let rootWill = SaveRecorder(.NSManagedObjectContextWillSave, root)
             try child.save()
             #expect(will.infos.count == 1 && saved.infos.count == 1 && ids.infos.count == 1)
             #expect(rootSaved.infos.isEmpty && rootWill.infos.isEmpty)

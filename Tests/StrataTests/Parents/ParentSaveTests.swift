@@ -232,7 +232,7 @@ import Testing
         try child.performAndWait {
             let mine = try #require(child.object(with: id) as? Employee)
             #expect(mine.age == 18)
-            let recorder = NotificationRecorder(.NSManagedObjectContextDidSave, other)
+            let recorder = SaveRecorder(.NSManagedObjectContextDidSave, other)
             try other.performAndWait {
                 (other.object(with: id) as? Employee)?.age = 30
                 try other.save()

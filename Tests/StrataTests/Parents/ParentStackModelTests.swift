@@ -109,7 +109,8 @@ import Testing
         case 9:
             guard let which = stack.pick(level.projects.keys.sorted()) else { break }
             let owner = try project(which)
-            var tasks = (owner.value(forKey: "tasks") as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? []
+            var tasks =
+                (owner.value(forKey: "tasks") as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? []
             let task = insert("Task", context)
             task.setValue("\(number)", forKey: "text")
             level.tasks.insert(number)
@@ -159,7 +160,9 @@ import Testing
                 name: employee.name, age: employee.age, department: employee.department.map { Int($0.budget) },
                 projects: Set(projects.map { number($0, "code") }))
             #expect(employee.department?.employees.contains(employee) ?? true)
-            #expect(projects.allSatisfy { ($0.value(forKey: "staff") as? Set<NSManagedObject>)?.contains(employee) == true })
+            #expect(
+                projects.allSatisfy { ($0.value(forKey: "staff") as? Set<NSManagedObject>)?.contains(employee) == true }
+            )
         }
         return level
     }

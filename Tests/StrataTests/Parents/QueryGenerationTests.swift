@@ -92,7 +92,7 @@ import Testing
             _ = try addEmployee("b", to: store)
             Employee(context: context).name = "own"
             #expect(try context.employeeNames() == ["a", "own"])
-            let recorder = NotificationRecorder(.NSManagedObjectContextDidSave, context)
+            let recorder = SaveRecorder(.NSManagedObjectContextDidSave, context)
             try context.save()
             #expect(try context.employeeNames() == ["a", "b", "own"])
             #expect(
