@@ -168,7 +168,10 @@ final class ContextSave {
             }
             next += 1
         }
-        for part in parts { part.finish() }
+        for part in parts {
+            part.finish()
+            if let receipt = part.receipt { context.noteSaved(receipt.sequence, part.handle) }
+        }
         var all = parts.first?.changes ?? ObjectChanges()
         for part in parts.dropFirst() {
             all.inserted += part.changes.inserted
@@ -198,8 +201,11 @@ final class ContextSave {
             object.didSave()
             if object.isDeleted { leave(object) }
         }
-        all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
+        context.advanceGeneration()
+        all.post(
+            .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
         postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
+        context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
     }
 

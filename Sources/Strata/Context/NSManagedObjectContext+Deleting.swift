@@ -9,11 +9,11 @@ extension NSManagedObjectContext {
         for object in objects where object.isFault {
             if snapshot == nil || object.storeIndex != storeIndex {
                 storeIndex = object.storeIndex
-                snapshot = registry.handle(storeIndex)?.log.snapshot
+                snapshot = link == nil ? registry.handle(storeIndex).flatMap { self.snapshot(of: $0) } : nil
             }
             fulfill(object, in: snapshot)
         }
-        for object in objects { delete(object) }
+        for object in objects { deleteObject(object) }
     }
 
     /// The members of a to-many relationship that nobody has looked at, without remembering them: the owner goes, too.
@@ -21,12 +21,12 @@ extension NSManagedObjectContext {
     ///
     /// - Complexity: O(n).
     final func membersToDelete(_ relationship: RelationshipShape, of owner: NSManagedObject) -> [NSManagedObject]? {
-        guard relationship.isToMany, !relationship.isOrdered, let handle = registry.handle(owner.storeIndex) else {
-            return nil
-        }
+        guard relationship.isToMany, !relationship.isOrdered, link == nil,
+            let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
+        else { return nil }
         let state = owner.existingState(relationship)
         if state?.isLoaded == true { return nil }
-        let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+        let reader = RelationshipReader(handle: handle, snapshot: snapshot)
         guard let members = try? reader.members(relationship, of: owner.ref) else { return nil }
         let stored = objects(members.map(\.ref), owner.storeIndex, handle)
         guard let state, state.isChanged else { return stored }

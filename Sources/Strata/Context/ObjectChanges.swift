@@ -32,6 +32,22 @@ struct ObjectChanges {
         NotificationCenter.default.post(name: name, object: context, userInfo: info)
     }
 
+    /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
+    /// IDs must have been made before.
+    func postSavedIDs(from context: NSManagedObjectContext) {
+        var info: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = Self.ids(inserted) }
+        if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = Self.ids(updated) }
+        if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = Self.ids(deleted) }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+    }
+
+    private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
+        objects.forEachUnretained { set.insert($0.objectID) }
+        return set
+    }
+
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
         // Half empty, since a collision costs as much as an insertion.
         var set = Set<NSManagedObject>(minimumCapacity: objects.count * 2)

@@ -91,6 +91,7 @@ final class StoreSave {
     /// Brings the objects in line with what was written.
     func finish() {
         guard let transaction, let receipt else { return }
+        context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.
         var next = 0

@@ -11,6 +11,8 @@ final class StoreHandle: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let path: String
+    /// What contexts are pinned to.
+    let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
     private let detached = Atomic<Bool>(false)

@@ -41,6 +41,8 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// A child context knows the object by its temporary ID.
+    @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
     /// In prepareForDeletion.
     static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
 
