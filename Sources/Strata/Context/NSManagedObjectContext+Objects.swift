@@ -75,15 +75,21 @@ extension NSManagedObjectContext {
 
     // MARK: Faults
 
-    /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
+    /// Reads a fault's row. Never fails: see ``NSManagedObject/realize(_:)``.
     ///
-    /// - Parameter snapshot: where the row is looked up; nil for the store's newest state.
-    final func fulfill(_ object: NSManagedObject, in snapshot: Snapshot? = nil) {
+    /// - Parameters:
+    ///   - slot: the slot whose value is wanted, -1 for none in particular.
+    ///   - snapshot: where the row is looked up; nil for the store's newest state.
+    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in snapshot: Snapshot? = nil) {
         guard let handle = registry.handle(object.storeIndex) else { return }
         do {
+            guard !handle.isDetached else {
+                inaccessible(object, slot)
+                return
+            }
             let location = try (snapshot ?? handle.log.snapshot).locate(object.ref)
             guard !location.isAbsent else {
-                inaccessible(object)
+                inaccessible(object, slot)
                 return
             }
             let block: Block
@@ -109,19 +115,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The fault's row is gone.
-    private func inaccessible(_ object: NSManagedObject) {
-        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+    /// The fault's row, or its store, is gone.
+    private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
+        let property = object.shape.property(atSlot: slot)
+        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             preconditionFailure("CoreData could not fulfill a fault for \(object.objectID)")
         }
-        object.flags.insert([.realized, .gone])
-    }
-
-    /// Whether a fault whose row is gone becomes an object without values.
-    public final func shouldHandleInaccessibleFault(
-        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
-    ) -> Bool {
-        shouldDeleteInaccessibleFaults
+        object.flags.insert([.realized, .gone, .deleted, .deletePropagated])
+        list(object)
     }
 
     /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
@@ -137,7 +138,7 @@ extension NSManagedObjectContext {
     final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         defer { state.isLoaded = true }
         var stored: [NSManagedObject] = []
-        if let handle = registry.handle(owner.storeIndex) {
+        if let handle = registry.handle(owner.storeIndex), !handle.isDetached {
             do {
                 let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
                 let entries = try reader.members(relationship, of: owner.ref)
@@ -149,7 +150,6 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, error)
             }
         }
-        let wanted = state.isOrderChanged ? state.order : []
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)
@@ -159,17 +159,13 @@ extension NSManagedObjectContext {
         for object in state.added.objects where state.members.insert(object).inserted && relationship.isOrdered {
             state.order.append(object)
         }
-        if !wanted.isEmpty {
-            // Members that came since the order was made, by a merge, go last.
-            let known = Set(wanted)
-            state.order = wanted.filter(state.members.contains) + state.order.filter { !known.contains($0) }
-        }
+        if relationship.isOrdered { state.mergePendingOrder() }
         undoRecorder?.noteLoaded(relationship, state.order, of: owner)
     }
 
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
-        guard let handle = registry.handle(owner.storeIndex) else { return 0 }
+        guard let handle = registry.handle(owner.storeIndex), !handle.isDetached else { return 0 }
         return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
     }
 

@@ -135,6 +135,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             state.coordinator = nil
             return handle
         }
+        handle?.markDetached()
         if let identity = handle?.identity, identity.store === self { identity.store = nil }
         return handle
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 import SystemPackage
 
 /// An open store as contexts use it.
@@ -12,6 +13,12 @@ final class StoreHandle: Sendable {
     let path: String
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
+    private let detached = Atomic<Bool>(false)
+
+    /// Whether the store has been removed from its coordinator: its rows can no longer be had.
+    var isDetached: Bool { detached.load(ordering: .acquiring) }
+
+    func markDetached() { detached.store(true, ordering: .releasing) }
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log
