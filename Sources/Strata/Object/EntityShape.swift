@@ -1,6 +1,5 @@
 import Foundation
 import StrataLog
-import Synchronization
 
 /// Where one property lies in rows and overlays.
 @usableFromInline
@@ -65,9 +64,8 @@ final class EntityShape: @unchecked Sendable {
     let objectClass: NSManagedObject.Type
     let isAbstract: Bool
     unowned(unsafe) let model: ModelShapes
-    /// An ``EntityValidation`` that is never freed, as the shape; 0 until an object is first validated. Not an
-    /// AtomicLazyReference, which takes hundreds of instructions to load and counts references.
-    let validationAddress = Atomic<UInt>(0)
+    /// Found out when an object is first validated.
+    let compiledValidation = CompiledReference<EntityValidation>()
 
     let slots: [SlotInfo]
     /// Parallel to `slots`; never freed, as the shape.

@@ -1,6 +1,5 @@
 import Foundation
 import StrataLog
-import Synchronization
 
 /// What the values of an entity's objects must satisfy, found out at the first validation of one. Never changes then.
 final class EntityValidation: @unchecked Sendable {
@@ -141,23 +140,8 @@ final class EntityValidation: @unchecked Sendable {
 }
 
 extension EntityShape {
-    /// What the objects must satisfy. The reference is not counted.
-    var validation: Unmanaged<EntityValidation> {
-        let known = validationAddress.load(ordering: .acquiring)
-        if let pointer = UnsafeRawPointer(bitPattern: known) { return .fromOpaque(pointer) }
-        return makeValidation()
-    }
-
-    @inline(never)
-    private func makeValidation() -> Unmanaged<EntityValidation> {
-        let new = Unmanaged.passRetained(EntityValidation(self))
-        let (isFirst, other) = validationAddress.compareExchange(
-            expected: 0, desired: UInt(bitPattern: new.toOpaque()), ordering: .acquiringAndReleasing)
-        if isFirst { return new }
-        new.release()
-        guard let pointer = UnsafeRawPointer(bitPattern: other) else {
-            preconditionFailure("the validation of \(name) was taken away")
-        }
-        return .fromOpaque(pointer)
+    /// What the objects must satisfy.
+    var validation: EntityValidation {
+        compiledValidation.load() ?? compiledValidation.storeIfNil(EntityValidation(self))
     }
 }

@@ -167,7 +167,7 @@ open class NSManagedObject: NSObject {
     ///   the object is validated again.
     /// - Throws: `CocoaError` with a validation code.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
-        let rules = shape.validation.takeUnretainedValue()
+        let rules = shape.validation
         if let property = rules.key(key) {
             let given = value.pointee is NSNull ? nil : value.pointee
             if let given { try rules.checkType(given, property, self) }

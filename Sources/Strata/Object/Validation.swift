@@ -60,12 +60,12 @@ extension NSManagedObject {
     ///   the entity has.
     final func validateProperties() throws {
         let rules = shape.validation
-        if rules._withUnsafeGuaranteedRef({ $0.isPlain }) {
+        if rules.isPlain {
             try validatePresence(nil)
-        } else if rules.takeUnretainedValue().asksForEachKey {
-            try validateEachKey(rules.takeUnretainedValue())
+        } else if rules.asksForEachKey {
+            try validateEachKey(rules)
         } else {
-            try validatePresence(rules.takeUnretainedValue())
+            try validatePresence(rules)
         }
     }
 
@@ -127,7 +127,7 @@ extension NSManagedObject {
         case .toMany(let index):
             // Without predicates only the number of members counts, and that is known without reading them.
             let relationship = shape.relationships[index]
-            if key.predicates.isEmpty, !shape.validation.takeUnretainedValue().asksForEachKey {
+            if key.predicates.isEmpty, !shape.validation.asksForEachKey {
                 return ValidatedCount(count: toManyCount(relationship))
             }
             return keyedValue(relationship.name)
