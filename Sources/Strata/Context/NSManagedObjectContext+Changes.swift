@@ -150,6 +150,8 @@ extension NSManagedObjectContext {
         assignments = [:]
         readErrors = [:]
         lastBlock = nil
+        fetchBatch = nil
+        membersBatch = nil
         for object in registry.all {
             object.flags.subtract([.listed, .inEvent, .updated, .deleted, .insertReported])
             registry.forget(object)

@@ -78,21 +78,26 @@ extension NSManagedObjectContext {
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
     final func fulfill(_ object: NSManagedObject) {
         guard let handle = registry.handle(object.storeIndex) else { return }
+        faultStatistics.fired()
         do {
-            let location = try handle.log.snapshot.locate(object.ref)
-            guard !location.isAbsent else {
-                inaccessible(object)
-                return
-            }
-            let block: Block
-            if let lastBlock, lastBlock.location == location.block {
-                block = lastBlock
+            if let found = try rowFromBatch(object, handle) {
+                object.attach(found.block, row: found.location.row, location: found.location)
             } else {
-                block = try handle.log.block(at: location)
-                try block.verify()
-                lastBlock = block
+                let location = try handle.log.snapshot.locate(object.ref)
+                guard !location.isAbsent else {
+                    inaccessible(object)
+                    return
+                }
+                let block: Block
+                if let lastBlock, lastBlock.location == location.block {
+                    block = lastBlock
+                } else {
+                    block = try handle.log.block(at: location)
+                    try block.verify()
+                    lastBlock = block
+                }
+                object.attach(block, row: location.row, location: location)
             }
-            object.attach(block, row: location.row, location: location)
         } catch {
             noteUnreadable(object, error)
             object.flags.insert(.realized)
@@ -102,6 +107,19 @@ extension NSManagedObjectContext {
         object.awakeFromFetch()
         object.flags.remove(.awaking)
         if !object.flags.contains(.dirtySlots) { object.overlay?.clearDirty(object.shape) }
+    }
+
+    /// The row, if it is known from a neighbour of the object in a fetch or a relationship.
+    @inline(__always)
+    private final func rowFromBatch(
+        _ object: NSManagedObject, _ handle: StoreHandle
+    ) throws(StoreError) -> (block: Block, location: Location)? {
+        if let membersBatch,
+            let found = try membersBatch.take(object.ref, object.storeIndex, handle, &faultStatistics)
+        {
+            return found
+        }
+        return try fetchBatch?.take(object.ref, object.storeIndex, handle, &faultStatistics)
     }
 
     /// The fault's row is gone.
@@ -136,7 +154,9 @@ extension NSManagedObjectContext {
             do {
                 let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
                 let entries = try reader.members(relationship, of: owner.ref)
-                stored = objects(entries.map(\.ref), owner.storeIndex, handle)
+                let refs = entries.map(\.ref)
+                stored = objects(refs, owner.storeIndex, handle)
+                membersBatch = FaultBatch(refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
@@ -159,9 +179,5 @@ extension NSManagedObjectContext {
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
         guard let handle = registry.handle(owner.storeIndex) else { return 0 }
         return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
-    }
-
-    final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {
-        preconditionFailure("fetched property \(property.name): fetched properties cannot be read yet")
     }
 }

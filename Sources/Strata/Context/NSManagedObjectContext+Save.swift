@@ -33,6 +33,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
+        updateDerivedAttributes()
         try validateChanges()
         let save = ContextSave(self, coordinator)
         try save.prepare()

@@ -33,6 +33,8 @@ struct SlotCode {
 enum PropertyPlace {
     case slot(Int)
     case toMany(Int)
+    /// Several slots under one name.
+    case composite(CompositeShape)
     case fetched(NSPropertyDescription)
 }
 
@@ -81,6 +83,11 @@ final class EntityShape: @unchecked Sendable {
     let withDefault: UnsafePointer<UInt64>
     let toOneMask: UnsafePointer<UInt64>
     let mandatoryToMany: [Int]
+    let hasComposites: Bool
+    /// Attributes computed at each save.
+    let derivations: [Derivation]
+    /// Fetched properties; the state of each lies behind those of the relationships.
+    let fetched: [NSFetchedPropertyDescription]
     let toManyCount: Int
 
     init(
@@ -133,6 +140,13 @@ final class EntityShape: @unchecked Sendable {
             layout.relationships[$0].isToMany && !layout.relationships[$0].description.isOptional
         }
         toManyCount = layout.relationships.count { $0.isToMany }
+        hasComposites = layout.places.values.contains { place in
+            if case .composite = place { return true }
+            return false
+        }
+        derivations = layout.slots.enumerated().compactMap { slot, info in Derivation(slot, info.attribute) }
+        fetched = entity.propertiesByName.values.compactMap { $0 as? NSFetchedPropertyDescription }
+            .sorted { $0.name < $1.name }
     }
 
     /// Completes what needs all shapes of the model.

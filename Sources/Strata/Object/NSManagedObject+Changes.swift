@@ -37,6 +37,7 @@ extension NSManagedObject {
             default: continue
             }
         }
+        gatherComposites(&values) { committedValue($0, row) }
         return values
     }
 
@@ -47,6 +48,7 @@ extension NSManagedObject {
                 values[shape.slots[slot].name] = overlay.isNull(slot) ? NSNull() : overlay.boxed(shape.slots[slot])
             }
         }
+        gatherComposites(&values) { boxedValue($0) }
         for relationship in shape.relationships where relationship.isToMany {
             if existingState(relationship)?.isChanged == true {
                 values[relationship.name] = keyedValue(relationship.name)

@@ -10,10 +10,16 @@ extension NSManagedObject: KeyValueCoding {
     /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
         let names = keyPath.split(separator: ".").map(String.init)
-        guard let last = names.last else { return }
         var object: NSManagedObject? = self
-        for name in names.dropLast() { object = object?.value(forKey: name) as? NSManagedObject }
-        object?.setValue(value, forKey: last)
+        for (index, name) in names.enumerated() {
+            guard let current = object else { return }
+            // The last name, or an element of a composite attribute.
+            if index == names.count - 1 { return current.setValue(value, forKey: name) }
+            if case .composite? = current.shape.place(name) {
+                return current.setValue(value, forKey: names[index...].joined(separator: "."))
+            }
+            object = current.value(forKey: name) as? NSManagedObject
+        }
     }
 
     /// The values of several properties, with `NSNull` for nil.
@@ -41,8 +47,10 @@ extension NSManagedObject {
             let relationship = shape.relationships[index]
             return relationship.isOrdered
                 ? NSOrderedSet(array: toManyOrder(relationship)) : toManyMembers(relationship) as Any
+        case .composite(let composite)?:
+            return compositeValue(composite)
         case .fetched(let property)?:
-            return registry?.context?.fetchedProperty(property, of: self)
+            return fetchedValue(property)
         case nil:
             switch key {
             case "self": return self
@@ -61,6 +69,8 @@ extension NSManagedObject {
             setToOne(shape.relationships[index], to: converted as? NSManagedObject)
         case .toMany(let index)?:
             setToMany(shape.relationships[index], to: Self.members(value))
+        case .composite(let composite)?:
+            setCompositeValue(value, composite)
         case .fetched(let property)?:
             preconditionFailure("\(shape.name).\(property.name) is a fetched property and cannot be set")
         case nil:
