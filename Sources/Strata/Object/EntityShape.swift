@@ -82,6 +82,8 @@ final class EntityShape: @unchecked Sendable {
     let mandatory: UnsafePointer<UInt64>
     let withDefault: UnsafePointer<UInt64>
     let toOneMask: UnsafePointer<UInt64>
+    /// Whether any slot has a default value.
+    let hasDefaults: Bool
     let mandatoryToMany: [Int]
     let hasComposites: Bool
     /// Attributes computed at each save.
@@ -131,6 +133,7 @@ final class EntityShape: @unchecked Sendable {
         referenceCounted = mask { $0.kind.isReferenceCounted }
         persistentMask = mask { $0.isPersistent }
         withDefault = mask { $0.defaultValue != nil }
+        hasDefaults = layout.slots.contains { $0.defaultValue != nil }
         toOneMask = mask { $0.kind == .toOne }
         mandatory = mask { info in
             if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }

@@ -71,6 +71,10 @@ public final class EntityWriter {
         return current
     }
 
+    /// The row that was begun, for values that need neither postings nor a place out of line.
+    @inlinable
+    public var row: OpenRow { buffer.row }
+
     private func makeBlock(_ role: TransactionBody.BlockRole) -> OpenBlock {
         OpenBlock(role: role, layout: layout, schemaVersion: schemaVersion)
     }
