@@ -35,7 +35,8 @@ final class StoreSave {
                 guard rounds <= NSManagedObjectContext.maximumConflictRounds else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
-                try ConflictResolver(context, self).resolve(error.conflicts)
+                let left = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
+                if !left.isEmpty { try ConflictResolver(context, self).resolve(left) }
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }

@@ -22,6 +22,8 @@ final class FaultBatch {
     private let storeIndex: UInt16
     private let size: Int
     private let isAscending: Bool
+    /// References outside of these are none of these; other entities' objects are told apart by them at once.
+    private let bounds: ClosedRange<ObjectRef>
     private var next = 0
     private var window = 0..<0
     private var places: [Place] = []
@@ -36,7 +38,7 @@ final class FaultBatch {
         refs = matches.compactMap { $0.storeIndex == storeIndex ? $0.ref : nil }
         self.storeIndex = storeIndex
         self.size = min(size > 0 ? size : Self.defaultSize, Self.maximumSize)
-        isAscending = Self.areAscending(refs)
+        (isAscending, bounds) = Self.order(refs)
     }
 
     /// The members of a relationship. Nil when there are no neighbours.
@@ -45,19 +47,25 @@ final class FaultBatch {
         self.refs = refs
         self.storeIndex = storeIndex
         size = min(refs.count, Self.maximumSize)
-        isAscending = Self.areAscending(refs)
+        (isAscending, bounds) = Self.order(refs)
     }
 
-    private static func areAscending(_ refs: [ObjectRef]) -> Bool {
-        for index in 1..<max(1, refs.count) where refs[index] < refs[index - 1] { return false }
-        return true
+    private static func order(_ refs: [ObjectRef]) -> (isAscending: Bool, bounds: ClosedRange<ObjectRef>) {
+        var (low, high) = (refs[0], refs[0])
+        var isAscending = true
+        for ref in refs {
+            if ref < high { isAscending = false }
+            low = min(low, ref)
+            high = max(high, ref)
+        }
+        return (isAscending, low...high)
     }
 
     /// The row of an object whose fault fires, if the object is one of these and exists.
     func take(
         _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ statistics: inout FaultStatistics
     ) throws(StoreError) -> (block: Block, location: Location)? {
-        guard storeIndex == self.storeIndex, let index = index(of: ref) else { return nil }
+        guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref) else { return nil }
         next = index + 1
         let newest = handle.log.publicationCount
         if newest != publication || !window.contains(index) {

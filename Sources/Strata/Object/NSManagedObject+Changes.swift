@@ -31,13 +31,15 @@ extension NSManagedObject {
         for (name, place) in shape.places where keys?.contains(name) ?? true {
             switch place {
             case .slot(let slot) where shape.slots[slot].isPersistent:
+                if shape.hasComposites, name.contains(".") { continue }
                 values[name] = committedValue(slot, row) ?? NSNull()
             case .toMany(let index):
                 values[name] = committedMembers(shape.relationships[index])
+            case .composite(let composite) where !composite.name.contains("."):
+                values[name] = composite.dictionary { committedValue($0, row) } ?? NSNull()
             default: continue
             }
         }
-        gatherComposites(&values) { committedValue($0, row) }
         return values
     }
 
