@@ -58,6 +58,11 @@ struct FetchExecutor {
         return .objects(try objects(found))
     }
 
+    /// What the request describes, in order, without making objects.
+    func orderedMatches() throws -> [FetchMatch] {
+        window(sorted(overlaid(try search(stores(), maximum: maximumMatches))))
+    }
+
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
         context.faultStatistics.beginFetch()
         let matches = window(sorted(overlaid(found)))

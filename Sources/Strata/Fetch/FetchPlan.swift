@@ -51,6 +51,9 @@ struct FetchPlan {
         let columns = dictionaries?.names ?? []
         for case let sort as KeySortDescriptor in sorts where !columns.contains(sort.path.text) {
             try checker.check(sort.path.names[...], from: shape, whole: sort.path.text)
+            if checker.isToMany(sort.path), !sort.path.text.contains("@") {
+                throw FetchProblem.error("to-many key not allowed here: \(sort.path.text)")
+            }
         }
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
         offset = max(0, settings.fetchOffset)

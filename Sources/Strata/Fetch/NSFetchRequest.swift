@@ -19,6 +19,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         stored.entityName = entityName
     }
 
+    /// Creates a request that says the same with results of another type. Swift cannot cast one to the other.
+    ///
+    ///     NSFetchRequest<any NSFetchRequestResult>(converting: employees)
+    public convenience init<Other>(converting request: NSFetchRequest<Other>) {
+        self.init(request.settings)
+    }
+
     convenience init(_ settings: FetchSettings) {
         self.init()
         stored = settings

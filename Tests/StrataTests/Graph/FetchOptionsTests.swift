@@ -115,6 +115,9 @@ import Testing
             #expect(message { $0.predicate = NSPredicate(format: "nickname == 'x'") }.contains("transient"))
             #expect(
                 message { $0.sortDescriptors = [NSSortDescriptor(key: "height", ascending: true)] }.contains("height"))
+            #expect(
+                message { $0.sortDescriptors = [NSSortDescriptor(key: "projects.code", ascending: true)] }
+                    .contains("to-many key not allowed here"))
             #expect(message { $0.relationshipKeyPathsForPrefetching = ["name"] }.contains("prefetched"))
             #expect(message { $0.propertiesToGroupBy = ["age"] }.contains("GROUP BY requires"))
             #expect(throws: CocoaError.self) {
@@ -267,6 +270,55 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func lazyResultsMakeABatchAtATime(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let request = request(Employee.self, "Employee", sort: "-name")
+            request.fetchBatchSize = 7
+            let new = Employee(context: context)
+            new.name = "Z"
+            let results = try context.fetchLazily(request)
+            #expect(results.count == 41 && context.registeredObjects.count == 1)
+            #expect(results.first === new && context.registeredObjects.count == 7)
+            #expect(results[10].name == results[7..<14][10].name)
+            #expect(context.registeredObjects.count == 8)
+            let expected = try context.fetch(request)
+            #expect(Array(results) == expected)
+            let numbers = NSFetchRequest<Employee>(entityName: "Employee")
+            numbers.resultType = .countResultType
+            #expect(throws: CocoaError.self) { try context.fetchLazily(numbers) }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func valuesOfDifferentKindsHaveAnOrder(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, GraphModel.everything())
+        let context = store.context()
+        try context.performAndWait {
+            let values: [Any?] = ["text", 7, nil, Data([1]), 2.5, "alpha", -1]
+            for (number, value) in values.enumerated() {
+                let thing = insert("Thing", context)
+                thing.setValue(number, forKey: "int32")
+                thing.setValue(value, forKey: "list")
+                thing.setValue(number == 3 ? Double.nan : Double(-number), forKey: "double")
+            }
+            try context.save()
+            func order(_ key: String, _ ascending: Bool) throws -> [Int32] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+                request.sortDescriptors = [NSSortDescriptor(key: key, ascending: ascending)]
+                return try context.fetch(request).compactMap { ($0.value(forKey: "int32") as? NSNumber)?.int32Value }
+            }
+            // Null, numbers, strings, bytes.
+            let list = try order("list", true)
+            #expect(list == [2, 6, 4, 1, 5, 0, 3])
+            let reversed = try order("list", false)
+            #expect(reversed == list.reversed())
+            // A store keeps what is no number as null.
+            let doubles = try order("double", true)
+            #expect(doubles == [3, 6, 5, 4, 2, 1, 0])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func predicatesOnlyObjectsCanAnswer(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
         let context = store.context()
@@ -333,6 +385,7 @@ import Testing
         }
         let copy = try #require(request.copy() as? NSFetchRequest<NSDictionary>)
         check(copy)
+        check(NSFetchRequest<NSDictionary>(converting: NSFetchRequest<any NSFetchRequestResult>(converting: request)))
         copy.fetchLimit = 1
         #expect(request.fetchLimit == 7)
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
