@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import StrataLog
 
 /// The objects of a fetch, made when they are asked for: what Core Data's array is for a request with

@@ -11,9 +11,7 @@ extension NSManagedObject {
             let template = shape.fetched[index].template
         else { return [NSManagedObject]() }
         let place = shape.relationships.count + index
-        if toMany.isEmpty {
-            toMany = ContiguousArray(repeating: nil, count: shape.relationships.count + shape.fetched.count)
-        }
+        while toMany.count < shape.relationships.count + shape.fetched.count { toMany.append(nil) }
         if let state = toMany[place], state.isLoaded { return state.order }
         var settings = template.settings(in: shape.entity.managedObjectModel)
         settings.predicate = settings.predicate?.withSubstitutionVariables([
