@@ -33,7 +33,7 @@ import Testing
         #expect(names.count == 25 && names.first == "A" && names == names.sorted())
     }
 
-    @Test(arguments: StoreKind.allCases) func cancelledFetchesSayso(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.allCases) func cancelledFetchesSaySo(_ kind: StoreKind) async throws {
         let store = try FetchOptionsTests.filled(kind)
         let context = store.context()
         let request = NSFetchRequest<NSManagedObjectID>(entityName: "Employee")
