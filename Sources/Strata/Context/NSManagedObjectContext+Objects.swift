@@ -91,27 +91,32 @@ extension NSManagedObjectContext {
     ///   - slot: the slot whose value is wanted, -1 for none in particular.
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         guard let handle = registry.handle(object.storeIndex) else {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
         }
         do {
-            guard !handle.isDetached, let location = try (given ?? snapshot(of: handle))?.locate(object.ref),
-                !location.isAbsent
-            else {
-                inaccessible(object, slot)
-                return
-            }
-            let block: Block
-            if let lastBlock, lastBlock.location == location.block {
-                block = lastBlock
+            if given == nil, generation == nil, !handle.isDetached, let found = try rowFromBatch(object, handle) {
+                object.attach(found.block, row: found.location.row, location: found.location)
             } else {
-                block = try handle.log.block(at: location)
-                try block.verify()
-                lastBlock = block
+                guard !handle.isDetached, let location = try (given ?? snapshot(of: handle))?.locate(object.ref),
+                    !location.isAbsent
+                else {
+                    inaccessible(object, slot)
+                    return
+                }
+                let block: Block
+                if let lastBlock, lastBlock.location == location.block {
+                    block = lastBlock
+                } else {
+                    block = try handle.log.block(at: location)
+                    try block.verify()
+                    lastBlock = block
+                }
+                object.attach(block, row: location.row, location: location)
             }
-            object.attach(block, row: location.row, location: location)
         } catch {
             noteUnreadable(object, error)
             object.flags.insert(.realized)
@@ -144,6 +149,19 @@ extension NSManagedObjectContext {
                 object.awakeFromFetch()
             }
         }
+    }
+
+    /// The row, if it is known from a neighbour of the object in a fetch or a relationship.
+    @inline(__always)
+    private final func rowFromBatch(
+        _ object: NSManagedObject, _ handle: StoreHandle
+    ) throws(StoreError) -> (block: Block, location: Location)? {
+        if let membersBatch,
+            let found = try membersBatch.take(object.ref, object.storeIndex, handle, &faultStatistics)
+        {
+            return found
+        }
+        return try fetchBatch?.take(object.ref, object.storeIndex, handle, &faultStatistics)
     }
 
     /// The fault's row, or its store, is gone.
@@ -182,7 +200,9 @@ extension NSManagedObjectContext {
             do {
                 let reader = RelationshipReader(handle: handle, snapshot: snapshot)
                 let entries = try reader.members(relationship, of: owner.ref)
-                stored = objects(entries.map(\.ref), owner.storeIndex, handle)
+                let refs = entries.map(\.ref)
+                stored = objects(refs, owner.storeIndex, handle)
+                membersBatch = FaultBatch(refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
@@ -212,9 +232,5 @@ extension NSManagedObjectContext {
         guard let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
         else { return 0 }
         return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
-    }
-
-    final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {
-        preconditionFailure("fetched property \(property.name): fetched properties cannot be read yet")
     }
 }

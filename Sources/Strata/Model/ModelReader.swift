@@ -43,6 +43,14 @@ struct ModelReader {
         guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
     }
 
+    /// The template that is all there is.
+    mutating func readTemplateAlone() throws -> FetchRequestTemplate {
+        try readStringTable()
+        let template = try readTemplate()
+        guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
+        return template
+    }
+
     private mutating func readStringTable() throws {
         let count = try readCount()
         strings.reserveCapacity(count)
