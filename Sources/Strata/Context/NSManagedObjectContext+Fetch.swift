@@ -31,13 +31,12 @@ extension NSManagedObjectContext {
         try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
-    /// Executes a request: a fetch of persistent history.
+    /// Executes a request: a batch insert, update or delete, or one of persistent history.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
+    @discardableResult
     public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        if let request = request as? NSPersistentHistoryChangeRequest {
-            return try HistoryExecutor(self, request).execute()
-        }
+        if let result = try executeInStores(request) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "Requests of class \(type(of: request)) cannot be executed."])

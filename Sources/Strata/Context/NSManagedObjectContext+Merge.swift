@@ -101,7 +101,8 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        object.flags.insert(.gone)
+        // A fault can no longer be read: it reads as empty.
+        object.flags.insert([.gone, .realized])
         registry.forget(object)
         object.registry = nil
     }
