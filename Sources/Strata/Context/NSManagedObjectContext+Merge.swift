@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object's row has been deleted elsewhere.
-    private func drop(_ object: NSManagedObject) {
+    final func drop(_ object: NSManagedObject) {
         changed.removeAll { $0 === object }
         event.removeAll { $0 === object }
         refreshed.remove(object)

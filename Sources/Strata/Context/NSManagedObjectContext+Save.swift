@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         isSaving = true
         defer { isSaving = false }
         processPendingChanges()
-        guard hasChanges else {
+        guard hasChanges || !required.isEmpty else {
             try coordinator.savePendingMetadata()
             return
         }
@@ -36,6 +36,7 @@ extension NSManagedObjectContext {
         try validateChanges()
         let save = ContextSave(self, coordinator)
         try save.prepare()
+        defer { reportDropped() }
         try save.commit()
         try coordinator.savePendingMetadata()
     }
@@ -65,9 +66,25 @@ extension NSManagedObjectContext {
             ])
     }
 
+    /// Validates every changed object; those that validation changes, again.
     private func validateChanges() throws {
+        var objects = changed
+        for _ in 0..<Self.maximumWillSaveRounds {
+            try validate(objects)
+            if event.isEmpty { return }
+            objects = event
+            processPendingChanges()
+        }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "Validation went on changing objects for \(Self.maximumWillSaveRounds) rounds."
+            ])
+    }
+
+    private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
-        let objects = changed
         objects.forEachUnretained { object in
             do {
                 if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
@@ -77,7 +94,7 @@ extension NSManagedObjectContext {
                     try object.validateForInsert()
                 } else if object.isUpdated {
                     try object.validateForUpdate()
-                } else if object.isDeleted {
+                } else if object.isDeleted, !object.flags.contains(.inserted) {
                     try object.validateForDelete()
                 }
             } catch {

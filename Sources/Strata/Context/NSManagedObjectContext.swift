@@ -60,6 +60,10 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// The block that a fault was last fired from; the next fault is often its neighbour.
     final var lastBlock: Block?
     final var isProcessingScheduled = false
+    /// Objects that ``detectConflicts(for:)`` was called for.
+    final var required: [NSManagedObject] = []
+    /// Objects whose rows turned out to be gone in the save that runs.
+    final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0

@@ -10,6 +10,8 @@ final class StoreHandle: Sendable {
     let identity: StoreIdentity
     let isReadOnly: Bool
     let path: String
+    /// Parallel to the constraints that the log knows.
+    let constraints: [StoreConstraint]
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log
@@ -17,6 +19,8 @@ final class StoreHandle: Sendable {
         self.shapes = shapes
         self.isReadOnly = isReadOnly
         self.path = path
+        constraints = StoreConstraint.all(shapes, map)
+        if !isReadOnly { log.enforce(constraints.map(\.unique)) }
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
     }
 

@@ -152,11 +152,4 @@ extension NSManagedObject {
             target.writeReference(inverse, nil)
         }
     }
-
-    final func validateDenyRules() throws {
-        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
-            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
-            throw ValidationErrors.error(.validationRelationshipDeniedDelete, self, relationship.name)
-        }
-    }
 }
