@@ -71,21 +71,27 @@ final class BatchInsertExecutor {
 
     private func note(_ ref: ObjectRef) {
         outcome.count += 1
-        if request.resultType == .objectIDs {
-            outcome.objectIDs.append(NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
-        }
+        guard request.resultType == .objectIDs, let shape = handle.map.shape(ref.entity) else { return }
+        outcome.objectIDs.append(NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
     }
 
-    /// Fills transactions until `fill` says that there are no more rows, and commits them.
-    private func insert(_ fill: (WriteTransaction, _ isFull: () -> Bool) throws -> Bool) throws {
+    /// Whether a transaction of this many objects is as large as one may be.
+    private func isFull(_ count: Int) -> Bool {
+        count >= max(1, request.maximumObjectsPerTransaction) || bytes >= BatchLimits.maximumBytes
+    }
+
+    /// Fills and commits transactions until `next` has no more objects.
+    ///
+    /// - Parameter next: writes one object with the writer, and returns false when there are no more.
+    private func insert(_ next: (WriteTransaction) throws -> Bool) throws {
         var isDone = false
         while !isDone {
             let transaction = session.makeTransaction()
             bytes = 0
-            let first = outcome.count
-            isDone = try fill(transaction) {
-                self.outcome.count - first >= max(1, request.maximumObjectsPerTransaction)
-                    || self.bytes >= BatchLimits.maximumBytes
+            var count = 0
+            while !isDone, !isFull(count) {
+                isDone = try !next(transaction)
+                if !isDone { count += 1 }
             }
             do {
                 try session.commit(transaction)
@@ -95,65 +101,93 @@ final class BatchInsertExecutor {
         }
     }
 
+    /// As above, with the values at hand until they are committed, since some must be unique.
+    private func insertUnique(_ next: () throws -> [SlotValue?]?) throws {
+        var isDone = false
+        while !isDone {
+            let part = BatchInsertPart(session, shape, defaults)
+            bytes = 0
+            var count = 0
+            while !isDone, !isFull(count) {
+                guard let values = try next() else {
+                    isDone = true
+                    break
+                }
+                part.append(nextRef(), values)
+                bytes += values.count * MemoryLayout<SlotValue?>.stride
+                bytes += values.reduce(0) { $0 + ($1?.byteCount ?? 0) }
+                count += 1
+            }
+            for ref in try part.commit() { note(ref) }
+        }
+    }
+
     // MARK: Dictionaries
 
     private func insertRows(_ next: () -> ((String) -> Any?)?) throws {
         let scratch = request.appliesValidation ? ScratchObject(shape) : nil
-        try insert { transaction, isFull in
+        if BatchInsertPart.isNeeded(shape, handle) {
+            return try insertUnique { try next().map { try given($0, scratch) } }
+        }
+        try insert { transaction in
+            guard let values = next() else { return false }
+            let row = try given(values, scratch)
+            let ref = nextRef()
             let writer = transaction.writer(for: entity)
-            while !isFull() {
-                guard let values = next() else { return true }
-                try insertRow(values, writer, scratch)
+            writer.beginInsert(key: ref.key)
+            for (slot, value) in row.enumerated() {
+                guard let value = value ?? defaults[slot] else { continue }
+                bytes += value.byteCount
+                try value.write(slot, of: shape.slots[slot], to: writer)
             }
-            return false
+            writer.endRow()
+            note(ref)
+            return true
         }
     }
 
-    private func insertRow(_ values: (String) -> Any?, _ writer: EntityWriter, _ scratch: ScratchObject?) throws {
+    /// The values given for an object, by slot.
+    private func given(_ values: (String) -> Any?, _ scratch: ScratchObject?) throws -> [SlotValue?] {
         var row: [SlotValue?] = []
         row.reserveCapacity(shape.persistentSlotCount)
         for slot in 0..<shape.persistentSlotCount {
             let info = shape.slots[slot]
-            if !info.isHidden, let value = values(info.name) {
-                row.append(try SlotValue(value, info, shape, handle))
-            } else {
-                row.append(defaults[slot])
-            }
+            let value = info.isHidden ? nil : values(info.name)
+            row.append(try value.map { try SlotValue($0, info, shape, handle) })
         }
         if let scratch {
             scratch.clear()
             try scratch.validateForInsert(values) { row[$0]?.isNull == false }
         }
-        let ref = nextRef()
-        writer.beginInsert(key: ref.key)
-        for (slot, value) in row.enumerated() {
-            guard let value else { continue }
-            bytes += value.byteCount
-            try value.write(slot, to: writer)
-        }
-        writer.endRow()
-        note(ref)
+        return row
     }
 
     // MARK: Objects
 
     private func insertObjects(_ handler: (NSManagedObject) -> Bool) throws {
         let scratch = ScratchObject(shape)
-        try insert { transaction, isFull in
-            let writer = RowWriter(transaction, handle, 0)
-            while !isFull() {
-                scratch.clear()
-                if handler(scratch.object) { return true }
-                try scratch.checkRelationships()
-                if request.appliesValidation { try scratch.object.validateForInsert() }
-                let ref = nextRef()
-                // An object that has not been saved keeps its key where a saved one has its row's place.
-                scratch.object.version.location = Location(rawValue: ref.rawValue)
-                _ = try writer.insert(scratch.object)
-                bytes += scratch.byteCount
-                note(ref)
-            }
-            return false
+        /// Whether there was another object.
+        func fill() throws -> Bool {
+            scratch.clear()
+            if handler(scratch.object) { return false }
+            try scratch.checkRelationships()
+            if request.appliesValidation { try scratch.object.validateForInsert() }
+            return true
+        }
+        if BatchInsertPart.isNeeded(shape, handle) {
+            return try insertUnique { try fill() ? try scratch.givenValues(handle) : nil }
+        }
+        var rows: (writer: RowWriter, transaction: WriteTransaction)?
+        try insert { transaction in
+            guard try fill() else { return false }
+            if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, 0), transaction) }
+            let ref = nextRef()
+            // An object that has not been saved keeps its key where a saved one has its row's place.
+            scratch.object.version.location = Location(rawValue: ref.rawValue)
+            _ = try rows?.writer.insert(scratch.object)
+            bytes += scratch.byteCount
+            note(ref)
+            return true
         }
     }
 }

@@ -45,11 +45,33 @@ final class BatchSession {
                 return
             } catch let error as StoreError {
                 rounds += 1
+                if !error.uniqueConflicts.isEmpty { throw constraintError(error) }
                 guard error.code == .conflict, rounds <= BatchLimits.maximumConflictRounds else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
             }
         }
+    }
+
+    /// Error 133021 for rows whose values other rows have.
+    func constraintError(_ error: StoreError) -> CocoaError {
+        let conflicts = error.uniqueConflicts.map { conflict in
+            let constraint = handle.constraints[conflict.constraint]
+            let shape = handle.map.shape(conflict.holder.entity) ?? constraint.shape
+            let holder =
+                conflict.isHolderStored
+                ? context.object(with: NSManagedObjectID(ref: conflict.holder, identity: handle.identity, shape: shape))
+                : nil
+            return NSConstraintConflict(
+                constraint: constraint.names, database: holder,
+                databaseSnapshot: holder.map { Self.values($0, constraint.names) }, conflicting: [],
+                conflictingSnapshots: [])
+        }
+        return ConflictErrors.constraint(conflicts)
+    }
+
+    private static func values(_ object: NSManagedObject, _ names: [String]) -> [AnyHashable: Any] {
+        Dictionary(names.map { ($0, object.value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Tells those who follow the store. Called also when a later part has failed.

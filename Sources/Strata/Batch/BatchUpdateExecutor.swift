@@ -120,7 +120,7 @@ final class BatchUpdateExecutor {
             let writer = transaction.writer(for: plan.entity)
             try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: plan.slots)
             try writer.copyRow(row, shape, except: plan.slots)
-            for (slot, value) in values { try value.write(slot, to: writer) }
+            for (slot, value) in values { try value.write(slot, of: shape.slots[slot], to: writer) }
             writer.endRow()
             found.count += 1
             if request.resultType == .updatedObjectIDsResultType {

@@ -32,6 +32,15 @@ final class ScratchObject {
         object.setBoxedValue(value, slot: slot)
     }
 
+    /// The values that were set, by slot.
+    func givenValues(_ handle: StoreHandle) throws -> [SlotValue?] {
+        try (0..<shape.persistentSlotCount).map { slot in
+            guard let overlay = object.overlay, overlay.isDirty(slot) else { return nil }
+            let value = overlay.isNull(slot) ? nil : overlay.boxed(shape.slots[slot])
+            return try SlotValue(value, shape.slots[slot], shape, handle)
+        }
+    }
+
     /// Bytes of the values that were set, roughly.
     var byteCount: Int {
         guard let overlay = object.overlay else { return 0 }

@@ -4,13 +4,11 @@ import StrataLog
 /// A value on its way into a slot of a row, in the type that the slot keeps.
 struct SlotValue {
     private let value: Any?
-    private let info: SlotInfo
 
     /// Nil and `NSNull` are null.
     ///
     /// - Throws: `CocoaError` 134070 when the property does not take the value.
     init(_ value: Any?, _ info: SlotInfo, _ shape: EntityShape, _ handle: StoreHandle) throws {
-        self.info = info
         // Nearly every value converts as it is; looking for an optional inside of it is slow.
         if let value, info.kind != .toOne, info.kind != .transformable, !(value is NSNull),
             let converted = ValueConversion.converted(value, info.kind)
@@ -68,7 +66,7 @@ struct SlotValue {
     }
 
     /// Sets the slot of the row that was begun. Null slots are left alone.
-    func write(_ slot: Int, to writer: EntityWriter) throws {
+    func write(_ slot: Int, of info: SlotInfo, to writer: EntityWriter) throws {
         guard let value else { return }
         switch value {
         case let value as Bool where info.kind == .bool: writer.set(slot, value)

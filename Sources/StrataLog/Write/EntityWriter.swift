@@ -151,7 +151,7 @@ public final class EntityWriter {
         guard let changes = transaction.uniqueChanges else { return }
         let ref = ObjectRef(entity: layout.id, key: currentKey)
         for constraint in isInserting ? constraints : changedConstraints {
-            changes.add(constraint, ref, openRow: buffer.memory.pointee, in: transaction)
+            changes.add(constraint, ref, openRow: row.memory.pointee, in: transaction)
         }
     }
 

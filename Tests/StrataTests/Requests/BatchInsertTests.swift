@@ -170,3 +170,94 @@ import Testing
         }
     }
 }
+
+@Suite struct BatchUniquenessTests {
+    private func model() -> NSManagedObjectModel {
+        let city = GraphModel.entity("City")
+        city.properties = [
+            GraphModel.attribute("code", .stringAttributeType), GraphModel.attribute("name", .stringAttributeType),
+            GraphModel.attribute("size", .integer64AttributeType, default: 1),
+        ]
+        city.uniquenessConstraints = [["code"]]
+        let model = NSManagedObjectModel()
+        model.entities = [city]
+        return model
+    }
+
+    private func cities(_ context: NSManagedObjectContext) throws -> [String] {
+        context.reset()
+        return try fetchAll(NSManagedObject.self, "City", context, sort: "code").map { city in
+            ["code", "name", "size"].map { "\(city.value(forKey: $0) ?? "-")" }.joined(separator: " ")
+        }
+    }
+
+    private func filled(_ kind: StoreKind) throws -> (TestStore, NSManagedObjectContext) {
+        let store = try TestStore(kind, model())
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let objects: [[String: Any]] = [
+                ["code": "a", "name": "Aachen", "size": 5], ["code": "b", "name": "Bonn"], ["name": "no code"],
+            ]
+            try context.execute(NSBatchInsertRequest(entityName: "City", objects: objects))
+        }
+        return (store, context)
+    }
+
+    private let more: [[String: Any]] = [
+        ["code": "b", "size": 9], ["code": "c", "name": "Celle"], ["code": "c", "size": 3], ["code": "b", "name": "B"],
+    ]
+
+    @Test(arguments: StoreKind.allCases) func withoutPolicyConflictsAreErrors(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            let error = #expect(throws: CocoaError.self) {
+                try context.execute(NSBatchInsertRequest(entityName: "City", objects: more))
+            }
+            #expect(error?.code == .managedObjectConstraintMerge)
+            let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
+            #expect(conflicts?.first?.constraint == ["code"])
+            #expect(try cities(context).count == 3)
+            let update = NSBatchUpdateRequest(entityName: "City")
+            update.propertiesToUpdate = ["code": "a"]
+            let other = #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(other?.code == .managedObjectConstraintMerge)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func withObjectTrumpRowsAreUpdated(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let request = NSBatchInsertRequest(entityName: "City", objects: more)
+            request.resultType = .objectIDs
+            let result = try context.execute(request) as? NSBatchInsertResult
+            #expect((result?.result as? [NSManagedObjectID])?.count == 2)
+            #expect(try cities(context) == ["- no code 1", "a Aachen 5", "b B 9", "c Celle 3"])
+            var index = 0
+            let objects = NSBatchInsertRequest(entityName: "City") { (city: NSManagedObject) -> Bool in
+                guard index < 2 else { return true }
+                city.setValue(["a", "d"][index], forKey: "code")
+                city.setValue("object", forKey: "name")
+                index += 1
+                return false
+            }
+            try context.execute(objects)
+            #expect(
+                try cities(context) == ["- no code 1", "a object 5", "b B 9", "c Celle 3", "d object 1"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func withStoreTrumpRowsStay(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            let request = NSBatchInsertRequest(entityName: "City", objects: more)
+            request.resultType = .count
+            #expect((try context.execute(request) as? NSBatchInsertResult)?.result as? Int == 1)
+            #expect(try cities(context) == ["- no code 1", "a Aachen 5", "b Bonn 1", "c Celle 1"])
+        }
+    }
+}
