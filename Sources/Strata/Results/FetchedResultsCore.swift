@@ -152,7 +152,8 @@ final class FetchedResultsCore {
     }
 
     func indexTitle(_ name: String) -> String? {
-        titles?.sectionIndexTitle(forSectionName: name)
+        guard let titles else { return Self.defaultIndexTitle(name) }
+        return titles.sectionIndexTitle(forSectionName: name)
     }
 
     /// The titles and the first section of each.

@@ -29,5 +29,5 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
 
     var numberOfObjects: Int { elements.count }
     var objects: [Any]? { Array(elements) }
-    var indexTitle: String? { core?.indexTitle(name) ?? FetchedResultsCore.defaultIndexTitle(name) }
+    var indexTitle: String? { core == nil ? FetchedResultsCore.defaultIndexTitle(name) : core?.indexTitle(name) }
 }

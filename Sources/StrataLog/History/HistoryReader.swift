@@ -67,7 +67,8 @@ public struct HistoryReader {
         }
     }
 
-    /// Goes on, after the end has been reached, to the newest transaction of a later snapshot of the same store.
+    /// From now on the reader ends with the newest transaction of a later snapshot of the same store; it goes on where
+    /// it is.
     ///
     /// - Complexity: O(1) but for the segments that have come since.
     public mutating func advance(to snapshot: Snapshot) throws(StoreError) {
