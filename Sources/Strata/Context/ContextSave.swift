@@ -181,9 +181,18 @@ final class ContextSave {
         context.required = []
         leftovers.forEachUnretained { settle($0) }
         // The changes that the merge policy made are part of the save, not of a new event.
-        context.event.forEachUnretained { object in object.flags.remove(.inEvent) }
+        context.event.forEachUnretained { object in
+            object.flags.remove(.inEvent)
+            object.endEvent()
+        }
         context.event = []
-        leftovers.forEachUnretained { $0.didSave() }
+        context.undoRecorder?.forgetEvent()
+        leftovers.forEachUnretained { object in
+            guard object.flags.contains(.saved) else { return }
+            object.flags.remove(.saved)
+            object.didSave()
+            if object.isDeleted { leave(object) }
+        }
         all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
         postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
         coordinator.didSave(parts, all, from: context)
@@ -192,19 +201,35 @@ final class ContextSave {
     /// Takes an object out of the state of change.
     private func settle(_ object: NSManagedObject) {
         let wasDeleted = object.isDeleted
+        let wasInserted = object.flags.contains(.inserted)
+        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
         object.flags.subtract([
-            .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots,
-            .dirtyToMany,
+            .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
         ])
         if wasDeleted {
             object.flags.insert(.gone)
-            registry.forget(object)
-            object.registry = nil
-            object.toMany = []
+            // didSave still sees that the object is deleted.
+            if wasInserted { leave(object) }
             return
         }
         object.overlay?.clearDirty(object.shape)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
+    }
+
+    /// Takes a deleted object out of the context.
+    private func leave(_ object: NSManagedObject) {
+        object.flags.remove(.deleted)
+        registry.forget(object)
+        object.registry = nil
+        object.toMany = []
+    }
+
+    /// Lets go of objects that were changed when nothing of that is left to be saved.
+    func finishWithoutChanges() {
+        let leftovers = context.changed
+        context.changed = []
+        context.assignments = [:]
+        leftovers.forEachUnretained { settle($0) }
     }
 
     private func postObjectIDs(_ all: ObjectChanges, insertedIDs: Set<NSManagedObjectID>?) {

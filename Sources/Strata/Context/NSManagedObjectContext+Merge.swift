@@ -103,6 +103,8 @@ extension NSManagedObjectContext {
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         // A fault can no longer be read: it reads as empty.
         object.flags.insert([.gone, .realized])
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
         registry.forget(object)
         object.registry = nil
     }

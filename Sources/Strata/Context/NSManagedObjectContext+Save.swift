@@ -23,11 +23,12 @@ extension NSManagedObjectContext {
                 .persistentStoreSave,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
-        precondition(!isSaving, "save() was called from inside of save()")
+        guard !isSaving else { throw SaveFailure.recursiveSave }
         isSaving = true
         defer { isSaving = false }
-        processPendingChanges()
+        try processEverything()
         guard hasChanges || !required.isEmpty else {
+            if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
             try coordinator.savePendingMetadata()
             return
         }
@@ -48,7 +49,9 @@ extension NSManagedObjectContext {
             // Objects that join while willSave runs come in the next round.
             let objects = changed
             objects.forEachUnretained { object in
-                guard object.hasChanges, !object.flags.contains(.willSaveCalled) else { return }
+                guard object.hasChanges, !object.flags.contains(.willSaveCalled),
+                    !object.flags.isSuperset(of: [.inserted, .deleted])
+                else { return }
                 isDone = false
                 object.flags.insert(.willSaveCalled)
                 object.willSave()
@@ -56,14 +59,20 @@ extension NSManagedObjectContext {
             if isDone { return }
             // Objects that changed in or after their willSave get another one, as the last change may need it.
             for object in event { object.flags.remove(.willSaveCalled) }
-            processPendingChanges()
+            try processEverything()
         }
-        throw CocoaError(
-            .persistentStoreSave,
-            userInfo: [
-                NSLocalizedDescriptionKey:
-                    "willSave went on changing objects for \(Self.maximumWillSaveRounds) rounds."
-            ])
+        throw SaveFailure.stillDirty(after: Self.maximumWillSaveRounds)
+    }
+
+    /// Processes pending changes until those who are told of them make no more.
+    private func processEverything() throws {
+        processPendingChanges()
+        var rounds = 1
+        while !event.isEmpty {
+            guard rounds < Self.maximumWillSaveRounds else { throw SaveFailure.stillDirty(after: rounds) }
+            processPendingChanges()
+            rounds += 1
+        }
     }
 
     /// Validates every changed object; those that validation changes, again.

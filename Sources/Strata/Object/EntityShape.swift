@@ -220,8 +220,9 @@ final class RelationshipShape {
     }
 
     func link(in model: ModelShapes, owner: EntityShape) {
-        guard let name = description.destinationEntity?.name, let shape = model.byName[name] else {
-            preconditionFailure("relationship \(owner.name).\(self.name) has no destination entity in the model")
+        guard let destinationName = description.destinationEntity?.name, let shape = model.byName[destinationName]
+        else {
+            preconditionFailure("relationship \(owner.name).\(name) has no destination entity in the model")
         }
         destination = shape
         if let other = description.inverseRelationship {
