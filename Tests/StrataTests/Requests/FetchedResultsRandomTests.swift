@@ -72,6 +72,8 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
         let store = try TestStore(kind)
         let context = store.context()
         let editor = store.context()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
         let request = NSFetchRequest<Employee>(entityName: "Employee")
         request.predicate = NSPredicate(format: "age < 8")
         request.sortDescriptors = [
@@ -121,6 +123,7 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
             try context.save()
             // What is not in memory when it changes elsewhere goes unnoticed.
             context.retainsRegisteredObjects = true
+            context.undoManager = manager
             results.delegate = mirror
             try results.performFetch()
             mirror.sections = (results.sections ?? []).map {
@@ -130,7 +133,10 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
         for step in 0..<150 {
             let changes = Int.random(in: 1...6, using: &random)
             if step % 5 == 4 {
-                try context.performAndWait { try context.save() }
+                try context.performAndWait { () throws in
+                    try context.save()
+                    manager.removeAllActions()
+                }
                 let note = try editor.performAndWait { () throws in
                     editor.reset()
                     try edit(editor, changes)
@@ -147,16 +153,18 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
                 if let note { context.performAndWait { context.mergeChanges(fromContextDidSave: note) } }
             } else {
                 try context.performAndWait { () throws in
+                    manager.beginUndoGrouping()
                     try edit(context, changes)
-                    if step % 7 == 0 {
-                        for object in context.insertedObjects { context.delete(object) }
-                        context.processPendingChanges()
-                        context.rollback()
-                    } else if step % 3 == 0 {
-                        try context.save()
-                    } else {
-                        context.processPendingChanges()
+                    context.processPendingChanges()
+                    manager.endUndoGrouping()
+                    switch step % 7 {
+                    case 0: context.rollback()
+                    case 1, 2: try context.save()
+                    case 3: for _ in 0..<2 where manager.canUndo { manager.undo() }
+                    case 4: if manager.canRedo { manager.redo() }
+                    default: break
                     }
+                    context.processPendingChanges()
                 }
             }
             try context.performAndWait { try check(step) }
