@@ -21,15 +21,20 @@ struct ConflictResolver {
         // What is left are hidden links, which have no object: trying again reads their newest rows.
         if merges.isEmpty, constraints.isEmpty { return }
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
+        let versions = merges.map(\.sourceObject.version)
         try policy.resolve(mergeConflicts: merges + constraints)
-        for conflict in merges { try acceptWhatIsLeft(conflict.sourceObject) }
+        for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
+            try acceptWhatIsLeft(conflict.sourceObject, snapshot)
+        }
         try save.owner.recollect()
     }
 
     /// A policy that has resolved a conflict without `super` wants the object written as it is.
-    private func acceptWhatIsLeft(_ object: NSManagedObject) throws {
+    ///
+    /// It has been told of the rows in the snapshot: one that has been written since is another conflict.
+    private func acceptWhatIsLeft(_ object: NSManagedObject, _ snapshot: Snapshot) throws {
         guard object.hasChanges || context.isRequired(object) else { return }
-        let row = try save.handle.log.snapshot.row(object.ref)
+        let row = try snapshot.row(object.ref)
         guard let row else {
             ObjectMerge(object).rowIsGone()
             return

@@ -31,13 +31,12 @@ extension NSManagedObjectContext {
         try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
-    /// Executes a request: a fetch, at once or asynchronous, or a fetch of persistent history.
+    /// Executes a request: a fetch, at once or asynchronous, a batch insert, update or delete, or one of persistent
+    /// history.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        if let request = request as? NSPersistentHistoryChangeRequest {
-            return try HistoryExecutor(self, request).execute()
-        }
+        if let result = try executeInStores(request) { return result }
         if let request = request as? any ContextExecutable { return try request.execute(in: self) }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,

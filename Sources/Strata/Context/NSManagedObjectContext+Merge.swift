@@ -112,7 +112,8 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        object.flags.insert(.gone)
+        // A fault can no longer be read: it reads as empty.
+        object.flags.insert([.gone, .realized])
         // Without a registry an object does not know its store any more.
         _ = object.objectID
         registry.forget(object)

@@ -245,6 +245,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Executes a request against the stores.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
+    @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         try executeRequest(request)
     }

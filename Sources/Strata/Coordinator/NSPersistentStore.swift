@@ -120,7 +120,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         }
         guard let box, let handle, !handle.isReadOnly else { return }
         do {
-            try handle.log.setMetadata(try StoreMetadata.encode(box.value))
+            try StoreMetadata.write(box.value, to: handle.log)
         } catch {
             state.withLock { $0.isMetadataChanged = true }
             throw (error as? StoreError).map { StoreFailure.cocoaError($0, saving: handle) } ?? error

@@ -21,6 +21,7 @@ extension NSPersistentStoreCoordinator {
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let handle = try opening.open()
+        try HistoryFacts.noteWriter(handle)
         let store = NSPersistentStore(
             coordinator: self, type: storeType, configuration: configuration, url: storeURL, options: options,
             handle: handle, metadata: StoreMetadata.read(handle.log, type: storeType))
@@ -106,7 +107,7 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         let log = try StoreOpening.openExisting(url, readOnly: false)
         do {
-            try log.setMetadata(try StoreMetadata.encode(metadata ?? [:]))
+            try StoreMetadata.write(metadata ?? [:], to: log)
             try log.close()
         } catch let error as StoreError {
             throw StoreFailure.opening(error, url.path)

@@ -23,6 +23,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let state = Mutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
     let storesGeneration = Atomic<Int>(0)
+    /// Those who follow the history of the stores.
+    let historyWaiters = HistoryWaiters()
     private let queue = DispatchQueue(label: "strata.coordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
@@ -203,16 +205,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             for observer in observers { observer.perform { observer.merge(ids) } }
         }
         for part in parts {
-            guard let receipt = part.receipt, let store = part.handle.identity.store, store.postsRemoteChanges else {
-                continue
-            }
-            let uuid = part.handle.identity.uuidString
-            NotificationCenter.default.post(
-                name: .NSPersistentStoreRemoteChange, object: self,
-                userInfo: [
-                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url(for: store),
-                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: receipt.sequence]),
-                ])
+            if let receipt = part.receipt { storeDidGrow(part.handle, to: receipt.sequence) }
         }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// A store's metadata dictionary: what identifies it, and the user's own entries, which the engine keeps.
 enum StoreMetadata {
@@ -7,13 +8,22 @@ enum StoreMetadata {
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
     ]
 
+    /// Entries whose keys begin so are Strata's own and not shown.
+    static let privatePrefix = "_Strata"
+
+    /// Held while metadata is read, changed and written again.
+    private static let updates = Mutex<Void>(())
+
+    /// Everything that the engine keeps for the object graph.
+    static func entries(_ log: LogStore) -> [String: Any] {
+        let bytes = log.metadata
+        guard !bytes.isEmpty, let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+        else { return [:] }
+        return list as? [String: Any] ?? [:]
+    }
+
     static func read(_ log: LogStore, type: String) -> [String: Any] {
-        var metadata: [String: Any] = [:]
-        if !log.metadata.isEmpty,
-            let list = try? PropertyListSerialization.propertyList(from: Data(log.metadata), format: nil)
-        {
-            metadata = list as? [String: Any] ?? [:]
-        }
+        var metadata = entries(log).filter { !$0.key.hasPrefix(privatePrefix) }
         metadata[NSStoreTypeKey] = type
         metadata[NSStoreUUIDKey] = StoreHandle.uuid(log.storeUUID).uuidString
         if let model = try? StoredModel(bytes: log.schema.model) {
@@ -23,12 +33,25 @@ enum StoreMetadata {
         return metadata
     }
 
-    /// The user's entries as bytes.
+    /// Replaces the user's entries. Durable when it returns.
     ///
-    /// - Throws: an error when a value is no property-list value.
-    static func encode(_ metadata: [String: Any]) throws -> [UInt8] {
-        let own = metadata.filter { !systemKeys.contains($0.key) }
-        return Array(try PropertyListSerialization.data(fromPropertyList: own, format: .binary, options: 0))
+    /// - Throws: an error when a value is no property-list value; `StoreError` when it cannot be written.
+    static func write(_ metadata: [String: Any], to log: LogStore) throws {
+        try update(log) { entries in
+            let own = metadata.filter { !systemKeys.contains($0.key) && !$0.key.hasPrefix(privatePrefix) }
+            entries = entries.filter { $0.key.hasPrefix(privatePrefix) }.merging(own) { _, new in new }
+            return true
+        }
+    }
+
+    /// Changes what the engine keeps, unless `change` returns false. Durable when it returns.
+    static func update(_ log: LogStore, _ change: (inout [String: Any]) throws -> Bool) throws {
+        updates._unsafeLock()
+        defer { updates._unsafeUnlock() }
+        var entries = entries(log)
+        guard try change(&entries) else { return }
+        let data = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
+        try log.setMetadata(Array(data))
     }
 }
 

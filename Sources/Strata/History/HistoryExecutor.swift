@@ -1,7 +1,7 @@
 import Foundation
 import StrataLog
 
-/// Reads the persistent history of a coordinator's stores.
+/// Reads the persistent history of a coordinator's stores, or deletes from it.
 struct HistoryExecutor {
     private let context: NSManagedObjectContext
     private let request: NSPersistentHistoryChangeRequest
@@ -12,119 +12,85 @@ struct HistoryExecutor {
     }
 
     func execute() throws -> NSPersistentHistoryResult {
+        let handles = (context.coordinator?.persistentStores ?? []).filter { store in
+            request.affectedStores?.contains { $0 === store } ?? true
+        }.compactMap(\.handle)
+        if let token = request.token, !token.sequences.isEmpty,
+            !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
+        {
+            throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
+        }
+        if request.deletes {
+            for handle in handles { try delete(handle) }
+            return NSPersistentHistoryResult(NSNumber(value: true), .statusOnly)
+        }
+        let filter = try HistoryFilter(request.fetchRequest)
         var transactions: [NSPersistentHistoryTransaction] = []
-        for store in context.coordinator?.persistentStores ?? [] {
-            guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle else {
-                continue
-            }
+        for handle in handles {
             do {
-                transactions += try read(handle)
-            } catch {
+                transactions += try read(handle, filter)
+            } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, reading: handle)
             }
         }
-        transactions.sort { $0.timestamp < $1.timestamp }
-        return NSPersistentHistoryResult(result(transactions), request.resultType)
+        if handles.count > 1 { transactions.sort { $0.timestamp < $1.timestamp } }
+        return NSPersistentHistoryResult(filter.result(transactions, request.resultType), request.resultType)
     }
 
-    private func result(_ transactions: [NSPersistentHistoryTransaction]) -> Any {
-        let changes = { transactions.flatMap { $0.changes ?? [] } }
-        switch request.resultType {
-        case .statusOnly: return NSNumber(value: !transactions.isEmpty)
-        case .objectIDs: return changes().map(\.changedObjectID)
-        case .count: return NSNumber(value: transactions.count)
-        case .transactionsOnly:
-            for transaction in transactions { transaction.changes = nil }
-            return transactions
-        case .changesOnly: return changes()
-        case .transactionsAndChanges: return transactions
-        }
-    }
+    // MARK: Reading
 
-    private func read(_ handle: StoreHandle) throws(StoreError) -> [NSPersistentHistoryTransaction] {
-        let uuid = handle.identity.uuidString
-        var first: UInt64 = 0
-        var earliest = Int64.min
-        switch request.start {
-        case .token(let token): first = token?.sequences[uuid] ?? 0
-        case .date(let date): earliest = Int64(clamping: Int(date.timeIntervalSince1970 * 1e9))
+    private func read(_ handle: StoreHandle, _ filter: HistoryFilter) throws -> [NSPersistentHistoryTransaction] {
+        let conversion = HistoryConversion(handle)
+        var first = conversion.facts.start - 1
+        var date: Date?
+        switch request.bound {
+        case .token(let token): first = try conversion.facts.sequence(after: token, handle)
+        case .date(let limit): date = limit
         }
+        let needsChanges: Bool =
+            switch request.resultType {
+            case .objectIDs, .changesOnly, .transactionsAndChanges: true
+            case .statusOnly, .count, .transactionsOnly: filter.readsChanges
+            }
         var reader = try handle.log.history(after: first)
         var transactions: [NSPersistentHistoryTransaction] = []
         while let entry = try reader.next() {
-            if entry.timestampNanoseconds <= earliest { continue }
-            let transaction = NSPersistentHistoryTransaction(
-                timestamp: Date(timeIntervalSince1970: Double(entry.timestampNanoseconds) / 1e9),
-                transactionNumber: Int64(entry.sequence), storeID: uuid, contextName: entry.contextName,
-                author: entry.author)
-            let changes = try changes(entry, handle)
-            for change in changes { change.transaction = transaction }
-            transaction.changes = changes
-            transactions.append(transaction)
+            if let date, HistoryConversion.date(entry) <= date { continue }
+            let transaction = try conversion.transaction(entry, withChanges: needsChanges)
+            if filter.takes(transaction) { transactions.append(transaction) }
         }
         return transactions
     }
 
-    /// Changes of hidden entities are left out.
-    private func changes(
-        _ entry: HistoryTransaction, _ handle: StoreHandle
-    ) throws(StoreError) -> [NSPersistentHistoryChange] {
-        var changes: [NSPersistentHistoryChange] = []
-        for group in entry.groups {
-            guard let shape = handle.map.shape(group.entity) else { continue }
-            let type: NSPersistentHistoryChangeType =
-                switch group.kind {
-                case .insert: .insert
-                case .update: .update
-                case .delete: .delete
-                }
-            let properties = type == .update ? properties(group.changed, shape) : nil
-            for (index, key) in group.keys.enumerated() {
-                let id = NSManagedObjectID(
-                    ref: ObjectRef(entity: group.entity, key: key), identity: handle.identity, shape: shape)
-                // Numbers ascend through transactions as long as none has more than 2^24 changes.
-                let number = Int64(entry.sequence) << 24 | Int64(changes.count)
-                changes.append(
-                    NSPersistentHistoryChange(
-                        changeID: number, changedObjectID: id, changeType: type,
-                        tombstone: try tombstone(group, index, shape, handle), updatedProperties: properties))
+    // MARK: Deleting
+
+    private func delete(_ handle: StoreHandle) throws {
+        if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
+        do {
+            guard let start = try firstKept(handle) else { return }
+            try HistoryFacts.update(handle.log) { facts in
+                guard start > facts.start else { return false }
+                facts.start = start
+                return true
             }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, saving: handle)
         }
-        return changes
     }
 
-    private func properties(_ slots: SlotSet, _ shape: EntityShape) -> Set<NSPropertyDescription> {
-        var properties: Set<NSPropertyDescription> = []
-        slots.forEach { slot in
-            guard slot < shape.slots.count else { return }
-            let info = shape.slots[slot]
-            if let attribute = info.attribute {
-                properties.insert(attribute)
-            } else if info.relationshipIndex >= 0 {
-                properties.insert(shape.relationships[info.relationshipIndex].description)
+    /// The number of the first transaction that stays; nil when the request says nothing about the store.
+    private func firstKept(_ handle: StoreHandle) throws(StoreError) -> UInt64? {
+        let newest = handle.log.snapshot.sequence
+        switch request.bound {
+        case .token(nil): return newest + 1
+        case .token(let token?):
+            return token.sequences[handle.identity.uuidString].map { min($0, newest + 1) }
+        case .date(let date):
+            var reader = try handle.log.history(after: HistoryFacts(handle.log).start - 1)
+            while let entry = try reader.next() {
+                if HistoryConversion.date(entry) >= date { return entry.sequence }
             }
+            return newest + 1
         }
-        return properties
-    }
-
-    private func tombstone(
-        _ group: ChangeGroup, _ index: Int, _ shape: EntityShape, _ handle: StoreHandle
-    ) throws(StoreError) -> [AnyHashable: Any]? {
-        var index = index
-        var blocks = group.tombstones[...]
-        while let block = blocks.first, index >= block.rowCount {
-            index -= block.rowCount
-            blocks.removeFirst()
-        }
-        guard let block = blocks.first else { return nil }
-        var values: [AnyHashable: Any] = [:]
-        for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
-            guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
-            let column = try block.column(slot)
-            if let value = ColumnBoxing.box(column, index, info, external: { try? handle.log.read($0) }) {
-                values[info.name] = value
-            }
-        }
-        return values.isEmpty ? nil : values
     }
 }

@@ -1,7 +1,11 @@
 public import Foundation
 
-/// One save, as the history has it.
-open class NSPersistentHistoryTransaction: NSObject, NSCopying {
+/// One save or batch request, as the history has it.
+///
+/// May be read from any thread.
+open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
+    // Unchecked: nothing changes after the transaction has been handed out.
+
     /// When it was saved.
     public let timestamp: Date
     /// What it changed; nil if only transactions were asked for.
@@ -10,9 +14,9 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying {
     public let transactionNumber: Int64
     /// The UUID of the store.
     public let storeID: String
-    /// The identifier of the program that reads the history; the log does not keep who wrote it.
+    /// The bundle identifier of the program that saved; its process name if it has none.
     public let bundleID: String
-    /// The name of the process that reads the history; the log does not keep who wrote it.
+    /// The name of the process that saved.
     public let processID: String
     /// The name of the context that saved.
     public let contextName: String?
@@ -20,15 +24,31 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying {
     public let author: String?
 
     init(
-        timestamp: Date, transactionNumber: Int64, storeID: String, contextName: String?, author: String?
+        timestamp: Date, transactionNumber: Int64, storeID: String, contextName: String?, author: String?,
+        writer: HistoryFacts.Writer
     ) {
         self.timestamp = timestamp
         self.transactionNumber = transactionNumber
         self.storeID = storeID
         self.contextName = contextName
         self.author = author
-        bundleID = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        processID = ProcessInfo.processInfo.processName
+        bundleID = writer.bundle
+        processID = writer.process
+    }
+
+    /// A description of the transactions as an entity, for fetch requests: `author`, `bundleID`, `contextName`,
+    /// `processID`, `storeID`, `timestamp`, `token`, `transactionNumber` and `changes` can be named in predicates and
+    /// sort descriptors.
+    open class var entityDescription: NSEntityDescription? { HistoryEntities.transaction }
+
+    /// As ``entityDescription``; nil for a context without coordinator.
+    open class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
+        context.persistentStoreCoordinator == nil ? nil : HistoryEntities.transaction
+    }
+
+    /// A new request for transactions, for ``NSPersistentHistoryChangeRequest/fetchRequest``.
+    open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
+        HistoryEntities.request(HistoryEntities.transaction)
     }
 
     /// The point in the history after this transaction.
@@ -37,48 +57,40 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying {
     /// The transaction in the form of a did-save notification with object IDs, for
     /// ``NSManagedObjectContext/mergeChanges(fromContextDidSave:)``.
     open func objectIDNotification() -> Notification {
+        var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
+        for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
         var info: [AnyHashable: Any] = [:]
-        func ids(_ type: NSPersistentHistoryChangeType) -> Set<NSManagedObjectID> {
-            Set((changes ?? []).filter { $0.changeType == type }.map(\.changedObjectID))
-        }
-        for (key, type) in [
-            (NSInsertedObjectIDsKey, NSPersistentHistoryChangeType.insert), (NSUpdatedObjectIDsKey, .update),
-            (NSDeletedObjectIDsKey, .delete),
-        ] {
-            let ids = ids(type)
-            if !ids.isEmpty { info[key] = ids }
-        }
+        info[NSInsertedObjectIDsKey] = ids[.insert]
+        info[NSUpdatedObjectIDsKey] = ids[.update]
+        info[NSDeletedObjectIDsKey] = ids[.delete]
         return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: info)
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override open var description: String {
+        "<\(type(of: self)): \(transactionNumber) of \(storeID) at \(timestamp), author \(author ?? "nil"), context "
+            + "\(contextName ?? "nil"), \(changes?.count ?? 0) changes>"
+    }
 }
 
-/// One object's change in a transaction.
-open class NSPersistentHistoryChange: NSObject, NSCopying {
-    /// Its number: greater for later changes.
-    public let changeID: Int64
-    /// The object.
-    public let changedObjectID: NSManagedObjectID
-    /// What happened to it.
-    public let changeType: NSPersistentHistoryChangeType
-    /// Of a deleted object, the values of attributes that are preserved in the history.
-    public let tombstone: [AnyHashable: Any]?
-    /// Of an updated object, the properties that were written.
-    public let updatedProperties: Set<NSPropertyDescription>?
-    /// The transaction it belongs to, as long as that is kept.
-    public internal(set) weak var transaction: NSPersistentHistoryTransaction?
-
-    init(
-        changeID: Int64, changedObjectID: NSManagedObjectID, changeType: NSPersistentHistoryChangeType,
-        tombstone: [AnyHashable: Any]?, updatedProperties: Set<NSPropertyDescription>?
-    ) {
-        self.changeID = changeID
-        self.changedObjectID = changedObjectID
-        self.changeType = changeType
-        self.tombstone = tombstone
-        self.updatedProperties = updatedProperties
+extension NSPersistentHistoryTransaction: KeyValueCoding {
+    /// The properties that ``entityDescription`` has.
+    ///
+    /// - Precondition: the key is one of them.
+    public func value(forKey key: String) -> Any? {
+        switch key {
+        case "author": author
+        case "bundleID": bundleID
+        case "contextName": contextName
+        case "processID": processID
+        case "storeID": storeID
+        case "timestamp": timestamp
+        case "token": token
+        case "transactionNumber": NSNumber(value: transactionNumber)
+        case "changes": changes
+        case "self": self
+        default: preconditionFailure("keypath \(key) not found in entity \(HistoryEntities.transactionName)")
+        }
     }
-
-    open func copy(with zone: NSZone? = nil) -> Any { self }
 }

@@ -23,14 +23,14 @@ enum ValueConversion {
     }
 
     /// An optional inside of `Any` counts as what it wraps.
-    private static func flattened(_ value: Any?) -> Any? {
+    static func flattened(_ value: Any?) -> Any? {
         guard let value else { return nil }
         let mirror = Mirror(reflecting: value)
         guard mirror.displayStyle == .optional else { return value }
         return mirror.children.first.flatMap { flattened($0.value) }
     }
 
-    private static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
+    static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
         switch kind {
         case .string: return value as? String
         case .data: return value as? Data

@@ -6,7 +6,7 @@ internal import SystemPackage
 /// The log is the history: this reads its change tables, and of the blocks only those with preserved values.
 public struct HistoryReader {
     private let source: BlockSource
-    private let end: LogPosition
+    private var end: LogPosition
     private let after: UInt64
     /// Number of the last transaction passed or returned, once that is known: the next has the next number.
     private var last: UInt64?
@@ -65,6 +65,30 @@ public struct HistoryReader {
             offset += header.byteCount
             return try transaction(header, at: start, in: reader)
         }
+    }
+
+    /// From now on the reader ends with the newest transaction of a later snapshot of the same store; it goes on where
+    /// it is.
+    ///
+    /// - Complexity: O(1) but for the segments that have come since.
+    public mutating func advance(to snapshot: Snapshot) throws(StoreError) {
+        guard let reader else {
+            self = try HistoryReader(snapshot: snapshot, after: last ?? after)
+            return
+        }
+        let newest = snapshot.end.segment
+        let current = reader.segment
+        let later = try source.files.list().segments.filter { $0 > current && $0 <= newest }
+        var limit = snapshot.end.offset
+        if let next = later.first { limit = try self.reader(of: next).segmentHeader().previousValidByteCount }
+        guard limit >= offset else {
+            // A flush failed, and what was read has been written again in a later segment.
+            self = try HistoryReader(snapshot: snapshot, after: last ?? after)
+            return
+        }
+        end = snapshot.end
+        segments = later
+        self.reader = try self.reader(of: current, limit: limit)
     }
 
     private mutating func currentReader() throws(StoreError) -> RecordReader? {

@@ -1,0 +1,68 @@
+import Foundation
+import StrataLog
+
+/// Runs a batch delete.
+final class BatchDeleteExecutor {
+    private let context: NSManagedObjectContext
+    private let request: NSBatchDeleteRequest
+
+    init(_ context: NSManagedObjectContext, _ request: NSBatchDeleteRequest) {
+        self.context = context
+        self.request = request
+    }
+
+    func execute() throws -> NSBatchDeleteResult {
+        var outcome = BatchOutcome()
+        // No objects were given by ID, so that there is no entity either.
+        if request.objectIDs?.isEmpty == true { return NSBatchDeleteResult(outcome, request.resultType) }
+        guard let name = request.fetchRequest.entityName ?? request.fetchRequest.entity?.name else {
+            throw BatchSession.error("The fetch request of a batch delete has no entity.")
+        }
+        let shape = try BatchSession.shape(named: name, in: context)
+        let chosen = request.affectedStores ?? request.fetchRequest.affectedStores
+        for handle in BatchSession.handles(request, shape.family, in: context) {
+            if let chosen, !chosen.contains(where: { $0.handle === handle }) { continue }
+            let rows = try BatchRows(request.fetchRequest, handle, in: context)
+            if rows.refs.isEmpty { continue }
+            let session = try BatchSession(context, handle)
+            defer { session.finish() }
+            for part in rows.parts(request.maximumObjectsPerTransaction) {
+                var deleted: [Row] = []
+                try session.commitPart { transaction, snapshot in
+                    deleted = try delete(
+                        part, transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
+                }
+                outcome.count += deleted.count
+                guard request.resultType == .resultTypeObjectIDs else { continue }
+                for row in deleted {
+                    guard let shape = handle.map.shape(row.block.entity) else { continue }
+                    outcome.objectIDs.append(
+                        NSManagedObjectID(ref: row.ref, identity: handle.identity, shape: shape))
+                }
+            }
+        }
+        return NSBatchDeleteResult(outcome, request.resultType)
+    }
+
+    /// Returns the rows that the request names, without those that follow by cascade.
+    private func delete(
+        _ refs: ArraySlice<ObjectRef>, _ transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
+        checksPredicate: Bool
+    ) throws -> [Row] {
+        let scope = RowScope(handle, snapshot)
+        var named: [Row] = []
+        for ref in refs {
+            guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
+            if checksPredicate, let predicate = request.fetchRequest.predicate {
+                let source = RowSource(scope, shape, row.block, row.index)
+                guard predicate.evaluate(with: source) else { continue }
+                if let error = scope.error { throw error }
+            }
+            named.append(row)
+        }
+        let deletion = BatchDeletion(handle, snapshot, appliesDeny: request.appliesValidation)
+        try deletion.collect(named)
+        try deletion.write(to: transaction)
+        return named
+    }
+}

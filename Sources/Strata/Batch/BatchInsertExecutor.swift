@@ -1,0 +1,193 @@
+import Foundation
+import StrataLog
+
+/// Runs a batch insert: from dictionaries or a reused object into the columns of a transaction.
+final class BatchInsertExecutor {
+    private let context: NSManagedObjectContext
+    private let request: NSBatchInsertRequest
+    private let shape: EntityShape
+    private let handle: StoreHandle
+    private let session: BatchSession
+    private let entity: UInt16
+    /// Default values by slot.
+    private let defaults: [SlotValue?]
+    private var outcome = BatchOutcome()
+    /// Keys that have been reserved and not used yet.
+    private var keys: Range<UInt64> = 0..<0
+    private var reservation = 16
+    /// Bytes of the values in the transaction that is being filled.
+    private var bytes = 0
+
+    init(_ context: NSManagedObjectContext, _ request: NSBatchInsertRequest) throws {
+        self.context = context
+        self.request = request
+        shape = try BatchSession.shape(named: request.entityName, in: context)
+        guard !shape.isAbstract else {
+            throw BatchSession.error("The entity \(shape.name) is abstract and has no objects of its own.")
+        }
+        let handles = BatchSession.handles(request, [shape], in: context)
+        guard let handle = handles.first(where: { !$0.isReadOnly }) ?? handles.first else {
+            throw BatchSession.error("No persistent store holds objects of the entity \(shape.name).")
+        }
+        self.handle = handle
+        session = try BatchSession(context, handle)
+        entity = handle.map.numbers[shape.index]
+        let shape = shape
+        defaults = try shape.slots.prefix(shape.persistentSlotCount).map { info in
+            try info.defaultValue.map { try SlotValue($0, info, shape, handle) }
+        }
+        request.resolvedEntity = shape.entity
+    }
+
+    func execute() throws -> NSBatchInsertResult {
+        defer { session.finish() }
+        if let handler = request.managedObjectHandler {
+            try insertObjects(handler)
+        } else if let handler = request.dictionaryHandler {
+            let dictionary = NSMutableDictionary()
+            try insertRows {
+                dictionary.removeAllObjects()
+                return handler(dictionary) ? nil : { dictionary[$0] }
+            }
+        } else {
+            var rest = (request.objectsToInsert ?? [])[...]
+            reservation = max(16, rest.count)
+            try insertRows {
+                guard let values = rest.popFirst() else { return nil }
+                return { values[$0] }
+            }
+        }
+        return NSBatchInsertResult(outcome, request.resultType)
+    }
+
+    private func nextRef() -> ObjectRef {
+        if keys.isEmpty {
+            let first = handle.log.allocateKeys(root: handle.map.numbers[shape.rootIndex], count: reservation)
+            keys = first..<first + UInt64(reservation)
+            reservation = min(reservation * 2, 4_096)
+        }
+        return ObjectRef(entity: entity, key: keys.removeFirst())
+    }
+
+    private func note(_ ref: ObjectRef) {
+        outcome.count += 1
+        guard request.resultType == .objectIDs, let shape = handle.map.shape(ref.entity) else { return }
+        outcome.objectIDs.append(NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
+    }
+
+    /// Whether a transaction of this many objects is as large as one may be.
+    private func isFull(_ count: Int) -> Bool {
+        count >= max(1, request.maximumObjectsPerTransaction) || bytes >= BatchLimits.maximumBytes
+    }
+
+    /// Fills and commits transactions until `next` has no more objects.
+    ///
+    /// - Parameter next: writes one object with the writer, and returns false when there are no more.
+    private func insert(_ next: (WriteTransaction) throws -> Bool) throws {
+        var isDone = false
+        while !isDone {
+            let transaction = session.makeTransaction()
+            bytes = 0
+            var count = 0
+            while !isDone, !isFull(count) {
+                isDone = try !next(transaction)
+                if !isDone { count += 1 }
+            }
+            do {
+                try session.commit(transaction)
+            } catch {
+                throw StoreFailure.cocoaError(error, saving: handle)
+            }
+        }
+    }
+
+    /// As above, with the values at hand until they are committed, since some must be unique.
+    private func insertUnique(_ next: () throws -> [SlotValue?]?) throws {
+        var isDone = false
+        while !isDone {
+            let part = BatchInsertPart(session, shape, defaults)
+            bytes = 0
+            var count = 0
+            while !isDone, !isFull(count) {
+                guard let values = try next() else {
+                    isDone = true
+                    break
+                }
+                part.append(nextRef(), values)
+                bytes += values.count * MemoryLayout<SlotValue?>.stride
+                bytes += values.reduce(0) { $0 + ($1?.byteCount ?? 0) }
+                count += 1
+            }
+            for ref in try part.commit() { note(ref) }
+        }
+    }
+
+    // MARK: Dictionaries
+
+    private func insertRows(_ next: () -> ((String) -> Any?)?) throws {
+        let scratch = request.appliesValidation ? ScratchObject(shape) : nil
+        if BatchInsertPart.isNeeded(shape, handle) {
+            return try insertUnique { try next().map { try given($0, scratch) } }
+        }
+        try insert { transaction in
+            guard let values = next() else { return false }
+            let row = try given(values, scratch)
+            let ref = nextRef()
+            let writer = transaction.writer(for: entity)
+            writer.beginInsert(key: ref.key)
+            for (slot, value) in row.enumerated() {
+                guard let value = value ?? defaults[slot] else { continue }
+                bytes += value.byteCount
+                try value.write(slot, of: shape.slots[slot], to: writer)
+            }
+            writer.endRow()
+            note(ref)
+            return true
+        }
+    }
+
+    /// The values given for an object, by slot.
+    private func given(_ values: (String) -> Any?, _ scratch: ScratchObject?) throws -> [SlotValue?] {
+        var row: [SlotValue?] = []
+        row.reserveCapacity(shape.persistentSlotCount)
+        for slot in 0..<shape.persistentSlotCount {
+            let info = shape.slots[slot]
+            let value = info.isHidden ? nil : values(info.name)
+            row.append(try value.map { try SlotValue($0, info, shape, handle) })
+        }
+        if let scratch {
+            scratch.clear()
+            try scratch.validateForInsert(values) { row[$0]?.isNull == false }
+        }
+        return row
+    }
+
+    // MARK: Objects
+
+    private func insertObjects(_ handler: (NSManagedObject) -> Bool) throws {
+        let scratch = ScratchObject(shape)
+        /// Whether there was another object.
+        func fill() throws -> Bool {
+            scratch.clear()
+            if handler(scratch.object) { return false }
+            try scratch.checkRelationships()
+            if request.appliesValidation { try scratch.object.validateForInsert() }
+            return true
+        }
+        if BatchInsertPart.isNeeded(shape, handle) {
+            return try insertUnique { try fill() ? try scratch.givenValues(handle) : nil }
+        }
+        var rows: (writer: RowWriter, transaction: WriteTransaction)?
+        try insert { transaction in
+            guard try fill() else { return false }
+            if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, 0), transaction) }
+            let ref = nextRef()
+            // An object that has not been saved keeps its key where a saved one has its row's place.
+            scratch.object.version.location = Location(rawValue: ref.rawValue)
+            _ = try rows?.writer.insert(scratch.object)
+            bytes += scratch.byteCount
+            note(ref)
+            return true
+        }
+    }
+}

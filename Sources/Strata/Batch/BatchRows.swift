@@ -1,0 +1,87 @@
+import Foundation
+import StrataLog
+
+/// The stored rows that a batch update or delete works on.
+///
+/// Memory: 8 bytes a row, and an object ID for each while a predicate or a window is being looked up.
+struct BatchRows {
+    let refs: [ObjectRef]
+    /// The newest transaction that the rows were looked up in.
+    let sequence: UInt64
+
+    /// How often a look-up is repeated when the store changes under it. After that rows are checked one by one.
+    private static let maximumRounds = 4
+
+    init(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, _ handle: StoreHandle, in context: NSManagedObjectContext
+    )
+        throws
+    {
+        guard let name = request.entityName ?? request.entity?.name else {
+            throw BatchSession.error("The fetch request of a batch request has no entity.")
+        }
+        let shape = try BatchSession.shape(named: name, in: context)
+        if request.predicate == nil, request.fetchLimit <= 0, request.fetchOffset <= 0 {
+            let snapshot = handle.log.snapshot
+            sequence = snapshot.sequence
+            let family = request.includesSubentities ? shape.family : [shape]
+            refs = try Self.all(family, shape.root, handle, snapshot)
+            return
+        }
+        guard let store = handle.identity.store,
+            let fetch = request.copy() as? NSFetchRequest<any NSFetchRequestResult>
+        else { throw BatchSession.error("The store has been removed.") }
+        fetch.resultType = .managedObjectIDResultType
+        fetch.includesPendingChanges = false
+        fetch.propertiesToFetch = nil
+        fetch.affectedStores = [store]
+        // What counts is stored now, whatever the context's parent has or the context is pinned to.
+        let finder = context.link == nil && context.generation == nil ? context : Self.finder(context.coordinator)
+        var rounds = 0
+        while true {
+            let before = handle.log.snapshot.sequence
+            let found = try finder.results(of: fetch).compactMap { ($0 as? NSManagedObjectID)?.ref }
+            rounds += 1
+            if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
+                refs = found
+                sequence = before
+                return
+            }
+        }
+    }
+
+    /// A context that sees the stores as they are; it does not leave this thread.
+    private static func finder(_ coordinator: NSPersistentStoreCoordinator?) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.coordinator = coordinator
+        return context
+    }
+
+    private static func all(
+        _ family: [EntityShape], _ root: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot
+    ) throws -> [ObjectRef] {
+        let rootNumber = handle.map.numbers[root.index]
+        guard rootNumber != 0 else { return [] }
+        let wanted = Set(family.map { handle.map.numbers[$0.index] })
+        var refs: [ObjectRef] = []
+        refs.reserveCapacity(wanted.reduce(0) { $0 + snapshot.count(entity: $1) })
+        do {
+            try snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
+                // Without subentities the rows need not be looked at.
+                let entity = root.subshapes.isEmpty ? rootNumber : try handle.log.block(at: run.location).entity
+                guard wanted.contains(entity) else { return true }
+                for index in 0..<run.count { refs.append(ObjectRef(entity: entity, key: run.firstKey + UInt64(index))) }
+                return true
+            }
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: handle)
+        }
+        return refs
+    }
+
+    /// The rows in parts of a size.
+    func parts(_ size: Int) -> [ArraySlice<ObjectRef>] {
+        let size = max(1, size)
+        return stride(from: 0, to: refs.count, by: size).map { refs[$0..<min($0 + size, refs.count)] }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import StrataLog
+
+/// How much of a batch request goes into one transaction.
+enum BatchLimits {
+    static let maximumObjects = 1 << 20
+    /// Bytes of values, as they are before they are packed.
+    static let maximumBytes = 256 << 20
+    /// How often a part is tried again when other contexts changed its rows at the same time.
+    static let maximumConflictRounds = 16
+}
+
+/// What the batch requests share: one store, and the transactions that a request commits to it.
+final class BatchSession {
+    let context: NSManagedObjectContext
+    let handle: StoreHandle
+    private var last: CommitReceipt?
+
+    init(_ context: NSManagedObjectContext, _ handle: StoreHandle) throws {
+        if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
+        self.context = context
+        self.handle = handle
+    }
+
+    func makeTransaction() -> WriteTransaction {
+        let transaction = handle.log.makeTransaction()
+        transaction.author = context.transactionAuthor
+        transaction.contextName = context.name
+        return transaction
+    }
+
+    func commit(_ transaction: WriteTransaction) throws(StoreError) {
+        if transaction.isEmpty { return }
+        last = try handle.log.commit(transaction)
+    }
+
+    /// Builds and commits one part; builds it anew when rows have been changed meanwhile.
+    func commitPart(_ build: (WriteTransaction, Snapshot) throws -> Void) throws {
+        var rounds = 0
+        while true {
+            do {
+                let transaction = makeTransaction()
+                try build(transaction, handle.log.snapshot)
+                try commit(transaction)
+                return
+            } catch let error as StoreError {
+                rounds += 1
+                if !error.uniqueConflicts.isEmpty { throw constraintError(error) }
+                guard error.code == .conflict, rounds <= BatchLimits.maximumConflictRounds else {
+                    throw StoreFailure.cocoaError(error, saving: handle)
+                }
+            }
+        }
+    }
+
+    /// Error 133021 for rows whose values other rows have.
+    func constraintError(_ error: StoreError) -> CocoaError {
+        let conflicts = error.uniqueConflicts.map { conflict in
+            let constraint = handle.constraints[conflict.constraint]
+            let shape = handle.map.shape(conflict.holder.entity) ?? constraint.shape
+            let holder =
+                conflict.isHolderStored
+                ? context.object(with: NSManagedObjectID(ref: conflict.holder, identity: handle.identity, shape: shape))
+                : nil
+            return NSConstraintConflict(
+                constraint: constraint.names, database: holder,
+                databaseSnapshot: holder.map { Self.values($0, constraint.names) }, conflicting: [],
+                conflictingSnapshots: [])
+        }
+        return ConflictErrors.constraint(conflicts)
+    }
+
+    private static func values(_ object: NSManagedObject, _ names: [String]) -> [AnyHashable: Any] {
+        Dictionary(names.map { ($0, object.value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Tells those who follow the store. Called also when a later part has failed.
+    func finish() {
+        guard let last else { return }
+        context.coordinator?.storeDidGrow(handle, to: last.sequence)
+    }
+
+    /// The stores that a request works on and that hold some of the entities.
+    static func handles(
+        _ request: NSPersistentStoreRequest, _ family: [EntityShape], in context: NSManagedObjectContext
+    ) -> [StoreHandle] {
+        let stores = (context.coordinator?.persistentStores ?? []).filter { store in
+            request.affectedStores?.contains { $0 === store } ?? true
+        }
+        return stores.compactMap(\.handle).filter { handle in family.contains { handle.map.holds($0) } }
+    }
+
+    static func shape(named name: String, in context: NSManagedObjectContext) throws -> EntityShape {
+        guard let shapes = context.modelShapes else {
+            throw error("The context has no persistent store coordinator.")
+        }
+        guard let shape = shapes.byName[name] else { throw error("The model has no entity named \(name).") }
+        return shape
+    }
+
+    static func error(_ text: String) -> CocoaError {
+        CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import StrataLog
+
+/// Runs a batch update: reads the matching rows and writes new ones, without objects.
+final class BatchUpdateExecutor {
+    /// What a property becomes.
+    private enum Change {
+        case constant(Any?)
+        case expression(NSExpression)
+    }
+
+    private let context: NSManagedObjectContext
+    private let request: NSBatchUpdateRequest
+    private let shape: EntityShape
+    private let changes: [String: Change]
+    private var outcome = BatchOutcome()
+    /// By the index of the shape.
+    private var plans: [Int: Plan] = [:]
+    private var scratches: [Int: ScratchObject] = [:]
+
+    /// The changes in the slots of one entity.
+    private final class Plan {
+        let shape: EntityShape
+        let entity: UInt16
+        var slots = SlotSet()
+        var constants: [(slot: Int, value: SlotValue)] = []
+        var expressions: [(slot: Int, expression: NSExpression)] = []
+
+        init(_ shape: EntityShape, _ handle: StoreHandle) {
+            self.shape = shape
+            entity = handle.map.numbers[shape.index]
+        }
+    }
+
+    init(_ context: NSManagedObjectContext, _ request: NSBatchUpdateRequest) throws {
+        self.context = context
+        self.request = request
+        shape = try BatchSession.shape(named: request.entityName, in: context)
+        var changes: [String: Change] = [:]
+        for (key, value) in request.propertiesToUpdate ?? [:] {
+            let name = try Self.name(of: key, in: shape)
+            changes[name] = (value as? NSExpression).map { .expression($0) } ?? .constant(value)
+        }
+        guard !changes.isEmpty else { throw BatchSession.error("A batch update names no properties to update.") }
+        self.changes = changes
+        request.resolvedEntity = shape.entity
+    }
+
+    private static func name(of key: AnyHashable, in shape: EntityShape) throws -> String {
+        guard let name = (key as? NSPropertyDescription)?.name ?? key as? String,
+            case .slot(let slot)? = shape.place(name), shape.slots[slot].isPersistent
+        else {
+            throw BatchSession.error(
+                "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship.")
+        }
+        return name
+    }
+
+    func execute() throws -> NSBatchUpdateResult {
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: shape.name)
+        fetch.predicate = request.predicate
+        fetch.includesSubentities = request.includesSubentities
+        let family = request.includesSubentities ? shape.family : [shape]
+        for handle in BatchSession.handles(request, family, in: context) {
+            let rows = try BatchRows(fetch, handle, in: context)
+            if rows.refs.isEmpty { continue }
+            let session = try BatchSession(context, handle)
+            defer { session.finish() }
+            plans = [:]
+            for part in rows.parts(request.maximumObjectsPerTransaction) {
+                var found = BatchOutcome()
+                try session.commitPart { transaction, snapshot in
+                    found = try write(
+                        part, to: transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
+                }
+                outcome.count += found.count
+                outcome.objectIDs += found.objectIDs
+            }
+        }
+        return NSBatchUpdateResult(outcome, request.resultType)
+    }
+
+    private func plan(_ shape: EntityShape, _ handle: StoreHandle) throws -> Plan {
+        if let plan = plans[shape.index] { return plan }
+        let plan = Plan(shape, handle)
+        for (name, change) in changes {
+            guard case .slot(let slot)? = shape.place(name) else { continue }
+            plan.slots.insert(slot)
+            switch change {
+            case .constant(let value):
+                plan.constants.append((slot, try SlotValue(value, shape.slots[slot], shape, handle)))
+            case .expression(let expression):
+                plan.expressions.append((slot, expression))
+            }
+        }
+        plans[shape.index] = plan
+        return plan
+    }
+
+    private func write(
+        _ refs: ArraySlice<ObjectRef>, to transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
+        checksPredicate: Bool
+    ) throws -> BatchOutcome {
+        var found = BatchOutcome()
+        let scope = RowScope(handle, snapshot)
+        for ref in refs {
+            guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
+            let plan = try plan(shape, handle)
+            let source = RowSource(scope, shape, row.block, row.index)
+            // Others have saved since the rows were looked up.
+            if checksPredicate, request.predicate?.evaluate(with: source) == false { continue }
+            var values = plan.constants
+            for (slot, expression) in plan.expressions {
+                let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
+                let stored = (value as? RowSource)?.objectID ?? value
+                values.append((slot, try SlotValue(stored, shape.slots[slot], shape, handle)))
+            }
+            if let error = scope.error { throw error }
+            if request.appliesValidation { try validate(row, shape, values) }
+            let writer = transaction.writer(for: plan.entity)
+            try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: plan.slots)
+            try writer.copyRow(row, shape, except: plan.slots)
+            for (slot, value) in values { try value.write(slot, of: shape.slots[slot], to: writer) }
+            writer.endRow()
+            found.count += 1
+            if request.resultType == .updatedObjectIDsResultType {
+                found.objectIDs.append(NSManagedObjectID(ref: row.ref, identity: handle.identity, shape: shape))
+            }
+        }
+        return found
+    }
+
+    private func validate(_ row: Row, _ shape: EntityShape, _ values: [(slot: Int, value: SlotValue)]) throws {
+        let scratch = scratches[shape.index] ?? ScratchObject(shape)
+        scratches[shape.index] = scratch
+        try scratch.show(row)
+        for (slot, value) in values where shape.slots[slot].attribute != nil {
+            scratch.set(value.boxed, slot: slot)
+        }
+        // References are still those of the row.
+        for (slot, value) in values where shape.slots[slot].attribute == nil && value.isNull {
+            let relationship = shape.relationships[shape.slots[slot].relationshipIndex]
+            guard !relationship.description.isOptional else { continue }
+            throw ValidationErrors.error(.validationMissingMandatoryProperty, scratch.object, relationship.name)
+        }
+        let given = Set(values.lazy.filter { !$0.value.isNull }.map(\.slot))
+        try scratch.validateForUpdate { given.contains($0) }
+    }
+}

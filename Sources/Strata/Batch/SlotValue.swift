@@ -1,0 +1,100 @@
+import Foundation
+import StrataLog
+
+/// A value on its way into a slot of a row, in the type that the slot keeps.
+struct SlotValue {
+    private let value: Any?
+
+    /// Nil and `NSNull` are null.
+    ///
+    /// - Throws: `CocoaError` 134070 when the property does not take the value.
+    init(_ value: Any?, _ info: SlotInfo, _ shape: EntityShape, _ handle: StoreHandle) throws {
+        // Nearly every value converts as it is; looking for an optional inside of it is slow.
+        if let value, info.kind != .toOne, info.kind != .transformable, !(value is NSNull),
+            let converted = ValueConversion.converted(value, info.kind)
+        {
+            self.value = converted
+            return
+        }
+        guard let value = ValueConversion.flattened(value), !(value is NSNull) else {
+            self.value = nil
+            return
+        }
+        if info.kind == .toOne {
+            self.value = try Self.reference(value, info, shape, handle)
+            return
+        }
+        guard let converted = ValueConversion.converted(value, info.kind) else {
+            throw BatchSession.error(
+                "Unacceptable type of value for attribute \(shape.name).\(info.name): wants \(info.kind), was given "
+                    + "\(type(of: value)) \(value).")
+        }
+        self.value = converted
+    }
+
+    var isNull: Bool { value == nil }
+
+    /// The value as key-value coding takes it; a reference is not.
+    var boxed: Any? { value }
+
+    private static func reference(
+        _ value: Any, _ info: SlotInfo, _ shape: EntityShape, _ handle: StoreHandle
+    ) throws -> ObjectRef {
+        let relationship = shape.relationships[info.relationshipIndex]
+        if let inverse = relationship.inverse, !inverse.isToMany {
+            throw BatchSession.error(
+                "\(shape.name).\(info.name) is a one-to-one relationship, which batch requests cannot set.")
+        }
+        guard let id = value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID else {
+            throw BatchSession.error("\(shape.name).\(info.name) takes an object or its ID, not \(value).")
+        }
+        guard id.identity === handle.identity, id.shape.isKind(of: relationship.destination) else {
+            throw BatchSession.error(
+                "\(shape.name).\(info.name) takes saved objects of \(relationship.destination.name) of the same store, "
+                    + "not \(id).")
+        }
+        return id.ref
+    }
+
+    /// Bytes that the value takes, roughly.
+    var byteCount: Int {
+        switch value {
+        case let text as String: text.utf8.count
+        case let data as Data: data.count
+        default: 8
+        }
+    }
+
+    /// Sets the slot of the row that was begun. Null slots are left alone.
+    func write(_ slot: Int, of info: SlotInfo, to writer: EntityWriter) throws {
+        guard let value else { return }
+        switch value {
+        case let value as Bool where info.kind == .bool: writer.set(slot, value)
+        case let value as Int16 where info.kind == .int16: writer.set(slot, value)
+        case let value as Int32 where info.kind == .int32: writer.set(slot, value)
+        case let value as Int64 where info.kind == .int64: writer.set(slot, value)
+        case let value as Float where info.kind == .float: writer.set(slot, value)
+        case let value as Double where info.kind == .double: writer.set(slot, value)
+        case let value as Date where info.kind == .date: writer.set(slot, value.timeIntervalSinceReferenceDate)
+        case let value as UUID where info.kind == .uuid: writer.set(slot, uuid: value.words)
+        case let value as String where info.kind == .string: writer.set(slot, value)
+        case let value as URL where info.kind == .uri: writer.set(slot, value.absoluteString)
+        case let value as ObjectRef: writer.set(slot, value)
+        case let value as Decimal where info.kind == .decimal:
+            DecimalCoding.encode(value).withUnsafeBytes { writer.set(slot, bytes: $0) }
+        case let value as Data where info.kind == .data: value.withUnsafeBytes { writer.set(slot, bytes: $0) }
+        default:
+            guard info.kind == .transformable, let attribute = info.attribute else { return }
+            try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
+        }
+    }
+}
+
+extension EntityWriter {
+    /// Copies all slots of a row that are not in `changed` into the row that was begun.
+    func copyRow(_ row: Row, _ shape: EntityShape, except changed: SlotSet) throws(StoreError) {
+        for slot in 0..<min(shape.persistentSlotCount, row.block.slotCount) where !changed.contains(slot) {
+            try copy(slot, from: row, slot: slot)
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import StrataLog
+
+extension NSPersistentStoreCoordinator {
+    /// Executes a request for a context, on the calling thread.
+    ///
+    /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history requests.
+    /// - Throws: `CocoaError` 134091 for a request of another kind, otherwise as
+    ///   ``NSManagedObjectContext/execute(_:)``.
+    /// - Precondition: the context is one of this coordinator, and the caller is on its queue.
+    @discardableResult
+    public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        precondition(
+            context.coordinator === self, "a coordinator executes requests for contexts of its own, not for \(context)")
+        if let request = request as? any ExecutableFetch { return try request.results(in: context) }
+        return try context.execute(request)
+    }
+
+    /// Tells those who follow a store that transactions have been committed to it.
+    func storeDidGrow(_ handle: StoreHandle, to sequence: UInt64) {
+        historyWaiters.signal()
+        guard let store = handle.identity.store, store.postsRemoteChanges else { return }
+        let uuid = handle.identity.uuidString
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: self,
+            userInfo: [
+                NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url(for: store),
+                NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
+            ])
+    }
+}
+
+/// A fetch request of any result type.
+private protocol ExecutableFetch {
+    func results(in context: NSManagedObjectContext) throws -> [Any]
+}
+
+extension NSFetchRequest: ExecutableFetch {
+    fileprivate func results(in context: NSManagedObjectContext) throws -> [Any] {
+        try context.results(of: self)
+    }
+}

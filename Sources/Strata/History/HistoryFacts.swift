@@ -1,0 +1,99 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+/// What the store's metadata keeps about its history: where it begins, and which programs wrote it.
+struct HistoryFacts {
+    /// A program that has written to the store.
+    struct Writer: Equatable {
+        /// The first transaction that may be its own.
+        var first: UInt64
+        var process: String
+        var bundle: String
+    }
+
+    /// The first transaction that has not been deleted.
+    var start: UInt64 = 1
+    /// Ascending. Only one program writes to a store at a time, so each wrote everything up to the next.
+    var writers: [Writer] = []
+
+    /// More programs than these that took turns are forgotten, oldest first: metadata has to stay small.
+    private static let maximumWriters = 256
+    private static let key = StoreMetadata.privatePrefix + "History"
+
+    init(_ log: LogStore) {
+        let facts = StoreMetadata.entries(log)[Self.key] as? [String: Any] ?? [:]
+        start = (facts["start"] as? NSNumber)?.uint64Value ?? 1
+        writers = (facts["writers"] as? [[String: Any]] ?? []).compactMap { entry in
+            guard let first = entry["first"] as? NSNumber, let process = entry["process"] as? String,
+                let bundle = entry["bundle"] as? String
+            else { return nil }
+            return Writer(first: first.uint64Value, process: process, bundle: bundle)
+        }
+    }
+
+    private var plist: [String: Any] {
+        [
+            "start": NSNumber(value: start),
+            "writers": writers.map { writer -> [String: Any] in
+                ["first": NSNumber(value: writer.first), "process": writer.process, "bundle": writer.bundle]
+            },
+        ]
+    }
+
+    /// Changes what is stored. Durable when it returns; nothing is written if nothing changed.
+    static func update(_ log: LogStore, _ change: (inout HistoryFacts) -> Bool) throws {
+        try StoreMetadata.update(log) { entries in
+            var facts = HistoryFacts(log)
+            guard change(&facts) else { return false }
+            entries[key] = facts.plist
+            return true
+        }
+    }
+
+    /// Remembers that from now on this program writes.
+    static func noteWriter(_ handle: StoreHandle) throws {
+        if handle.isReadOnly { return }
+        do {
+            try update(handle.log) { facts in
+                let new = current(from: handle.log.snapshot.sequence + 1)
+                if let last = facts.writers.last, last.process == new.process, last.bundle == new.bundle {
+                    return false
+                }
+                facts.writers = (facts.writers + [new]).suffix(maximumWriters)
+                return true
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.opening(error, handle.path)
+        }
+    }
+
+    private static func current(from sequence: UInt64) -> Writer {
+        let process = ProcessInfo.processInfo.processName
+        return Writer(first: sequence, process: process, bundle: Bundle.main.bundleIdentifier ?? process)
+    }
+
+    /// Who wrote a transaction: this program if nothing is known.
+    func writer(of sequence: UInt64) -> Writer {
+        writers.last { $0.first <= sequence } ?? Self.current(from: 0)
+    }
+
+    /// Where reading begins for a token: the number of the last transaction that is not wanted.
+    ///
+    /// - Throws: `CocoaError` 134301 when the token cannot be gone on from.
+    func sequence(after token: NSPersistentHistoryToken?, _ handle: StoreHandle) throws -> UInt64 {
+        guard let token else { return start - 1 }
+        // A store that was added since the token was made is read from its beginning.
+        guard let sequence = token.sequences[handle.identity.uuidString] else { return start - 1 }
+        guard sequence + 1 >= start, sequence <= handle.log.snapshot.sequence else {
+            throw Self.expired("The history after \(token) of the store \(handle.identity.uuidString) is gone.")
+        }
+        return sequence
+    }
+
+    static func expired(_ text: String) -> CocoaError {
+        CocoaError(
+            CocoaError.Code(rawValue: NSPersistentHistoryTokenExpiredError),
+            userInfo: [NSLocalizedDescriptionKey: text])
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import StrataLog
+
+/// The history of a coordinator's stores: first what has been saved since a token, then what is saved from now on.
+///
+/// The way for a service to consume changes: remember the ``NSPersistentHistoryTransaction/token`` of the last
+/// transaction that was dealt with, and go on from it after a restart. Nothing is missed and nothing comes twice.
+/// Transactions of one store come in their order. Those who iterate are not told about each other, and nothing is
+/// buffered for them: the log is the buffer. Iterating ends when the task is cancelled.
+///
+/// Follows the saves and batch requests of this process's contexts of the coordinator.
+public struct PersistentHistorySequence: AsyncSequence, Sendable {
+    public typealias Element = NSPersistentHistoryTransaction
+    public typealias Failure = any Error
+
+    let coordinator: NSPersistentStoreCoordinator
+    let token: NSPersistentHistoryToken?
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(HistoryCursor(coordinator, token))
+    }
+
+    /// Belongs to one task.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        private let cursor: HistoryCursor
+        private var buffer: ArraySlice<NSPersistentHistoryTransaction> = []
+
+        init(_ cursor: HistoryCursor) {
+            self.cursor = cursor
+        }
+
+        /// The next transaction; waits for one to be saved. Nil when the task has been cancelled.
+        ///
+        /// - Throws: `CocoaError` 134301 when the history has been deleted up to here, the store's error when it cannot
+        ///   be read.
+        public mutating func next() async throws -> NSPersistentHistoryTransaction? {
+            while true {
+                if Task.isCancelled { return nil }
+                if let transaction = buffer.popFirst() { return transaction }
+                let waiters = cursor.coordinator.historyWaiters
+                let generation = waiters.generation
+                buffer = try await cursor.read()[...]
+                if buffer.isEmpty { await waiters.wait(after: generation) }
+            }
+        }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// What is saved to the stores: from the token on, or from the beginning of the history with nil, and then live.
+    public func persistentHistory(after token: NSPersistentHistoryToken?) -> PersistentHistorySequence {
+        PersistentHistorySequence(coordinator: self, token: token)
+    }
+}
+
+/// How far somebody has read the history of each store. Used by one task, which waits while it reads.
+final class HistoryCursor: @unchecked Sendable {
+    // Unchecked: `read` hands the state to the queue and waits for it.
+    let coordinator: NSPersistentStoreCoordinator
+    private let token: NSPersistentHistoryToken?
+    private var places: [String: Place] = [:]
+
+    private struct Place {
+        var sequence: UInt64
+        var reader: HistoryReader?
+    }
+
+    /// Transactions read at a time from one store.
+    private static let maximumCount = 64
+    /// The disk is not read on the threads that tasks share.
+    private static let queue = DispatchQueue(label: "strata.history", attributes: .concurrent)
+
+    init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
+        self.coordinator = coordinator
+        self.token = token
+    }
+
+    /// The next transactions; none when everything has been read.
+    func read() async throws -> [NSPersistentHistoryTransaction] {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async {
+                continuation.resume(with: Result { try self.readNow() })
+            }
+        }
+    }
+
+    private func readNow() throws -> [NSPersistentHistoryTransaction] {
+        var found: [NSPersistentHistoryTransaction] = []
+        let handles = coordinator.persistentStores.compactMap(\.handle)
+        if let token, places.isEmpty, !handles.isEmpty,
+            !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
+        {
+            throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
+        }
+        for handle in handles {
+            do {
+                found += try read(handle)
+            } catch let error as StoreError {
+                throw StoreFailure.cocoaError(error, reading: handle)
+            }
+        }
+        if handles.count > 1 { found.sort { $0.timestamp < $1.timestamp } }
+        return found
+    }
+
+    private func read(_ handle: StoreHandle) throws -> [NSPersistentHistoryTransaction] {
+        let uuid = handle.identity.uuidString
+        let conversion = HistoryConversion(handle)
+        var place: Place
+        if let known = places[uuid] {
+            place = known
+            guard place.sequence + 1 >= conversion.facts.start else {
+                throw HistoryFacts.expired("The history of the store \(uuid) was deleted before it was read.")
+            }
+        } else {
+            place = Place(sequence: try conversion.facts.sequence(after: token, handle))
+        }
+        // The place is given back only when reading went well, so that an error does not skip anything.
+        let snapshot = handle.log.snapshot
+        guard snapshot.sequence > place.sequence else {
+            places[uuid] = place
+            return []
+        }
+        var reader: HistoryReader
+        if var known = place.reader {
+            try known.advance(to: snapshot)
+            reader = known
+        } else {
+            reader = try handle.log.history(after: place.sequence)
+        }
+        var found: [NSPersistentHistoryTransaction] = []
+        while found.count < Self.maximumCount, let entry = try reader.next() {
+            found.append(try conversion.transaction(entry))
+            place.sequence = entry.sequence
+        }
+        place.reader = reader
+        places[uuid] = place
+        return found
+    }
+}

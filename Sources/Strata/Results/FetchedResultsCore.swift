@@ -1,0 +1,267 @@
+import Foundation
+
+/// Gives index titles; a controller, whose class may override them.
+protocol SectionIndexTitles: AnyObject {
+    func sectionIndexTitle(forSectionName sectionName: String) -> String?
+}
+
+/// What a fetched results controller does, whatever its result type.
+final class FetchedResultsCore {
+    let context: NSManagedObjectContext
+    let sectionNameKeyPath: String?
+    let cacheName: String?
+    private let namePath: KeyPathComponents?
+    private let currentSettings: () -> FetchedResultsSettings
+    private let fetch: () throws -> [AnyObject]
+
+    /// The controller that delegates are told of, and the one whose class gives index titles.
+    weak var presented: NSFetchedResultsController<any NSFetchRequestResult>?
+    weak var titles: (any SectionIndexTitles)?
+    weak var delegate: (any NSFetchedResultsControllerDelegate)? {
+        didSet { follow() }
+    }
+    /// Set by the default implementation of a delegate's method.
+    var delegateLacksMethod = false
+
+    private(set) var list: FetchedResultList?
+    /// Grows with every change of `list`.
+    private(set) var version = 0
+    private var settings: FetchedResultsSettings?
+    private var members = IdentitySet()
+    private var positions: [ObjectIdentifier: Int]?
+    private var observer: (any NSObjectProtocol)?
+    private var streams: [UUID: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
+
+    init(
+        _ context: NSManagedObjectContext, sectionNameKeyPath: String?, cacheName: String?,
+        settings: @escaping () -> FetchedResultsSettings, fetch: @escaping () throws -> [AnyObject]
+    ) {
+        self.context = context
+        self.sectionNameKeyPath = sectionNameKeyPath
+        self.cacheName = cacheName
+        namePath = sectionNameKeyPath.map { KeyPathComponents($0) }
+        currentSettings = settings
+        self.fetch = fetch
+    }
+
+    deinit {
+        if let observer { NotificationCenter.default.removeObserver(observer) }
+        for stream in streams.values { stream.finish() }
+    }
+
+    // MARK: Fetching
+
+    func performFetch() throws {
+        let settings = currentSettings()
+        let token = stableToken
+        let objects = try fetch()
+        let list = try divided(objects, settings, token)
+        self.settings = settings
+        set(list)
+        members = IdentitySet()
+        for case let object as NSManagedObject in objects { members.insert(object) }
+        follow()
+        guard let delegate, let presented else { return }
+        delegate.controller(presented, didChangeContentWith: snapshot(reloaded: []))
+    }
+
+    /// The results in sections: as the cache has them, if nothing has changed since, or by reading every object.
+    ///
+    /// - Parameter token: what the stores held before the results were fetched.
+    private func divided(
+        _ objects: [AnyObject], _ settings: FetchedResultsSettings, _ token: NSPersistentHistoryToken?
+    ) throws -> FetchedResultList {
+        guard let cacheName, let token, let sectionNameKeyPath, let request = settings.signature else {
+            return FetchedResultList(objects, names: try names(of: objects), self)
+        }
+        let signature = request + "\n" + sectionNameKeyPath
+        if let runs = SectionCache.runs(cacheName, signature, token),
+            runs.reduce(0, { $0 + $1.count }) == objects.count
+        {
+            return FetchedResultList(objects, runs: runs.map { ($0.name, $0.count) }, self)
+        }
+        let list = FetchedResultList(objects, names: try names(of: objects), self)
+        if token == stableToken {
+            let runs = list.sections.map { SectionCache.Run(name: $0.name, count: $0.elements.count) }
+            SectionCache.keep(cacheName, SectionCache.Entry(signature: signature, token: token, runs: runs))
+        }
+        return list
+    }
+
+    private func set(_ list: FetchedResultList) {
+        self.list = list
+        version += 1
+        positions = nil
+    }
+
+    /// What the stores hold, as long as the context sees that and nothing else.
+    private var stableToken: NSPersistentHistoryToken? {
+        context.hasChanges ? nil : context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+    }
+
+    /// - Throws: `CocoaError` 134060 when a name comes up again after another one.
+    private func names(of objects: [AnyObject]) throws -> [String]? {
+        guard namePath != nil else { return nil }
+        var names: [String] = []
+        names.reserveCapacity(objects.count)
+        var seen: Set<String> = []
+        for (index, object) in objects.enumerated() {
+            let name = sectionName(of: object)
+            if name != names.last, !seen.insert(name).inserted {
+                throw CocoaError(
+                    .coreData,
+                    userInfo: [
+                        NSLocalizedDescriptionKey:
+                            "The fetched object at index \(index) has an out of order section name '\(name)'. Objects "
+                            + "must be sorted by section name."
+                    ])
+            }
+            names.append(name)
+        }
+        return names
+    }
+
+    func sectionName(of object: AnyObject) -> String {
+        guard let namePath, let value = KeyValueAccess.value(of: object, path: namePath) else { return "" }
+        switch value {
+        case is NSNull: return ""
+        case let text as String: return text
+        case let number as NSNumber: return number.stringValue
+        default: return String(describing: value)
+        }
+    }
+
+    // MARK: Looking up
+
+    func indexPath(of object: AnyObject) -> IndexPath? {
+        guard let list else { return nil }
+        if positions == nil {
+            var positions: [ObjectIdentifier: Int] = [:]
+            positions.reserveCapacity(list.objects.count)
+            for (index, object) in list.objects.enumerated() { positions[ObjectIdentifier(object)] = index }
+            self.positions = positions
+        }
+        if let index = positions?[ObjectIdentifier(object)] { return list.path(index) }
+        // Results that are not managed objects may be equal without being the same.
+        guard !(object is NSManagedObject), let object = object as? NSObject else { return nil }
+        return list.objects.firstIndex { object.isEqual($0) }.map { list.path($0) }
+    }
+
+    static func defaultIndexTitle(_ name: String) -> String? {
+        name.first.map { String($0).uppercased() }
+    }
+
+    func indexTitle(_ name: String) -> String? {
+        guard let titles else { return Self.defaultIndexTitle(name) }
+        return titles.sectionIndexTitle(forSectionName: name)
+    }
+
+    /// The titles and the first section of each.
+    var indexTitles: [(title: String, section: Int)] {
+        var seen: Set<String> = []
+        var found: [(title: String, section: Int)] = []
+        guard namePath != nil else { return found }
+        for (index, section) in (list?.sections ?? []).enumerated() {
+            if let title = section.indexTitle, seen.insert(title).inserted { found.append((title, index)) }
+        }
+        return found
+    }
+
+    func snapshot(reloaded: [NSManagedObjectID]) -> NSDiffableDataSourceSnapshotReference {
+        let sections = (list?.sections ?? []).map { section in
+            (
+                name: section.name,
+                items: section.elements.compactMap { element in
+                    (element as? NSManagedObject)?.objectID ?? element as? NSManagedObjectID
+                }
+            )
+        }
+        return NSDiffableDataSourceSnapshotReference(sections, reloaded: reloaded)
+    }
+
+    // MARK: Following
+
+    /// Listens to the context while somebody listens to the controller.
+    private func follow() {
+        let isNeeded = list != nil && settings?.shape != nil && (delegate != nil || !streams.isEmpty)
+        if !isNeeded {
+            if let observer { NotificationCenter.default.removeObserver(observer) }
+            observer = nil
+        } else if observer == nil {
+            let core = WeakCore(core: self)
+            observer = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+            ) { core.core?.contextDidChange($0) }
+        }
+    }
+
+    func makeStream() -> AsyncStream<FetchedResultsDifference> {
+        let id = UUID()
+        let (stream, continuation) = AsyncStream<FetchedResultsDifference>.makeStream()
+        streams[id] = continuation
+        let core = WeakCore(core: self)
+        continuation.onTermination = { _ in
+            // On the context's queue, since that is where the streams are looked at.
+            core.core?.context.perform {
+                core.core?.streams[id] = nil
+                core.core?.follow()
+            }
+        }
+        follow()
+        return stream
+    }
+
+    private func contextDidChange(_ notification: Notification) {
+        guard let list, let settings else { return }
+        let info = notification.userInfo ?? [:]
+        if info[NSInvalidatedAllObjectsKey] != nil {
+            // The context was reset: none of the results can be read any more, until they are fetched again.
+            self.settings = nil
+            follow()
+            return
+        }
+        var update = FetchedResultsUpdate(list, settings, self)
+        func objects(_ key: String) -> Set<NSManagedObject> { info[key] as? Set<NSManagedObject> ?? [] }
+        for object in objects(NSDeletedObjectsKey) { update.remove(object, &members) }
+        for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSInvalidatedObjectsKey] {
+            for object in objects(key) { update.look(at: object, &members) }
+        }
+        update.calculate()
+        guard !update.isEmpty else { return }
+        set(update.list)
+        report(update)
+    }
+
+    private func report(_ update: FetchedResultsUpdate) {
+        if !streams.isEmpty {
+            let difference = update.difference
+            for stream in streams.values { stream.yield(difference) }
+        }
+        guard let delegate, let presented else { return }
+        let reloaded = update.objects.filter { $0.type == .update || $0.type == .move }
+        delegateLacksMethod = false
+        delegate.controller(
+            presented, didChangeContentWith: snapshot(reloaded: reloaded.compactMap(\.managedObject?.objectID)))
+        guard delegateLacksMethod else { return }
+        if namePath == nil, let difference = update.collectionDifference {
+            delegateLacksMethod = false
+            delegate.controller(presented, didChangeContentWith: difference)
+            guard delegateLacksMethod else { return }
+        }
+        delegate.controllerWillChangeContent(presented)
+        for change in update.sections {
+            delegate.controller(
+                presented, didChange: change.section, atSectionIndex: change.index, for: change.type)
+        }
+        for change in update.objects {
+            delegate.controller(
+                presented, didChange: change.object, at: change.from, for: change.type, newIndexPath: change.to)
+        }
+        delegate.controllerDidChangeContent(presented)
+    }
+}
+
+/// Unchecked: only used on the context's queue, but for taking the reference.
+private struct WeakCore: @unchecked Sendable {
+    weak var core: FetchedResultsCore?
+}

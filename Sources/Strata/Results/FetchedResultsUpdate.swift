@@ -1,0 +1,242 @@
+import Foundation
+
+/// One round of changes: takes the changed objects, and works out the new results and what to say about them.
+///
+/// Compares only changed objects with their neighbours: O(k log n) comparisons for k of them, and one pass over the
+/// references of the results.
+struct FetchedResultsUpdate {
+    struct SectionChange {
+        var section: FetchedSection
+        var index: Int
+        var type: NSFetchedResultsChangeType
+    }
+
+    struct ObjectChange {
+        var object: AnyObject
+        var type: NSFetchedResultsChangeType
+        var from: IndexPath?
+        var to: IndexPath?
+        /// Among all results.
+        var fromIndex: Int?
+        var toIndex: Int?
+
+        var managedObject: NSManagedObject? { object as? NSManagedObject }
+    }
+
+    private let old: FetchedResultList
+    private(set) var list: FetchedResultList
+    private(set) var sections: [SectionChange] = []
+    private(set) var objects: [ObjectChange] = []
+
+    private let settings: FetchedResultsSettings
+    private let core: FetchedResultsCore
+    private var removed: Set<ObjectIdentifier> = []
+    private var changed: Set<ObjectIdentifier> = []
+    private var inserted: [NSManagedObject] = []
+
+    init(_ list: FetchedResultList, _ settings: FetchedResultsSettings, _ core: FetchedResultsCore) {
+        old = list
+        self.list = list
+        self.settings = settings
+        self.core = core
+    }
+
+    var isEmpty: Bool { objects.isEmpty && sections.isEmpty }
+
+    // MARK: Taking changes
+
+    mutating func remove(_ object: NSManagedObject, _ members: inout IdentitySet) {
+        if members.remove(object) { removed.insert(ObjectIdentifier(object)) }
+    }
+
+    /// An object came or changed.
+    mutating func look(at object: NSManagedObject, _ members: inout IdentitySet) {
+        guard settings.takes(object.shape) else { return }
+        let id = ObjectIdentifier(object)
+        if removed.contains(id) || changed.contains(id) { return }
+        // A refreshed object is a fault, whose row may be gone.
+        if object.isFault, object.managedObjectContext != nil { object.realize() }
+        let isResult =
+            !object.isDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
+            && settings.predicate?.evaluate(with: object) ?? true
+        if members.contains(object) {
+            if isResult { changed.insert(id) } else { remove(object, &members) }
+        } else if isResult {
+            members.insert(object)
+            inserted.append(object)
+            // So that an object that is named twice comes in once.
+            changed.insert(id)
+        }
+    }
+
+    // MARK: Working out
+
+    mutating func calculate() {
+        if removed.isEmpty, changed.isEmpty { return }
+        let newcomers = Set(inserted.map { ObjectIdentifier($0) })
+        var (kept, keptNames, moving) = keep()
+        var oldIndexes: [ObjectIdentifier: Int] = [:]
+        for (index, object) in old.objects.enumerated() {
+            let id = ObjectIdentifier(object)
+            if removed.contains(id) || changed.contains(id) { oldIndexes[id] = index }
+        }
+        let settled = Set(kept.lazy.map { ObjectIdentifier($0) }).intersection(changed)
+        moving += inserted
+        place(moving, into: &kept, &keptNames)
+        list = FetchedResultList(kept, names: core.sectionNameKeyPath == nil ? nil : keptNames, core)
+        note(oldIndexes, newcomers, settled)
+        compareSections()
+    }
+
+    /// Results that keep their order, and those that have to be put in place again.
+    private func keep() -> (kept: [AnyObject], names: [String], moving: [NSManagedObject]) {
+        let names = core.sectionNameKeyPath == nil ? nil : old.names
+        var kept: [AnyObject] = []
+        var keptNames: [String] = []
+        var moving: [NSManagedObject] = []
+        kept.reserveCapacity(old.objects.count + inserted.count)
+        for (index, element) in old.objects.enumerated() {
+            let id = ObjectIdentifier(element)
+            if !removed.isEmpty, removed.contains(id) { continue }
+            if !changed.isEmpty, changed.contains(id), let object = element as? NSManagedObject {
+                let hasMoved =
+                    names.map { core.sectionName(of: object) != $0[index] } ?? false
+                    || isOutOfOrder(object, at: index, after: kept.last)
+                if hasMoved {
+                    moving.append(object)
+                    continue
+                }
+            }
+            kept.append(element)
+            if let names { keptNames.append(names[index]) }
+        }
+        return (kept, keptNames, moving)
+    }
+
+    /// Whether a changed object has to be compared anew with all others.
+    private func isOutOfOrder(
+        _ object: NSManagedObject, at index: Int, after previous: AnyObject?
+    ) -> Bool {
+        if let overlay = object.overlay, settings.sortSlots?.contains(where: { overlay.isChangedInEvent($0) }) == true {
+            return true
+        }
+        // What was refreshed, or is sorted by something else than stored values, does not say what is new.
+        if let previous = previous as? NSManagedObject, settings.precedes(object, previous) { return true }
+        var next = index + 1
+        while next < old.objects.count {
+            let id = ObjectIdentifier(old.objects[next])
+            if !removed.contains(id), !changed.contains(id) { break }
+            next += 1
+        }
+        guard next < old.objects.count, let following = old.objects[next] as? NSManagedObject else { return false }
+        return settings.precedes(following, object)
+    }
+
+    /// Merges objects into results that are in order.
+    private func place(
+        _ objects: [NSManagedObject], into kept: inout [AnyObject], _ names: inout [String]
+    ) {
+        guard !objects.isEmpty else { return }
+        let hasNames = core.sectionNameKeyPath != nil
+        var merged: [AnyObject] = []
+        var mergedNames: [String] = []
+        merged.reserveCapacity(kept.count + objects.count)
+        var start = 0
+        for object in objects.sorted(by: settings.precedes) {
+            var low = start
+            var high = kept.count
+            while low < high {
+                let middle = (low + high) / 2
+                if let other = kept[middle] as? NSManagedObject, settings.precedes(other, object) {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
+            }
+            merged += kept[start..<low]
+            merged.append(object)
+            if hasNames {
+                mergedNames += names[start..<low]
+                mergedNames.append(core.sectionName(of: object))
+            }
+            start = low
+        }
+        merged += kept[start...]
+        if hasNames { mergedNames += names[start...] }
+        kept = merged
+        names = mergedNames
+    }
+
+    /// - Parameter settled: changed objects that stayed where they were among those that did not change.
+    private mutating func note(
+        _ oldIndexes: [ObjectIdentifier: Int], _ newcomers: Set<ObjectIdentifier>, _ settled: Set<ObjectIdentifier>
+    ) {
+        for (id, index) in oldIndexes.sorted(by: { $0.value > $1.value }) where removed.contains(id) {
+            objects.append(
+                ObjectChange(object: old.objects[index], type: .delete, from: old.path(index), fromIndex: index))
+        }
+        if changed.isEmpty { return }
+        let stayed = StayedObjects(old, list) { id in
+            !removed.contains(id) && (!changed.contains(id) || settled.contains(id))
+        }
+        var moves: [ObjectChange] = []
+        var updates: [ObjectChange] = []
+        for (index, object) in list.objects.enumerated() {
+            let id = ObjectIdentifier(object)
+            guard changed.contains(id) else { continue }
+            let to = list.path(index)
+            guard let oldIndex = oldIndexes[id], !newcomers.contains(id) else {
+                objects.append(ObjectChange(object: object, type: .insert, to: to, toIndex: index))
+                continue
+            }
+            let from = old.path(oldIndex)
+            let hasMoved =
+                old.sections[from.section].name != list.sections[to.section].name
+                || (!settled.contains(id) && stayed.hasMoved(id))
+            let change = ObjectChange(
+                object: object, type: hasMoved ? .move : .update, from: from, to: to, fromIndex: oldIndex,
+                toIndex: index)
+            if hasMoved { moves.append(change) } else { updates.append(change) }
+        }
+        objects += moves
+        objects += updates
+    }
+
+    private mutating func compareSections() {
+        let before = old.sections.map(\.name)
+        let after = list.sections.map(\.name)
+        if before == after { return }
+        let names = (before: Set(before), after: Set(after))
+        for (index, section) in old.sections.enumerated().reversed() where !names.after.contains(section.name) {
+            sections.append(SectionChange(section: section, index: index, type: .delete))
+        }
+        for (index, section) in list.sections.enumerated() where !names.before.contains(section.name) {
+            sections.append(SectionChange(section: section, index: index, type: .insert))
+        }
+    }
+
+    // MARK: Other forms
+
+    var difference: FetchedResultsDifference {
+        FetchedResultsDifference(
+            sections: sections.map { .init(name: $0.section.name, index: $0.index, type: $0.type) },
+            objects: objects.compactMap { change in
+                guard let id = change.managedObject?.objectID else { return nil }
+                return .init(objectID: id, type: change.type, indexPath: change.from, newIndexPath: change.to)
+            })
+    }
+
+    var collectionDifference: CollectionDifference<NSManagedObjectID>? {
+        var steps: [CollectionDifference<NSManagedObjectID>.Change] = []
+        for change in objects {
+            guard let id = change.managedObject?.objectID else { continue }
+            if let from = change.fromIndex {
+                steps.append(.remove(offset: from, element: id, associatedWith: change.toIndex))
+            }
+            if let to = change.toIndex {
+                steps.append(.insert(offset: to, element: id, associatedWith: change.fromIndex))
+            }
+        }
+        return CollectionDifference(steps)
+    }
+}

@@ -1,0 +1,70 @@
+public import Foundation
+
+/// The contents of a fetched results controller as identifiers: section names (`String`) and object IDs
+/// (`NSManagedObjectID`).
+///
+/// UIKit and AppKit declare this class; Linux has neither, so this is the part of it that a delegate reads. Immutable.
+public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying, Sendable {
+    private let sections: [(name: String, items: [NSManagedObjectID])]
+    private let reloaded: [NSManagedObjectID]
+
+    init(_ sections: [(name: String, items: [NSManagedObjectID])], reloaded: [NSManagedObjectID]) {
+        self.sections = sections
+        self.reloaded = reloaded
+    }
+
+    /// How many objects there are.
+    public var numberOfItems: Int { sections.reduce(0) { $0 + $1.items.count } }
+
+    /// How many sections there are.
+    public var numberOfSections: Int { sections.count }
+
+    /// The section names, in order.
+    public var sectionIdentifiers: [Any] { sections.map(\.name) }
+
+    /// The object IDs, in order.
+    public var itemIdentifiers: [Any] { sections.flatMap(\.items) }
+
+    /// The IDs of objects that stayed and changed.
+    public var reloadedItemIdentifiers: [Any] { reloaded }
+
+    /// How many objects a section has.
+    ///
+    /// - Precondition: there is such a section.
+    public func numberOfItems(inSection sectionIdentifier: Any) -> Int {
+        items(sectionIdentifier).count
+    }
+
+    /// The IDs of the objects of a section.
+    ///
+    /// - Precondition: there is such a section.
+    public func itemIdentifiersInSection(withIdentifier sectionIdentifier: Any) -> [Any] {
+        items(sectionIdentifier)
+    }
+
+    /// The name of the section that an object is in; nil if it is in none.
+    public func sectionIdentifier(forSectionContainingItemIdentifier itemIdentifier: Any) -> Any? {
+        guard let id = itemIdentifier as? NSManagedObjectID else { return nil }
+        return sections.first { $0.items.contains(id) }?.name
+    }
+
+    /// The position of an object among all, `NSNotFound` if there is no such one.
+    public func index(ofItemIdentifier itemIdentifier: Any) -> Int {
+        guard let id = itemIdentifier as? NSManagedObjectID else { return NSNotFound }
+        return sections.lazy.flatMap(\.items).enumerated().first { $0.element == id }?.offset ?? NSNotFound
+    }
+
+    /// The position of a section, `NSNotFound` if there is no such one.
+    public func index(ofSectionIdentifier sectionIdentifier: Any) -> Int {
+        sections.firstIndex { $0.name == sectionIdentifier as? String } ?? NSNotFound
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    private func items(_ identifier: Any) -> [NSManagedObjectID] {
+        guard let section = sections.first(where: { $0.name == identifier as? String }) else {
+            preconditionFailure("there is no section \(identifier)")
+        }
+        return section.items
+    }
+}

@@ -1,0 +1,88 @@
+public import Foundation
+
+/// Hears how the results of a controller change.
+///
+/// Every method has a default implementation, in place of Objective-C's optional ones. A delegate that implements the
+/// method with a snapshot gets that call only; one that implements the method with a difference, and whose controller
+/// has no sections, that call only; all others get the four calls for single changes.
+///
+/// The controller that is passed is ``NSFetchedResultsController/delegate``'s own one in every respect, but of the type
+/// that the methods name: `==` and `===` find it equal, a cast to the controller's own type fails.
+public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
+    /// The contents after a change, and after ``NSFetchedResultsController/performFetch()``: section names, and the IDs of
+    /// the objects.
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference)
+
+    /// The difference that a change made. An object that changed in its place is removed and inserted, as one that
+    /// moved. Only for controllers without sections.
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
+
+    /// One object came, went, moved or changed.
+    ///
+    /// - Parameters:
+    ///   - indexPath: where it was before all changes of this round; nil if it came.
+    ///   - newIndexPath: where it is after all changes of this round; nil if it went.
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
+
+    /// A section came (with its index after all changes) or went (with its index before them).
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: NSFetchedResultsChangeType)
+
+    /// Changes follow. The controller's contents are already those after them.
+    func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
+
+    /// All changes of the round have been reported.
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
+
+    /// The index title of a section. By default the first letter of its name, capitalized.
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
+    ) -> String?
+}
+
+extension NSFetchedResultsControllerDelegate {
+    public func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
+    ) {
+        controller.core.delegateLacksMethod = true
+    }
+
+    public func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
+    ) {
+        controller.core.delegateLacksMethod = true
+    }
+
+    public func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {}
+
+    public func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: NSFetchedResultsChangeType
+    ) {}
+
+    public func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
+
+    public func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
+
+    public func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
+    ) -> String? {
+        FetchedResultsCore.defaultIndexTitle(sectionName)
+    }
+}

@@ -1,0 +1,263 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct BatchInsertTests {
+    private func execute(_ request: NSBatchInsertRequest, _ context: NSManagedObjectContext) throws -> Any? {
+        try context.performAndWait { () throws in
+            try #require(try context.execute(request) as? NSBatchInsertResult).result
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func dictionariesBecomeObjects(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let request = NSBatchInsertRequest(
+            entityName: "Employee",
+            objects: [
+                ["name": "Ann", "age": 30], ["name": "Bob", "age": NSNull(), "unknown": 1], ["name": "Cem"], [:],
+            ])
+        #expect(request.entityName == "Employee" && request.resultType == .statusOnly)
+        #expect(request.requestType == .batchInsertRequestType)
+        #expect(try execute(request, context) as? Bool == true)
+        #expect(request.entity?.name == "Employee")
+        try store.reopen()
+        let other = store.context()
+        try other.performAndWait { () throws in
+            let employees = try fetchAll(Employee.self, "Employee", other)
+            #expect(employees.map(\.name) == ["Ann", "Bob", "Cem", ""])
+            #expect(employees.map(\.age) == [30, 0, 18, 18])
+            #expect(employees[1].value(forKey: "age") == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func everyTypeIsStored(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, GraphModel.everything())
+        let context = store.context()
+        let uuid = UUID()
+        let long = String(repeating: "long ", count: 30_000)
+        let values: [String: Any] = [
+            "bool": true, "int16": 1, "int32": 2, "int64": 3, "float": 1.5, "double": 2.5,
+            "decimal": Decimal(string: "12.34") ?? 0, "string": long, "data": Data([1, 2, 3]),
+            "date": Date(timeIntervalSinceReferenceDate: 5), "uuid": uuid,
+            "uri": URL(string: "https://example.com") ?? URL(fileURLWithPath: "/"), "list": ["a", "b"],
+        ]
+        let request = NSBatchInsertRequest(entityName: "Thing", objects: [values])
+        request.resultType = .objectIDs
+        let ids = try #require(try execute(request, context) as? [NSManagedObjectID])
+        try context.performAndWait { () throws in
+            let thing = try context.existingObject(with: try #require(ids.first))
+            for (key, value) in values where !["bool", "decimal", "list"].contains(key) {
+                #expect(thing.value(forKey: key) as? AnyHashable == value as? AnyHashable, "\(key)")
+            }
+            #expect((thing.value(forKey: "decimal") as? NSDecimalNumber)?.decimalValue == Decimal(string: "12.34"))
+            #expect(thing.value(forKey: "bool") as? Bool == true)
+            #expect(thing.value(forKey: "list") as? [String] == ["a", "b"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func handlersAreAskedUntilTheySayStop(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let entity = try #require(store.model.entitiesByName["Employee"])
+        var index = 0
+        let dictionaries = NSBatchInsertRequest(entity: entity) { (dictionary: NSMutableDictionary) -> Bool in
+            #expect(dictionary.count == 0)
+            guard index < 1_000 else { return true }
+            dictionary["name"] = "d\(index)"
+            index += 1
+            return false
+        }
+        dictionaries.resultType = .count
+        #expect(try execute(dictionaries, context) as? Int == 1_000)
+        var count = 0
+        let objects = NSBatchInsertRequest(entityName: "Employee") { (object: NSManagedObject) -> Bool in
+            guard count < 10, let employee = object as? Employee else { return true }
+            #expect(employee.age == 18 && employee.name == "")
+            employee.name = "o\(count)"
+            if count == 3 { employee.age = 99 }
+            count += 1
+            return false
+        }
+        objects.resultType = .objectIDs
+        let ids = try #require(try execute(objects, context) as? [NSManagedObjectID])
+        #expect(Set(ids).count == 10)
+        try context.performAndWait { () throws in
+            #expect(try fetchAll(Employee.self, "Employee", context).count == 1_010)
+            let inserted = try ids.map { try #require(try context.existingObject(with: $0) as? Employee) }
+            #expect(inserted.map(\.name) == (0..<10).map { "o\($0)" })
+            #expect(inserted.map(\.age) == [18, 18, 18, 99, 18, 18, 18, 18, 18, 18])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func otherContextsMergeTheIDs(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let viewer = store.context()
+        let request = NSBatchInsertRequest(entityName: "Employee", objects: [["name": "Ann"], ["name": "Bob"]])
+        request.resultType = .objectIDs
+        let ids = try #require(try execute(request, context) as? [NSManagedObjectID])
+        viewer.performAndWait { viewer.retainsRegisteredObjects = true }
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: ids], into: [viewer])
+        viewer.performAndWait {
+            let names = viewer.registeredObjects.compactMap { ($0 as? Employee)?.name }
+            #expect(Set(names) == ["Ann", "Bob"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func toOneRelationshipsTakeIDs(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let department = try #require(insert("Department", context) as? Department)
+            try context.save()
+            let request = NSBatchInsertRequest(
+                entityName: "Employee",
+                objects: [
+                    ["name": "Ann", "department": department.objectID], ["name": "Bob", "department": department],
+                    ["name": "Cem"],
+                ])
+            try context.execute(request)
+            context.refresh(department, mergeChanges: false)
+            #expect(Set(department.employees.map(\.name)) == ["Ann", "Bob"])
+            let wrong = NSBatchInsertRequest(entityName: "Employee", objects: [["badge": department.objectID]])
+            #expect(throws: CocoaError.self) { try context.execute(wrong) }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func aWrongValueInsertsNothing(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let request = NSBatchInsertRequest(entityName: "Employee", objects: [["name": "Ann"], ["age": "old"]])
+        let error = #expect(throws: CocoaError.self) { try execute(request, context) }
+        #expect(error?.code == .persistentStoreOperation)
+        let unknown = NSBatchInsertRequest(entityName: "Nobody", objects: [[:]])
+        #expect(throws: CocoaError.self) { try execute(unknown, context) }
+        try context.performAndWait { () throws in
+            #expect(try context.count(for: NSFetchRequest<Employee>(entityName: "Employee")) == 0)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func validationIsAnOption(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let request = NSBatchInsertRequest(entityName: "Badge", objects: [["number": 1], [:]])
+        request.resultType = .count
+        #expect(try execute(request, context) as? Int == 2)
+        request.appliesValidation = true
+        let error = #expect(throws: CocoaError.self) { try execute(request, context) }
+        #expect(error?.code == .validationMissingMandatoryProperty)
+        #expect(error?.validationKey == "number")
+        try context.performAndWait { () throws in
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Badge")) == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func partsAreTransactions(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let request = NSBatchInsertRequest(
+            entityName: "Employee", objects: (0..<25).map { ["name": "e\($0)", "age": $0] })
+        request.resultType = .count
+        request.maximumObjectsPerTransaction = 10
+        #expect(try execute(request, context) as? Int == 25)
+        try context.performAndWait { () throws in
+            let history = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try context.execute(history) as? NSPersistentHistoryResult
+            let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
+            #expect(transactions.map { $0.changes?.count } == [10, 10, 5])
+            #expect(Set(try fetchAll(Employee.self, "Employee", context).map(\.name)).count == 25)
+        }
+    }
+}
+
+@Suite struct BatchUniquenessTests {
+    private func model() -> NSManagedObjectModel {
+        let city = GraphModel.entity("City")
+        city.properties = [
+            GraphModel.attribute("code", .stringAttributeType), GraphModel.attribute("name", .stringAttributeType),
+            GraphModel.attribute("size", .integer64AttributeType, default: 1),
+        ]
+        city.uniquenessConstraints = [["code"]]
+        let model = NSManagedObjectModel()
+        model.entities = [city]
+        return model
+    }
+
+    private func cities(_ context: NSManagedObjectContext) throws -> [String] {
+        context.reset()
+        return try fetchAll(NSManagedObject.self, "City", context, sort: "code").map { city in
+            ["code", "name", "size"].map { "\(city.value(forKey: $0) ?? "-")" }.joined(separator: " ")
+        }
+    }
+
+    private func filled(_ kind: StoreKind) throws -> (TestStore, NSManagedObjectContext) {
+        let store = try TestStore(kind, model())
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let objects: [[String: Any]] = [
+                ["code": "a", "name": "Aachen", "size": 5], ["code": "b", "name": "Bonn"], ["name": "no code"],
+            ]
+            try context.execute(NSBatchInsertRequest(entityName: "City", objects: objects))
+        }
+        return (store, context)
+    }
+
+    private let more: [[String: Any]] = [
+        ["code": "b", "size": 9], ["code": "c", "name": "Celle"], ["code": "c", "size": 3], ["code": "b", "name": "B"],
+    ]
+
+    @Test(arguments: StoreKind.allCases) func withoutPolicyConflictsAreErrors(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            let error = #expect(throws: CocoaError.self) {
+                try context.execute(NSBatchInsertRequest(entityName: "City", objects: more))
+            }
+            #expect(error?.code == .managedObjectConstraintMerge)
+            let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
+            #expect(conflicts?.first?.constraint == ["code"])
+            #expect(try cities(context).count == 3)
+            let update = NSBatchUpdateRequest(entityName: "City")
+            update.propertiesToUpdate = ["code": "a"]
+            let other = #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(other?.code == .managedObjectConstraintMerge)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func withObjectTrumpRowsAreUpdated(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let request = NSBatchInsertRequest(entityName: "City", objects: more)
+            request.resultType = .objectIDs
+            let result = try context.execute(request) as? NSBatchInsertResult
+            #expect((result?.result as? [NSManagedObjectID])?.count == 2)
+            #expect(try cities(context) == ["- no code 1", "a Aachen 5", "b B 9", "c Celle 3"])
+            var index = 0
+            let objects = NSBatchInsertRequest(entityName: "City") { (city: NSManagedObject) -> Bool in
+                guard index < 2 else { return true }
+                city.setValue(["a", "d"][index], forKey: "code")
+                city.setValue("object", forKey: "name")
+                index += 1
+                return false
+            }
+            try context.execute(objects)
+            #expect(
+                try cities(context) == ["- no code 1", "a object 5", "b B 9", "c Celle 3", "d object 1"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func withStoreTrumpRowsStay(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            let request = NSBatchInsertRequest(entityName: "City", objects: more)
+            request.resultType = .count
+            #expect((try context.execute(request) as? NSBatchInsertResult)?.result as? Int == 1)
+            #expect(try cities(context) == ["- no code 1", "a Aachen 5", "b Bonn 1", "c Celle 1"])
+        }
+    }
+}

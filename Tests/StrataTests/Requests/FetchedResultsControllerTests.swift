@@ -1,0 +1,371 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Writes down what a controller tells.
+final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
+    private(set) var calls: [String] = []
+    private(set) weak var last: NSFetchedResultsController<any NSFetchRequestResult>?
+
+    func takeCalls() -> [String] {
+        defer { calls = [] }
+        return calls
+    }
+
+    func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        calls.append("will")
+        last = controller
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        calls.append("did")
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+        let name = (anObject as? NSManagedObject)?.value(forKey: "name") ?? "?"
+        calls.append("\(type) \(name) \(text(indexPath)) \(text(newIndexPath))")
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: NSFetchedResultsChangeType
+    ) {
+        calls.append("section \(type) \(sectionInfo.name) \(sectionIndex)")
+    }
+
+    private func text(_ path: IndexPath?) -> String { path.map { "\($0.section).\($0.row)" } ?? "-" }
+}
+
+@Suite struct FetchedResultsControllerTests {
+    private func controller(
+        _ context: NSManagedObjectContext, sections: String? = nil, predicate: NSPredicate? = nil,
+        cache: String? = nil
+    ) -> NSFetchedResultsController<Employee> {
+        let request = NSFetchRequest<Employee>(entityName: "Employee")
+        request.predicate = predicate
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        if let sections { request.sortDescriptors?.insert(NSSortDescriptor(key: sections, ascending: true), at: 0) }
+        return NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: cache)
+    }
+
+    @discardableResult
+    private func add(_ name: String, age: Int16 = 18, _ context: NSManagedObjectContext) -> Employee {
+        guard let employee = insert("Employee", context) as? Employee else { preconditionFailure("no employee") }
+        employee.name = name
+        employee.age = age
+        return employee
+    }
+
+    @Test(arguments: StoreKind.allCases) func resultsAreFoundByPath(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            for (name, age) in [("b", 20), ("a", 20), ("c", 30), ("d", 30), ("e", 40)] {
+                add(name, age: Int16(age), context)
+            }
+            try context.save()
+            let results = controller(context, sections: "age")
+            #expect(results.fetchedObjects == nil && results.sections == nil)
+            try results.performFetch()
+            #expect(results.fetchedObjects?.map(\.name) == ["a", "b", "c", "d", "e"])
+            #expect(results.sections?.map(\.name) == ["20", "30", "40"])
+            #expect(results.sections?.map(\.numberOfObjects) == [2, 2, 1])
+            #expect(results.sections?[1].objects?.compactMap { ($0 as? Employee)?.name } == ["c", "d"])
+            #expect(results.object(at: IndexPath(row: 1, section: 1)).name == "d")
+            let last = try #require(results.fetchedObjects?.last)
+            #expect(results.indexPath(forObject: last) == IndexPath(item: 0, section: 2))
+            #expect(results.indexPath(forObject: add("z", context)) == nil)
+            #expect(results.sectionIndexTitles == ["2", "3", "4"])
+            #expect(results.sections?[2].indexTitle == "4")
+            #expect(results.section(forSectionIndexTitle: "3", at: 1) == 1)
+            #expect(results.sectionIndexTitle(forSectionName: "xyz") == "X")
+            #expect(results.sectionNameKeyPath == "age" && results.managedObjectContext === context)
+        }
+    }
+
+    @Test func withoutSectionsThereIsOne() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let results = controller(context)
+            try results.performFetch()
+            #expect(results.sections?.count == 1)
+            #expect(results.sections?.first?.numberOfObjects == 0)
+            let sectioned = controller(context, sections: "age")
+            try sectioned.performFetch()
+            #expect(sectioned.sections?.isEmpty == true)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func changesAreToldInOrder(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let employees = ["a", "b", "c", "d"].map { add($0, context) }
+            try context.save()
+            let results = controller(context, predicate: NSPredicate(format: "age < 100"))
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            #expect(recorder.takeCalls() == [])
+            employees[0].age = 50
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "update a 0.0 0.0", "did"])
+            #expect(try #require(recorder.last) == results)
+            #expect(recorder.last === results)
+            employees[0].name = "x"
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "move x 0.0 0.3", "did"])
+            employees[1].age = 100
+            let new = add("bb", context)
+            context.delete(employees[3])
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "delete d 0.2 -", "delete b 0.0 -", "insert bb - 0.0", "did"])
+            #expect(results.fetchedObjects?.map(\.name) == ["bb", "c", "x"])
+            try context.save()
+            #expect(recorder.takeCalls() == [])
+            employees[1].age = 1
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "insert b - 0.0", "did"])
+            #expect(results.indexPath(forObject: new) == IndexPath(row: 1, section: 0))
+            context.rollback()
+            #expect(recorder.takeCalls() == ["will", "delete b 0.0 -", "did"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func sectionsComeAndGo(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let employees = [("a", 20), ("b", 30), ("c", 30)].map { add($0.0, age: $0.1, context) }
+            try context.save()
+            let results = controller(context, sections: "age")
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            employees[0].age = 40
+            context.processPendingChanges()
+            #expect(
+                recorder.takeCalls() == [
+                    "will", "section delete 20 0", "section insert 40 1", "move a 0.0 1.0", "did",
+                ])
+            add("d", age: 25, context)
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "section insert 25 0", "insert d - 0.0", "did"])
+            context.delete(employees[0])
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "section delete 40 2", "delete a 2.0 -", "did"])
+            #expect(results.sections?.map(\.name) == ["25", "30"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func otherContextsAreMergedIn(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let editor = store.context()
+        context.automaticallyMergesChangesFromParent = true
+        let recorder = ResultsRecorder()
+        let results = controller(context)
+        try context.performAndWait { () throws in
+            for name in ["b", "c"] { add(name, context) }
+            try context.save()
+            results.delegate = recorder
+            try results.performFetch()
+        }
+        try editor.performAndWait { () throws in
+            let all = try fetchAll(Employee.self, "Employee", editor, sort: "name")
+            all[0].name = "z"
+            editor.delete(all[1])
+            add("a", editor)
+            try editor.save()
+        }
+        context.performAndWait {
+            // The deleted object was a fault, which has no values any more.
+            let calls = recorder.takeCalls().map { $0.replacingOccurrences(of: "delete c", with: "delete ") }
+            #expect(calls == ["will", "delete ? 0.1 -", "insert a - 0.0", "update z 0.0 0.1", "did"])
+            #expect(results.fetchedObjects?.map(\.name) == ["a", "z"])
+        }
+    }
+
+    @Test func withoutDelegateNothingIsFollowed() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let results = controller(context)
+            try results.performFetch()
+            add("a", context)
+            context.processPendingChanges()
+            #expect(results.fetchedObjects?.isEmpty == true)
+            try results.performFetch()
+            #expect(results.fetchedObjects?.count == 1)
+        }
+    }
+
+    @Test func aSnapshotOrADifferenceTakesThePlaceOfCalls() throws {
+        final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
+            var seen: [[String]] = []
+            var items = 0
+            var others = 0
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+                didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
+            ) {
+                seen.append(snapshot.sectionIdentifiers.compactMap { $0 as? String })
+                items = snapshot.itemIdentifiers.count
+                #expect(snapshot.itemIdentifiers.allSatisfy { $0 is NSManagedObjectID })
+            }
+            func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+                others += 1
+            }
+        }
+        final class Differences: NSObject, NSFetchedResultsControllerDelegate {
+            var ids: [NSManagedObjectID] = []
+            var others = 0
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+                didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
+            ) {
+                ids = ids.applying(diff) ?? []
+            }
+            func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+                others += 1
+            }
+        }
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let sectioned = controller(context, sections: "age")
+            let snapshots = Snapshots()
+            sectioned.delegate = snapshots
+            try sectioned.performFetch()
+            let flat = controller(context)
+            let differences = Differences()
+            flat.delegate = differences
+            try flat.performFetch()
+            let employees = ["m", "a", "z"].map { add($0, context) }
+            try context.obtainPermanentIDs(for: employees)
+            context.processPendingChanges()
+            #expect(differences.ids == flat.fetchedObjects?.map(\.objectID))
+            employees[2].name = "b"
+            employees[0].age = 50
+            context.processPendingChanges()
+            #expect(differences.ids == flat.fetchedObjects?.map(\.objectID))
+            #expect(snapshots.seen == [[], ["18"], ["18", "50"]] && snapshots.items == 3)
+            #expect(snapshots.others == 0 && differences.others == 0)
+        }
+    }
+
+    @Test func sectionsMayFollowTransientAndRelatedProperties() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let department = try #require(insert("Department", context) as? Department)
+            department.title = "dep"
+            let first = add("a", context)
+            first.department = department
+            add("b", context)
+            first.setValue("nick", forKey: "nickname")
+            try context.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            for (path, names) in [("department.title", ["dep", ""]), ("nickname", ["nick", ""])] {
+                let results = NSFetchedResultsController(
+                    fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: path, cacheName: nil)
+                try results.performFetch()
+                #expect(results.sections?.map(\.name) == names)
+            }
+        }
+    }
+
+    @Test func sectionsOutOfOrderAreRefused() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            for (name, age) in [("a", 1), ("b", 2), ("c", 1)] { add(name, age: Int16(age), context) }
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "age", cacheName: nil)
+            let error = #expect(throws: CocoaError.self) { try results.performFetch() }
+            #expect(error?.code == .coreData)
+        }
+    }
+
+    @Test func theSectionCacheSparesReading() throws {
+        let store = try TestStore(.log)
+        let context = store.context()
+        let name = UUID().uuidString
+        defer { NSFetchedResultsController<Employee>.deleteCache(withName: name) }
+        try context.performAndWait { () throws in
+            for (name, age) in [("a", 1), ("b", 1), ("c", 2)] { add(name, age: Int16(age), context) }
+            try context.save()
+            context.reset()
+            for round in 0..<3 {
+                if round == 2 { NSFetchedResultsController<Employee>.deleteCache(withName: name) }
+                let results = controller(context, sections: "age", cache: name)
+                try results.performFetch()
+                #expect(results.sections?.map(\.numberOfObjects) == [2, 1])
+                #expect(results.fetchedObjects?.allSatisfy(\.isFault) == (round == 1))
+                context.reset()
+            }
+            let editor = store.context()
+            try editor.performAndWait { () throws in
+                add("d", age: 3, editor)
+                try editor.save()
+            }
+            let results = controller(context, sections: "age", cache: name)
+            try results.performFetch()
+            #expect(results.sections?.map(\.name) == ["1", "2", "3"])
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func changesComeAsASequence() async throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        var results: NSFetchedResultsController<Employee>? = controller(context)
+        try context.performAndWait { try results?.performFetch() }
+        let stream = try #require(results?.changes)
+        try context.performAndWait { () throws in
+            add("b", context)
+            try context.save()
+            add("a", context)
+            try context.save()
+        }
+        results = nil
+        var paths: [[IndexPath?]] = []
+        for await difference in stream { paths.append(difference.objects.map(\.newIndexPath)) }
+        #expect(paths == [[IndexPath(row: 0, section: 0)], [IndexPath(row: 0, section: 0)]])
+    }
+
+    @Test func anyResultTypeWillDo() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            add("a", context)
+            try context.save()
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            #expect((results.fetchedObjects?.first as? Employee)?.name == "a")
+            add("b", context)
+            context.processPendingChanges()
+            #expect(recorder.last === results)
+            #expect(recorder.takeCalls() == ["will", "insert b - 0.1", "did"])
+            context.reset()
+            add("c", context)
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == [])
+            try results.performFetch()
+            #expect(results.fetchedObjects?.count == 2)
+        }
+    }
+}

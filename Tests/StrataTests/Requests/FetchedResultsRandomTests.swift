@@ -1,0 +1,178 @@
+import CoreData
+import Foundation
+import StrataTestKit
+import Testing
+
+/// Lays what a controller tells over a copy of its sections, as a table view would.
+private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
+    struct Section: Equatable {
+        var name: String
+        var items: [NSManagedObject]
+    }
+
+    var sections: [Section] = []
+    private var sectionChanges: [(NSFetchedResultsChangeType, Int, String)] = []
+    private var objectChanges: [(NSManagedObject, NSFetchedResultsChangeType, IndexPath?, IndexPath?)] = []
+
+    func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        sectionChanges = []
+        objectChanges = []
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+    ) {
+        guard let object = anObject as? NSManagedObject else { return }
+        objectChanges.append((object, type, indexPath, newIndexPath))
+    }
+
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
+        for type: NSFetchedResultsChangeType
+    ) {
+        sectionChanges.append((type, sectionIndex, sectionInfo.name))
+    }
+
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        var leaving: Set<IndexPath> = []
+        for (object, type, from, _) in objectChanges {
+            guard let from else { continue }
+            #expect(sections[from.section].items[from.row] === object)
+            if type != .update { leaving.insert(from) }
+        }
+        for path in leaving.sorted(by: >) { sections[path.section].items.remove(at: path.row) }
+        for (_, index, name) in sectionChanges.filter({ $0.0 == .delete }).sorted(by: { $0.1 > $1.1 }) {
+            #expect(sections[index].name == name && sections[index].items.isEmpty)
+            sections.remove(at: index)
+        }
+        for (_, index, name) in sectionChanges.filter({ $0.0 == .insert }).sorted(by: { $0.1 < $1.1 }) {
+            sections.insert(Section(name: name, items: []), at: index)
+        }
+        let arriving = objectChanges.filter { $0.1 == .insert || $0.1 == .move }
+        for (object, _, _, to) in arriving.sorted(by: { ($0.3 ?? []) < ($1.3 ?? []) }) {
+            guard let to else { continue }
+            sections[to.section].items.insert(object, at: to.row)
+        }
+        for (object, type, _, to) in objectChanges where type == .update {
+            guard let to else { continue }
+            #expect(sections[to.section].items[to.row] === object)
+        }
+    }
+}
+
+@Suite struct FetchedResultsRandomTests {
+    private let seed = UInt64.random(in: 0...UInt64.max)
+
+    @Test(arguments: StoreKind.allCases, [nil, "age"])
+    func theDelegatesCopyIsWhatAFetchFinds(_ kind: StoreKind, _ sections: String?) throws {
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let store = try TestStore(kind)
+        let context = store.context()
+        let editor = store.context()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        let request = NSFetchRequest<Employee>(entityName: "Employee")
+        request.predicate = NSPredicate(format: "age < 8")
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "age", ascending: true), NSSortDescriptor(key: "name", ascending: false),
+        ]
+        let mirror = Mirror()
+        let results = NSFetchedResultsController(
+            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: sections, cacheName: nil)
+        var serial = 0
+        func name() -> String {
+            serial += 1
+            return "\(Int.random(in: 0..<1_000, using: &random))-\(serial)"
+        }
+        func edit(_ context: NSManagedObjectContext, _ changes: Int) throws {
+            let all = try fetchAll(Employee.self, "Employee", context)
+            for _ in 0..<changes {
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0, 1:
+                    let kind = Bool.random(using: &random) ? "Employee" : "Manager"
+                    guard let employee = insert(kind, context) as? Employee else { continue }
+                    employee.name = name()
+                    employee.age = Int16.random(in: 0..<10, using: &random)
+                case 2: all.randomElement(using: &random)?.name = name()
+                case 3: all.randomElement(using: &random)?.age = Int16.random(in: 0..<10, using: &random)
+                case 4: all.randomElement(using: &random)?.badge = nil
+                default: if let doomed = all.randomElement(using: &random) { context.delete(doomed) }
+                }
+            }
+        }
+        func check(_ step: Int) throws {
+            let expected = try context.fetch(request)
+            let found = (results.fetchedObjects ?? []).map(ObjectIdentifier.init)
+            #expect(found == expected.map(ObjectIdentifier.init), "step \(step), seed \(seed)")
+            let copied = mirror.sections.flatMap(\.items).map(ObjectIdentifier.init)
+            #expect(copied == found, "step \(step), seed \(seed)")
+            let infos = results.sections ?? []
+            #expect(mirror.sections.map(\.name) == infos.map(\.name), "step \(step), seed \(seed)")
+            if sections != nil {
+                #expect(
+                    mirror.sections.allSatisfy { section in
+                        section.items.allSatisfy { "\($0.value(forKey: "age") ?? "")" == section.name }
+                    })
+            }
+        }
+        try context.performAndWait { () throws in
+            try edit(context, 30)
+            try context.save()
+            // What is not in memory when it changes elsewhere goes unnoticed.
+            context.retainsRegisteredObjects = true
+            context.undoManager = manager
+            results.delegate = mirror
+            try results.performFetch()
+            mirror.sections = (results.sections ?? []).map {
+                .init(name: $0.name, items: $0.objects as? [NSManagedObject] ?? [])
+            }
+        }
+        for step in 0..<150 {
+            let changes = Int.random(in: 1...6, using: &random)
+            if step % 5 == 4 {
+                try context.performAndWait { () throws in
+                    try context.save()
+                    manager.removeAllActions()
+                }
+                let note = try editor.performAndWait { () throws in
+                    editor.reset()
+                    try edit(editor, changes)
+                    var saved: Notification?
+                    let box = NotificationBox()
+                    let observer = NotificationCenter.default.addObserver(
+                        forName: .NSManagedObjectContextDidSave, object: editor, queue: nil
+                    ) { box.notification = $0 }
+                    defer { NotificationCenter.default.removeObserver(observer) }
+                    try editor.save()
+                    saved = box.notification
+                    return saved
+                }
+                if let note { context.performAndWait { context.mergeChanges(fromContextDidSave: note) } }
+            } else {
+                try context.performAndWait { () throws in
+                    manager.beginUndoGrouping()
+                    try edit(context, changes)
+                    context.processPendingChanges()
+                    manager.endUndoGrouping()
+                    switch step % 7 {
+                    case 0: context.rollback()
+                    case 1, 2: try context.save()
+                    case 3: for _ in 0..<2 where manager.canUndo { manager.undo() }
+                    case 4: if manager.canRedo { manager.redo() }
+                    default: break
+                    }
+                    context.processPendingChanges()
+                }
+            }
+            try context.performAndWait { try check(step) }
+        }
+    }
+}
+
+/// Only used while the context that posts waits.
+private final class NotificationBox: @unchecked Sendable {
+    var notification: Notification?
+}

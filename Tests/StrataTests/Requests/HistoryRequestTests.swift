@@ -1,0 +1,221 @@
+import CoreData
+import Foundation
+import Synchronization
+import Testing
+
+@Suite struct HistoryRequestTests {
+    private typealias Request = NSPersistentHistoryChangeRequest
+    private typealias Transaction = NSPersistentHistoryTransaction
+
+    private func result(_ request: Request, _ context: NSManagedObjectContext) throws -> Any? {
+        try #require(try context.execute(request) as? NSPersistentHistoryResult).result
+    }
+
+    private func transactions(_ request: Request, _ context: NSManagedObjectContext) throws -> [Transaction] {
+        try #require(try result(request, context) as? [Transaction])
+    }
+
+    private let everything: NSPersistentHistoryToken? = nil
+
+    /// Saves by two authors, in turn: each inserts an object, the last updates all of its own.
+    private func filled(_ kind: StoreKind, saves: Int = 6) throws -> (TestStore, NSManagedObjectContext) {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            for index in 0..<saves {
+                context.transactionAuthor = index % 2 == 0 ? "even" : "odd"
+                context.name = "context"
+                (insert("Department", context) as? Department)?.title = "d\(index)"
+                try context.save()
+            }
+        }
+        return (store, context)
+    }
+
+    @Test(arguments: StoreKind.allCases) func deletedHistoryStaysDeleted(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        var tokens: [NSPersistentHistoryToken] = []
+        try context.performAndWait { () throws in
+            tokens = try transactions(Request.fetchHistory(after: everything), context).map(\.token)
+            let delete = Request.deleteHistory(before: tokens[3])
+            #expect(delete.resultType == .statusOnly && delete.token == tokens[3])
+            #expect(try result(delete, context) as? Bool == true)
+            context.persistentStoreCoordinator?.persistentStores.first?.metadata["mine"] = "kept"
+            try context.save()
+        }
+        try store.reopen()
+        let other = store.context()
+        try other.performAndWait { () throws in
+            #expect(store.store.metadata["mine"] as? String == "kept")
+            #expect(store.store.metadata.keys.allSatisfy { !$0.hasPrefix("_") })
+            let rest = try transactions(Request.fetchHistory(after: everything), other)
+            #expect(rest.map(\.token) == Array(tokens[3...]))
+            // Nothing is missing after the last deleted one; before it, there is.
+            #expect(try transactions(Request.fetchHistory(after: tokens[2]), other).count == 3)
+            let error = #expect(throws: CocoaError.self) {
+                try result(Request.fetchHistory(after: tokens[1]), other)
+            }
+            #expect(error?.errorCode == NSPersistentHistoryTokenExpiredError)
+            #expect(try fetchAll(Department.self, "Department", other).count == 6)
+            try _ = result(Request.deleteHistory(before: everything), other)
+            #expect(try transactions(Request.fetchHistory(after: everything), other).isEmpty)
+            (insert("Department", other) as? Department)?.title = "new"
+            try other.save()
+            #expect(try transactions(Request.fetchHistory(after: tokens[5]), other).count == 1)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func timesAndTransactionsAreBounds(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            let all = try transactions(Request.fetchHistory(after: everything), context)
+            #expect(all.count == 6)
+            #expect(try transactions(Request.fetchHistory(after: all[1]), context).count == 4)
+            let later = all.filter { $0.timestamp > all[1].timestamp }
+            let found = try transactions(Request.fetchHistory(after: all[1].timestamp), context)
+            #expect(found.map(\.transactionNumber) == later.map(\.transactionNumber))
+            _ = try result(Request.deleteHistory(before: all[2]), context)
+            #expect(try transactions(Request.fetchHistory(after: Date.distantPast), context).count == 4)
+            _ = try result(Request.deleteHistory(before: all[4].timestamp), context)
+            let kept = try transactions(Request.fetchHistory(after: everything), context)
+            #expect(kept.map(\.timestamp) == all.dropFirst(2).map(\.timestamp).filter { $0 >= all[4].timestamp })
+            _ = try result(Request.deleteHistory(before: Date.distantFuture), context)
+            #expect(try transactions(Request.fetchHistory(after: everything), context).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func fetchRequestsNarrowDown(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        try context.performAndWait { () throws in
+            let fetch = try #require(Transaction.fetchRequest)
+            #expect(fetch.entity === Transaction.entityDescription)
+            #expect(Transaction.entityDescription(with: context)?.attributesByName["author"] != nil)
+            fetch.predicate = NSPredicate(format: "%K != %@", "author", "odd")
+            #expect(
+                try transactions(Request.fetchHistory(withFetch: fetch), context).map(\.author) == [
+                    "even", "even", "even",
+                ])
+            let all = try transactions(Request.fetchHistory(after: everything), context)
+            let request = Request.fetchHistory(after: all[1].token)
+            request.fetchRequest = fetch
+            #expect(
+                try transactions(request, context).map(\.transactionNumber)
+                    == [all[2], all[4]].map(\.transactionNumber))
+            fetch.predicate = NSPredicate(format: "transactionNumber > %lld", all[3].transactionNumber)
+            fetch.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
+            fetch.fetchLimit = 1
+            #expect(try transactions(Request.fetchHistory(withFetch: fetch), context).map(\.token) == [all[5].token])
+
+            let changes = try #require(NSPersistentHistoryChange.fetchRequest)
+            let id = try #require(all[2].changes?.first?.changedObjectID)
+            changes.predicate = NSPredicate(format: "changedObjectID == %@", id)
+            let byChange = Request.fetchHistory(withFetch: changes)
+            byChange.resultType = .changesOnly
+            let found = try #require(try result(byChange, context) as? [NSPersistentHistoryChange])
+            #expect(found.map(\.changedObjectID) == [id])
+            byChange.resultType = .transactionsAndChanges
+            #expect(try transactions(byChange, context).map(\.token) == [all[2].token])
+            changes.predicate = NSPredicate(
+                format: "changeType == %d", NSPersistentHistoryChangeType.insert.rawValue)
+            byChange.resultType = .count
+            #expect(try result(byChange, context) as? Int == 6)
+            changes.predicate = NSPredicate(
+                format: "changedEntity == %@", store.model.entitiesByName["Employee"])
+            byChange.resultType = .objectIDs
+            #expect((try result(byChange, context) as? [NSManagedObjectID])?.isEmpty == true)
+
+            let wrong = Request.fetchHistory(withFetch: NSFetchRequest(entityName: "Department"))
+            #expect(throws: CocoaError.self) { try result(wrong, context) }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func resultsComeInEveryForm(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            let request = Request.fetchHistory(after: everything)
+            #expect(request.resultType == .transactionsAndChanges)
+            request.resultType = .transactionsOnly
+            #expect(try transactions(request, context).allSatisfy { $0.changes == nil })
+            request.resultType = .count
+            #expect(try result(request, context) as? Int == 6)
+            request.resultType = .objectIDs
+            #expect(Set(try #require(try result(request, context) as? [NSManagedObjectID])).count == 6)
+            request.resultType = .statusOnly
+            #expect(try result(request, context) as? Bool == true)
+            request.resultType = .changesOnly
+            let changes = try #require(try result(request, context) as? [NSPersistentHistoryChange])
+            #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.changeID < $1.changeID })
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func tokensOfOtherStoresHaveExpired(_ kind: StoreKind) throws {
+        let (first, _) = try filled(kind)
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        let foreign = first.coordinator.currentPersistentHistoryToken(fromStores: nil)
+        try context.performAndWait { () throws in
+            let error = #expect(throws: CocoaError.self) {
+                try result(Request.fetchHistory(after: foreign), context)
+            }
+            #expect(error?.errorCode == NSPersistentHistoryTokenExpiredError)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func transactionsSayWhoWrote(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, saves: 1)
+        try context.performAndWait { () throws in
+            let all = try transactions(Request.fetchHistory(after: everything), context)
+            let transaction = try #require(all.first)
+            #expect(transaction.processID == ProcessInfo.processInfo.processName)
+            #expect(!transaction.bundleID.isEmpty)
+            #expect(transaction.storeID == store.store.identifier)
+            #expect(transaction.contextName == "context" && transaction.author == "even")
+            let notification = transaction.objectIDNotification()
+            #expect(notification.name == .NSManagedObjectContextDidSaveObjectIDs)
+            let ids = notification.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID>
+            #expect(ids == Set(transaction.changes?.map(\.changedObjectID) ?? []))
+            let viewer = store.context()
+            viewer.performAndWait {
+                viewer.retainsRegisteredObjects = true
+                viewer.mergeChanges(fromContextDidSave: notification)
+                #expect(viewer.registeredObjects.count == 1)
+            }
+        }
+    }
+
+    @Test func remoteChangesArePosted() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-test-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true, StrataDurabilityOption: "os"])
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let tokens = Mutex<[NSPersistentHistoryToken]>([])
+        let identifier = store.identifier
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { notification in
+            #expect(notification.userInfo?[NSStoreUUIDKey] as? String == identifier)
+            #expect(notification.userInfo?[NSPersistentStoreURLKey] as? URL == url)
+            if let token = notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken {
+                tokens.withLock { $0.append(token) }
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        try context.performAndWait { () throws in
+            _ = insert("Department", context)
+            try context.save()
+            try context.execute(NSBatchInsertRequest(entityName: "Department", objects: [["title": "x"]]))
+            try context.execute(
+                NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Department")))
+            let all = try transactions(Request.fetchHistory(after: everything), context)
+            #expect(tokens.withLock { $0 } == all.map(\.token))
+            #expect(all.map { $0.changes?.count } == [1, 1, 2])
+        }
+    }
+}
