@@ -23,12 +23,14 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``.
     /// - Complexity: O(1) without predicate; otherwise as for fetching.
     public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
-        try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        if let custom = CustomFetch(self, request) { return try custom.count() }
+        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
     /// As the generic form.
     public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
-        try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        if let custom = CustomFetch(self, request) { return try custom.count() }
+        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
     /// Executes a request: a fetch of persistent history.
@@ -38,12 +40,14 @@ extension NSManagedObjectContext {
         if let request = request as? NSPersistentHistoryChangeRequest {
             return try HistoryExecutor(self, request).execute()
         }
+        if let result = try executeInCustomStore(request) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "Requests of class \(type(of: request)) cannot be executed."])
     }
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
+        if let custom = CustomFetch(self, request) { return try typed(try custom.results()) }
         let plan = try FetchPlan(request, in: self)
         let executor = FetchExecutor(self, plan)
         let results: [Any]
@@ -63,13 +67,16 @@ extension NSManagedObjectContext {
             }
             results = objects
         }
-        return try results.map { result in
+        return try typed(results)
+    }
+
+    private func typed<T>(_ results: [Any]) throws -> [T] {
+        try results.map { result in
             guard let typed = result as? T else {
                 throw CocoaError(
                     .persistentStoreOperation,
                     userInfo: [
-                        NSLocalizedDescriptionKey:
-                            "The request for \(plan.shape.name) gives \(type(of: result)), not \(T.self)."
+                        NSLocalizedDescriptionKey: "The request gives \(type(of: result)), not \(T.self)."
                     ])
             }
             return typed

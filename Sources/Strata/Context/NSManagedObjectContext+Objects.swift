@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
         guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
             throw Self.missing(objectID)
         }
+        if let custom = handle.custom { try custom.prepare(objectID, in: self) }
         do {
             guard try !handle.log.snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
         } catch let error as StoreError {
@@ -78,6 +79,7 @@ extension NSManagedObjectContext {
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
     final func fulfill(_ object: NSManagedObject) {
         guard let handle = registry.handle(object.storeIndex) else { return }
+        if let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
             let location = try handle.log.snapshot.locate(object.ref)
             guard !location.isAbsent else {
@@ -119,6 +121,15 @@ extension NSManagedObjectContext {
         shouldDeleteInaccessibleFaults
     }
 
+    /// The custom store that an object is from has none such.
+    final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object) }
+
+    /// The custom store that an object is from has failed; otherwise as ``noteUnreadable(_:_:)``.
+    final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
+        object.flags.insert([.unreadable, .realized])
+        readErrors[object.objectID] = error
+    }
+
     /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
     final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError) {
         guard let handle = registry.handle(object.storeIndex) else { return }
@@ -134,14 +145,15 @@ extension NSManagedObjectContext {
         var stored: [NSManagedObject] = []
         if let handle = registry.handle(owner.storeIndex) {
             do {
-                let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
-                let entries = try reader.members(relationship, of: owner.ref)
+                let entries = try storedMembers(relationship, of: owner, in: handle)
                 stored = objects(entries.map(\.ref), owner.storeIndex, handle)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
-            } catch {
+            } catch let error as StoreError {
                 noteUnreadable(owner, error)
+            } catch {
+                noteUnreadable(owner, because: error)
             }
         }
         state.order = []
@@ -155,9 +167,18 @@ extension NSManagedObjectContext {
         }
     }
 
+    private func storedMembers(
+        _ relationship: RelationshipShape, of owner: NSManagedObject, in handle: StoreHandle
+    ) throws -> [RelationshipReader.Member] {
+        if let members = try handle.custom?.members(relationship, of: owner, in: self) { return members }
+        return try RelationshipReader(handle: handle, snapshot: handle.log.snapshot).members(
+            relationship, of: owner.ref)
+    }
+
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
         guard let handle = registry.handle(owner.storeIndex) else { return 0 }
+        if let custom = handle.custom, !custom.keepsAllRows { return nil }
         return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
     }
 

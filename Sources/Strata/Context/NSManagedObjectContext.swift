@@ -10,7 +10,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
-    private let lockForLocking = NSRecursiveLock()
+    final let lockForLocking = NSRecursiveLock()
 
     /// Which queue the context works on.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
@@ -83,6 +83,12 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         self.init(concurrencyType: concurrencyType.rawValue)
     }
 
+    /// Creates a context for the thread that makes it.
+    @available(*, deprecated, message: "Use init(concurrencyType:) instead.")
+    public override convenience init() {
+        self.init(concurrencyType: .confinementConcurrencyType)
+    }
+
     deinit {
         detachAll()
     }
@@ -94,6 +100,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
             if coordinator !== newValue, coordinator != nil { reset() }
             coordinator = newValue
             lastStore = nil
+            newValue?.register(self)
             if automaticallyMergesChangesFromParent { newValue?.observe(self) }
         }
     }

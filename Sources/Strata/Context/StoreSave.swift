@@ -28,7 +28,7 @@ final class StoreSave {
             do {
                 try build()
                 guard let transaction else { return }
-                receipt = transaction.isEmpty ? nil : try handle.log.commit(transaction)
+                receipt = try commit(transaction)
                 return
             } catch let error as StoreError where error.code == .conflict {
                 rounds += 1
@@ -40,6 +40,19 @@ final class StoreSave {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
+    }
+
+    private func commit(_ transaction: WriteTransaction) throws -> CommitReceipt? {
+        if let custom = handle.custom {
+            return try custom.withLock { try custom.saveAndCommit(transaction, self) }
+        }
+        return transaction.isEmpty ? nil : try handle.log.commit(transaction)
+    }
+
+    /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
+    func writeToLog() throws {
+        try build()
+        if let transaction { _ = try handle.log.commit(transaction) }
     }
 
     /// Packs all changes into a new transaction.

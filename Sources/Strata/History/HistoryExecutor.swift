@@ -14,7 +14,9 @@ struct HistoryExecutor {
     func execute() throws -> NSPersistentHistoryResult {
         var transactions: [NSPersistentHistoryTransaction] = []
         for store in context.coordinator?.persistentStores ?? [] {
-            guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle else {
+            guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle,
+                handle.custom == nil
+            else {
                 continue
             }
             do {

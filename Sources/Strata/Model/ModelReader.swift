@@ -43,6 +43,14 @@ struct ModelReader {
         guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
     }
 
+    /// Reads bytes that hold one part of a model and nothing else.
+    mutating func readAlone<Part>(_ read: (inout ModelReader) throws -> Part) throws -> Part {
+        try readStringTable()
+        let part = try read(&self)
+        guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
+        return part
+    }
+
     private mutating func readStringTable() throws {
         let count = try readCount()
         strings.reserveCapacity(count)

@@ -41,6 +41,9 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// From a custom store, which wants to know when it leaves its context.
+    static let fromCustomStore = ObjectFlags(rawValue: 1 << 31)
+
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.

@@ -1,0 +1,41 @@
+import Foundation
+
+extension NSEntityDescription {
+    /// The entity of this name in the model that a context works with; nil if there is none.
+    ///
+    /// - Precondition: the context has a coordinator.
+    public class func entity(
+        forEntityName entityName: String, in context: NSManagedObjectContext
+    ) -> NSEntityDescription? {
+        guard let shapes = context.modelShapes else {
+            preconditionFailure(
+                "+entityForEntityName: nil is not a legal NSPersistentStoreCoordinator for searching for entity name "
+                    + "'\(entityName)': the context has none")
+        }
+        return shapes.byName[entityName]?.entity
+    }
+
+    /// Creates an object of the entity's class and inserts it.
+    ///
+    /// - Precondition: the context has a coordinator, whose model has an entity of this name that is not abstract.
+    public class func insertNewObject(
+        forEntityName entityName: String, into context: NSManagedObjectContext
+    ) -> NSManagedObject {
+        guard let entity = entity(forEntityName: entityName, in: context) else {
+            preconditionFailure("could not locate an entity named '\(entityName)' in this model")
+        }
+        return EntityShape.of(entity).objectClass.init(entity: entity, insertInto: context)
+    }
+}
+
+// What fast enumeration is on Apple's platforms.
+
+extension NSEntityDescription: Sequence {
+    /// Goes through the ``properties``.
+    public final func makeIterator() -> IndexingIterator<[NSPropertyDescription]> { properties.makeIterator() }
+}
+
+extension NSManagedObjectModel: Sequence {
+    /// Goes through the ``entities``.
+    public final func makeIterator() -> IndexingIterator<[NSEntityDescription]> { entities.makeIterator() }
+}
