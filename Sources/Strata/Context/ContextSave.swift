@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import StrataLog
 
@@ -142,6 +143,8 @@ final class ContextSave {
 
     /// Writes each store's part, and after each tells the objects and everybody who listens.
     func commit() throws {
+        var ids: InsertedIDs?
+        if parts.count == 1, let part = parts.first { ids = InsertedIDs(part.changes, part.handle.identity) }
         for part in parts { try part.write() }
         for part in parts { part.finish() }
         var all = parts.first?.changes ?? ObjectChanges()
@@ -164,7 +167,7 @@ final class ContextSave {
         context.event = []
         leftovers.forEachUnretained { $0.didSave() }
         all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
-        postObjectIDs(all)
+        postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
         coordinator.didSave(parts, all, from: context)
     }
 
@@ -186,13 +189,15 @@ final class ContextSave {
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
     }
 
-    private func postObjectIDs(_ all: ObjectChanges) {
+    private func postObjectIDs(_ all: ObjectChanges, insertedIDs: Set<NSManagedObjectID>?) {
         // Deleted objects have left the context; their IDs were made before.
         var info: [AnyHashable: Any] = [:]
-        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = ObjectIDs.set(all.inserted) }
+        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? ObjectIDs.set(all.inserted) }
         if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
         if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+        // Thousands of IDs that nobody has kept are freed elsewhere.
+        if let insertedIDs { DispatchQueue.global().async { withExtendedLifetime(insertedIDs) {} } }
     }
 }
 

@@ -49,13 +49,30 @@ final class RowWriter {
     }
 
     private func writeSlots(_ object: NSManagedObject, _ writer: EntityWriter) throws {
+        let row = writer.row
+        let codes = object.shape.codes
+        if let overlay = object.overlay {
+            for group in 0..<object.shape.groupCount {
+                let words = overlay.group(group * 64)
+                var slots = words[0] & ~words[1] & object.shape.persistentMask[group]
+                while slots != 0 {
+                    let slot = group * 64 + slots.trailingZeroBitCount
+                    slots &= slots - 1
+                    let place = overlay.base + Int(codes[slot].offset)
+                    try write(place, codes[slot].kind, slot, object, writer, row)
+                }
+            }
+        }
+        if object.blockReference == nil, !object.shape.hasDefaults { return }
+        try writeUnset(object, writer)
+    }
+
+    /// Writes what the overlay does not hold: the values of the row below, or defaults.
+    private func writeUnset(_ object: NSManagedObject, _ writer: EntityWriter) throws {
         let shape = object.shape
-        let overlay = object.overlay
         let base = object.block.map { Row(block: $0, index: Int(object.row)) }
-        for slot in 0..<shape.persistentSlotCount {
-            if let overlay, overlay.isPresent(slot) {
-                if !overlay.isNull(slot) { try write(overlay, shape.codes[slot], slot, object, writer) }
-            } else if let base {
+        for slot in 0..<shape.persistentSlotCount where object.overlay?.isPresent(slot) != true {
+            if let base {
                 try writer.copy(slot, from: base, slot: slot)
             } else if shape.codes[slot].hasDefault {
                 try writeDefault(shape.slots[slot], slot, shape, writer)
@@ -63,20 +80,38 @@ final class RowWriter {
         }
     }
 
+    /// Writes the value of a kind that lies at a place.
+    @inline(__always)
     private func write(
-        _ overlay: Overlay, _ code: SlotCode, _ slot: Int, _ object: NSManagedObject, _ writer: EntityWriter
+        _ place: UnsafeMutableRawPointer, _ kind: SlotKind, _ slot: Int, _ object: NSManagedObject,
+        _ writer: EntityWriter, _ row: OpenRow
     ) throws {
-        let place = overlay.base + Int(code.offset)
         // SAFETY: the slot is present and not null, so its place holds a value of its kind.
-        switch code.kind {
-        case .bool: writer.set(slot, place.assumingMemoryBound(to: Bool.self).pointee)
-        case .int16: writer.set(slot, place.assumingMemoryBound(to: Int16.self).pointee)
-        case .int32: writer.set(slot, place.assumingMemoryBound(to: Int32.self).pointee)
-        case .int64: writer.set(slot, place.assumingMemoryBound(to: Int64.self).pointee)
-        case .float: writer.set(slot, place.assumingMemoryBound(to: Float.self).pointee)
-        case .double, .date: writer.set(slot, place.assumingMemoryBound(to: Double.self).pointee)
-        case .uuid: writer.set(slot, uuid: place.assumingMemoryBound(to: UUID.self).pointee.words)
-        case .string: writer.set(slot, place.assumingMemoryBound(to: String.self).pointee)
+        switch kind {
+        case .bool: row.set(slot, place.assumingMemoryBound(to: Bool.self).pointee)
+        case .int16: row.set(slot, place.assumingMemoryBound(to: Int16.self).pointee)
+        case .int32: row.set(slot, place.assumingMemoryBound(to: Int32.self).pointee)
+        case .int64: row.set(slot, place.assumingMemoryBound(to: Int64.self).pointee)
+        case .float: row.set(slot, place.assumingMemoryBound(to: Float.self).pointee)
+        case .double, .date: row.set(slot, place.assumingMemoryBound(to: Double.self).pointee)
+        case .uuid: row.set(slot, uuid: place.assumingMemoryBound(to: UUID.self).pointee.words)
+        case .string:
+            let place = place.assumingMemoryBound(to: String.self)
+            if !row.set(slot, stringAt: place) { writer.set(slot, place.pointee) }
+        case .toOne:
+            // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
+            let target = place.assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+            try target._withUnsafeGuaranteedRef { writer.set(slot, try storedRef($0, of: object, slot)) }
+        default: try writeBytes(place, kind, slot, object, writer)
+        }
+    }
+
+    /// Writes a value of the kinds that are turned into bytes first.
+    private func writeBytes(
+        _ place: UnsafeMutableRawPointer, _ kind: SlotKind, _ slot: Int, _ object: NSManagedObject,
+        _ writer: EntityWriter
+    ) throws {
+        switch kind {
         case .data:
             place.assumingMemoryBound(to: Data.self).pointee.withUnsafeBytes { writer.set(slot, bytes: $0) }
         case .decimal:
@@ -88,9 +123,8 @@ final class RowWriter {
             let value = place.assumingMemoryBound(to: TransformableBox.self).pointee.value
             guard let attribute = object.shape.slots[slot].attribute else { return }
             try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
-        case .toOne:
-            let target = place.assumingMemoryBound(to: NSManagedObject.self).pointee
-            writer.set(slot, try storedRef(target, of: object, slot))
+        case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string, .toOne:
+            preconditionFailure("values of kind \(kind) are written directly")
         }
     }
 

@@ -80,6 +80,8 @@ final class EntityShape: @unchecked Sendable {
     let mandatory: UnsafePointer<UInt64>
     let withDefault: UnsafePointer<UInt64>
     let toOneMask: UnsafePointer<UInt64>
+    /// Whether any slot has a default value.
+    let hasDefaults: Bool
     let mandatoryToMany: [Int]
     let toManyCount: Int
 
@@ -124,6 +126,7 @@ final class EntityShape: @unchecked Sendable {
         referenceCounted = mask { $0.kind.isReferenceCounted }
         persistentMask = mask { $0.isPersistent }
         withDefault = mask { $0.defaultValue != nil }
+        hasDefaults = layout.slots.contains { $0.defaultValue != nil }
         toOneMask = mask { $0.kind == .toOne }
         mandatory = mask { info in
             if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }

@@ -32,6 +32,7 @@ extension NSManagedObject {
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
             return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
         }
+        if blockReference == nil, fire() { return _valueOfFired(cache) }
         if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
             // SAFETY: the object has a reference to the block until it takes another one.
@@ -61,14 +62,22 @@ extension NSManagedObject {
         }
     }
 
-    /// The ways of reading that are not the common one: a fault, a default value, a value stored out of line, a slot
-    /// the row does not have.
+    /// Fires the fault; false if the object is none.
+    @usableFromInline @inline(never)
+    final func fire() -> Bool {
+        guard isFault else { return false }
+        realize()
+        return true
+    }
+
+    /// Not API. The value, once more: awakeFromFetch may have set it.
+    @inlinable @inline(never)
+    public final func _valueOfFired<Value: AttributeValue>(_ cache: _SlotCache) -> Value? { _value(cache) }
+
+    /// The ways of reading that are not the common one: a default value, a value stored out of line, a slot the row
+    /// does not have.
     @usableFromInline @inline(never)
     final func readSlowly<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        if isFault {
-            realize()
-            return flags.contains(.realized) && (block != nil || overlay != nil) ? _value(cache) : nil
-        }
         let slot = cache.token(for: self).index
         let info = shape.slots[slot]
         if let block, info.isPersistent {

@@ -34,19 +34,19 @@ public final class RowBuffer {
 
     /// Bytes of the rows' values, before packing; a variable slot counts one byte more than its value.
     @inlinable
-    public var rawByteCount: Int {
-        memory.pointee.rowCount &* memory.pointee.fixedRowBytes &+ memory.pointee.heapBytes
-    }
+    public var rawByteCount: Int { memory.pointee.rawByteCount }
 
     /// The rows make a full block: call ``take()`` before the next row.
     @inlinable
     public var shouldCut: Bool { rawByteCount >= 32 << 10 || rowCount >= 4_096 }
 
+    /// The row being written, for loops over many values.
+    @inlinable
+    public var row: OpenRow { OpenRow(memory) }
+
     /// Whether a value of that many bytes may lie in the row; otherwise it must be stored out of line.
     @inlinable
-    public func fitsInline(_ byteCount: Int) -> Bool {
-        byteCount <= 64 << 10 && rawByteCount &+ byteCount <= 6 << 20
-    }
+    public func fitsInline(_ byteCount: Int) -> Bool { row.fitsInline(byteCount) }
 
     /// Starts a row written by the block's own transaction.
     ///

@@ -18,6 +18,10 @@ struct RowMemory {
     @usableFromInline let fixedRowBytes: Int
     private var arena: UnsafeMutableRawPointer
 
+    /// Bytes of the rows' values, before packing; a variable slot counts one byte more than its value.
+    @inlinable
+    var rawByteCount: Int { rowCount &* fixedRowBytes &+ heapBytes }
+
     init(slots: [SlotLayout], rowCapacity: Int) {
         slotCount = slots.count
         self.rowCapacity = rowCapacity

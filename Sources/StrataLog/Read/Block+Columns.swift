@@ -183,10 +183,9 @@ extension Block {
         guard !isStored else {
             return DecodedColumn(view: view(chunk, values: chunk.body, heap: bytes), owned: nil)
         }
-        let values = UnsafeMutableRawPointer.allocate(
-            byteCount: Swift.max(rowCount * descriptor.kind.fixedWidth, 1), alignment: 16)
+        let values = allocate(Swift.max(rowCount * descriptor.kind.fixedWidth, 1))
         guard decodeFixed(chunk, into: values) else {
-            values.deallocate()
+            free(values)
             throw damaged("chunk does not inflate")
         }
         return DecodedColumn(view: view(chunk, values: values, heap: bytes), owned: values)
@@ -204,7 +203,7 @@ extension Block {
         let valueBytes = BlockFormat.aligned(
             kind.fixedWidth > 0 ? rowCount * kind.fixedWidth : (rowCount + 1) * 4, to: 8)
         let bitmapBytes = BlockFormat.bitmapBytes(rowCount)
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: valueBytes + bitmapBytes, alignment: 16)
+        let memory = allocate(valueBytes + bitmapBytes)
         memory.initializeMemory(as: UInt8.self, repeating: 0, count: valueBytes)
         let nulls = (memory + valueBytes).initializeMemory(as: UInt8.self, repeating: 0xFF, count: bitmapBytes)
         return DecodedColumn(
@@ -218,8 +217,7 @@ extension Block {
         let descriptor = chunk.descriptor
         let isCompressed = descriptor.flags.contains(.compressed)
         let offsetBytes = (rowCount + 1) * 4
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: offsetBytes + (isCompressed ? descriptor.rawLength : 0), alignment: 16)
+        let memory = allocate(offsetBytes + (isCompressed ? descriptor.rawLength : 0))
         let offsets = memory.bindMemory(to: UInt32.self, capacity: rowCount + 1)
         // The sum was checked, so that no offset passes the heap's end.
         var end = 0 as UInt32
@@ -237,7 +235,7 @@ extension Block {
             LZ4.decompress(
                 chunk.heap, count: chunk.heapLength, into: heap, targetCount: descriptor.rawLength)
         else {
-            memory.deallocate()
+            free(memory)
             throw damaged("chunk does not inflate")
         }
         return DecodedColumn(view: view(chunk, values: memory, heap: heap), owned: memory)

@@ -2,7 +2,7 @@ public import Synchronization
 
 /// Decoded rows of one entity. Immutable; retained by whoever reads from it. Thread-safe.
 ///
-/// The block owns a copy of its stored bytes. A slot's chunk is checked and decoded when the slot is first read; what
+/// The block owns its stored bytes. A slot's chunk is checked and decoded when the slot is first read; what
 /// is stored as it is read (doubles, text that did not shrink, every block of few rows) is read in place.
 ///
 /// Unchecked: the pointers are constant, and what they point to is written under `lock` before its ready flag is
@@ -23,6 +23,8 @@ public final class Block: @unchecked Sendable {
     let header: BlockHeader
     /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
     let bytes: UnsafeRawPointer
+    /// Where the bytes and decoded columns come from; nil for the heap.
+    let memory: BlockMemory?
     @usableFromInline let firstKey: UInt64
     /// Nil when keys count up from ``firstKey``.
     @usableFromInline let keys: UnsafeMutablePointer<UInt64>?
@@ -48,17 +50,55 @@ public final class Block: @unchecked Sendable {
         schemas: (UInt16) -> Schema?
     ) throws(StoreError) -> Block {
         let header = try BlockHeader(parsing: bytes, location: location, storeUUID: storeUUID)
+        let capacity = header.byteCount + BitPacking.slackBytes
+        let copy = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        copy.copyMemory(from: bytes.baseAddress!, byteCount: header.byteCount)
+        return try make(BlockBytes(base: copy, capacity: capacity, memory: nil), header, location, schemas)
+    }
+
+    /// As ``load(_:location:storeUUID:schemas:)``, but takes the bytes over.
+    ///
+    /// - Parameters:
+    ///   - bytes: the caller must not use or free them any more, whatever the outcome.
+    ///   - count: how many were read.
+    static func load(
+        taking bytes: BlockBytes, count: Int, location: Location, storeUUID: StoreUUID,
+        schemas: (UInt16) -> Schema?
+    ) throws(StoreError) -> Block {
+        let read = UnsafeRawBufferPointer(start: bytes.base, count: count)
+        let header: BlockHeader
+        do {
+            header = try BlockHeader(parsing: read, location: location, storeUUID: storeUUID)
+        } catch {
+            bytes.deallocate()
+            throw error
+        }
+        let needed = header.byteCount + BitPacking.slackBytes
+        if bytes.capacity >= needed, bytes.capacity - needed <= needed / 4 {
+            return try make(bytes, header, location, schemas)
+        }
+        let copy = BlockBytes(capacity: needed, memory: bytes.memory)
+        copy.base.copyMemory(from: bytes.base, byteCount: header.byteCount)
+        bytes.deallocate()
+        return try make(copy, header, location, schemas)
+    }
+
+    private static func make(
+        _ bytes: BlockBytes, _ header: BlockHeader, _ location: Location, _ schemas: (UInt16) -> Schema?
+    ) throws(StoreError) -> Block {
         guard let layout = schemas(header.schemaVersion)?.entity(header.entity), layout.slots.count == header.slotCount
         else {
+            bytes.deallocate()
             throw StoreError(
                 damagedBlock: "block of entity \(header.entity) that schema version \(header.schemaVersion) lacks",
                 at: location)
         }
-        return try Block(copying: bytes.baseAddress!, header: header, layout: layout, location: location.block)
+        return try Block(owning: bytes, header: header, layout: layout, location: location.block)
     }
 
+    /// Takes the bytes over, which have room for the slack behind the block.
     private init(
-        copying source: UnsafeRawPointer, header: BlockHeader, layout: EntityLayout, location: Location
+        owning bytes: BlockBytes, header: BlockHeader, layout: EntityLayout, location: Location
     ) throws(StoreError) {
         self.location = location
         self.header = header
@@ -69,11 +109,9 @@ public final class Block: @unchecked Sendable {
         slotCount = header.slotCount
         blockSequence = header.sequence
         firstKey = header.firstKey
-        let copy = UnsafeMutableRawPointer.allocate(
-            byteCount: header.byteCount + BitPacking.slackBytes, alignment: 16)
-        copy.copyMemory(from: source, byteCount: header.byteCount)
-        (copy + header.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: BitPacking.slackBytes)
-        bytes = UnsafeRawPointer(copy)
+        (bytes.base + header.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: BitPacking.slackBytes)
+        self.bytes = UnsafeRawPointer(bytes.base)
+        memory = bytes.memory
         let rows = header.rowCount
         keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
         sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
@@ -86,7 +124,7 @@ public final class Block: @unchecked Sendable {
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
         let internals = header.internalColumnCount * rows * 8
         let bitmaps = header.flags.contains(.plain) ? 0 : slots
-        estimatedByteCount = header.byteCount + header.decodedByteCount + internals + slots * perSlot + bitmaps + 256
+        estimatedByteCount = bytes.capacity + header.decodedByteCount + internals + slots * perSlot + bitmaps + 256
         if header.flags.contains(.plain) {
             try preparePlain()
         } else {
@@ -95,14 +133,23 @@ public final class Block: @unchecked Sendable {
     }
 
     deinit {
-        for slot in 0..<slotCount { owned[slot]?.deallocate() }
+        for slot in 0..<slotCount { owned[slot].map(free) }
         owned.deallocate()
         ready.deinitialize(count: slotCount)
         ready.deallocate()
         views.deallocate()
         keys?.deallocate()
         sequences?.deallocate()
-        bytes.deallocate()
+        free(UnsafeMutableRawPointer(mutating: bytes))
+    }
+
+    /// Uninitialised memory for a decoded column, aligned to 16.
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+        memory?.allocate(count) ?? .allocate(byteCount: count, alignment: 16)
+    }
+
+    func free(_ pointer: UnsafeMutableRawPointer) {
+        if let memory { memory.deallocate(pointer) } else { pointer.deallocate() }
     }
 
     func damaged(_ message: String) -> StoreError {
@@ -207,4 +254,28 @@ public final class Block: @unchecked Sendable {
 struct DecodedColumn {
     var view: ColumnView
     var owned: UnsafeMutableRawPointer?
+}
+
+/// Memory that a block is read into.
+struct BlockBytes {
+    let base: UnsafeMutableRawPointer
+    let capacity: Int
+    /// Where it came from; nil for the heap.
+    let memory: BlockMemory?
+
+    init(base: UnsafeMutableRawPointer, capacity: Int, memory: BlockMemory?) {
+        self.base = base
+        self.capacity = capacity
+        self.memory = memory
+    }
+
+    init(capacity: Int, memory: BlockMemory?) {
+        base = memory?.allocate(capacity) ?? .allocate(byteCount: capacity, alignment: 16)
+        self.capacity = capacity
+        self.memory = memory
+    }
+
+    func deallocate() {
+        if let memory { memory.deallocate(base) } else { base.deallocate() }
+    }
 }

@@ -12,6 +12,8 @@ final class BlockSource: Sendable {
     let files: StoreFiles
     let storeUUID: StoreUUID
     let cache: BlockCache
+    /// Nil when the cache is small.
+    private let memory: BlockMemory?
     private let segments = Mutex<[UInt32: any File]>([:])
     private let schemas: Mutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
@@ -25,6 +27,7 @@ final class BlockSource: Sendable {
         self.files = files
         self.storeUUID = storeUUID
         cache = BlockCache(budgetBytes: cacheMaximumBytes)
+        memory = BlockMemory(budgetBytes: cacheMaximumBytes)
         schemas = Mutex([])
     }
 
@@ -88,42 +91,46 @@ final class BlockSource: Sendable {
 
     private func load(_ location: Location) throws(StoreError) -> Block {
         let file = try file(segment: location.segment)
-        let offset = Int64(location.byteOffset)
-        var bytes = UnsafeMutableRawBufferPointer.allocate(
-            byteCount: expectedByteCount.load(ordering: .relaxed), alignment: 64)
-        defer { bytes.deallocate() }
-        var count = 0
-        var isComplete = true
-        do throws(Errno) {
-            count = try file.readPrefix(into: bytes, at: offset)
-            let head = UnsafeRawBufferPointer(rebasing: bytes[..<count])
-            let blockByteCount = BlockHeader.unverifiedByteCount(head)
-            if let blockByteCount {
-                let usual = max(Self.firstReadByteCount, min(blockByteCount + blockByteCount / 16, 40 << 10))
-                if usual > bytes.count || usual * 4 < bytes.count { expectedByteCount.store(usual, ordering: .relaxed) }
-            }
-            if let byteCount = blockByteCount, byteCount > bytes.count {
-                let whole = UnsafeMutableRawBufferPointer.allocate(byteCount: byteCount, alignment: 64)
-                whole.copyMemory(from: head)
-                bytes.deallocate()
-                bytes = whole
-                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
-                isComplete = try file.readAll(into: rest, at: offset + Int64(count))
-                count = byteCount
-            }
-        } catch {
-            throw StoreError(
-                .io, "could not read a block", errno: error, path: files.segment(location.segment).string,
-                segment: location.segment, offset: location.byteOffset)
-        }
+        let (bytes, count, isComplete) = try read(file, location)
         guard isComplete else {
+            bytes.deallocate()
             throw StoreError(
                 .corruption, "the file ends inside a block", path: files.segment(location.segment).string,
                 segment: location.segment, offset: location.byteOffset)
         }
-        return try Block.load(
-            UnsafeRawBufferPointer(rebasing: bytes[..<count]), location: location, storeUUID: storeUUID
-        ) { schema(version: $0) }
+        return try Block.load(taking: bytes, count: count, location: location, storeUUID: storeUUID) {
+            schema(version: $0)
+        }
+    }
+
+    /// Reads a block as long as it says it is; mostly with one system call.
+    private func read(
+        _ file: any File, _ location: Location
+    ) throws(StoreError) -> (bytes: BlockBytes, count: Int, isComplete: Bool) {
+        let offset = Int64(location.byteOffset)
+        var bytes = BlockBytes(capacity: expectedByteCount.load(ordering: .relaxed), memory: memory)
+        do throws(Errno) {
+            let buffer = UnsafeMutableRawBufferPointer(start: bytes.base, count: bytes.capacity)
+            let count = try file.readPrefix(into: buffer, at: offset)
+            let head = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            guard let byteCount = BlockHeader.unverifiedByteCount(head) else { return (bytes, count, true) }
+            let usual = max(Self.firstReadByteCount, min(byteCount + byteCount / 16, 40 << 10))
+            if usual > bytes.capacity || usual * 4 < bytes.capacity {
+                expectedByteCount.store(usual, ordering: .relaxed)
+            }
+            if byteCount <= bytes.capacity { return (bytes, count, true) }
+            let whole = BlockBytes(capacity: byteCount + BitPacking.slackBytes, memory: memory)
+            whole.base.copyMemory(from: bytes.base, byteCount: count)
+            bytes.deallocate()
+            bytes = whole
+            let rest = UnsafeMutableRawBufferPointer(start: whole.base + count, count: byteCount - count)
+            return (whole, byteCount, try file.readAll(into: rest, at: offset + Int64(count)))
+        } catch {
+            bytes.deallocate()
+            throw StoreError(
+                .io, "could not read a block", errno: error, path: files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
+        }
     }
 
     /// Reads a value stored out of line.

@@ -30,10 +30,10 @@ public final class EntityWriter {
     /// each group of deletes in the change table.
     private(set) var tombstoneJobs: [[Int]] = []
 
-    // The buffer is retained by its open block; not counting it here saves a retain and release for each value set.
-    // A writer belongs to one thread and no access to its state calls out while it lasts: the run-time checks for
-    // overlapping accesses are turned off here, where they cost more than the work.
-    @exclusivity(unchecked) @usableFromInline unowned(unsafe) var current: RowBuffer?
+    // The row that was begun, in a buffer that its open block retains: not counting references to it saves a retain and
+    // release for each value set. A writer belongs to one thread and no access to its state calls out while it lasts:
+    // the run-time checks for overlapping accesses are turned off here, where they cost more than the work.
+    @exclusivity(unchecked) @usableFromInline var current: OpenRow?
     @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
     @exclusivity(unchecked) private var isInserting = false
@@ -64,9 +64,9 @@ public final class EntityWriter {
         replacedTargets = Array(repeating: .null, count: postingSlots.count)
     }
 
-    /// The buffer of the row that was begun.
+    /// The row that was begun, for values that need neither postings nor a place out of line.
     @inlinable
-    var buffer: RowBuffer {
+    public var row: OpenRow {
         guard let current else { preconditionFailure("no row was begun") }
         return current
     }
@@ -122,7 +122,7 @@ public final class EntityWriter {
     private func begin(_ block: OpenBlock, key: UInt64) {
         if open !== block {
             open = block
-            current = block.buffer
+            current = block.buffer.row
         }
         if block.job == nil {
             block.job = transaction.addJob(role: block.role, entity: layout.id)
@@ -144,33 +144,33 @@ public final class EntityWriter {
     }
 
     @inlinable
-    public func set(_ slot: Int, _ value: Bool) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Bool) { row.set(slot, value) }
 
     @inlinable
-    public func set(_ slot: Int, _ value: Int16) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Int16) { row.set(slot, value) }
 
     @inlinable
-    public func set(_ slot: Int, _ value: Int32) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Int32) { row.set(slot, value) }
 
     @inlinable
-    public func set(_ slot: Int, _ value: Int64) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Int64) { row.set(slot, value) }
 
     @inlinable
-    public func set(_ slot: Int, _ value: Float) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Float) { row.set(slot, value) }
 
     /// For doubles and dates (seconds since 2001-01-01).
     @inlinable
-    public func set(_ slot: Int, _ value: Double) { buffer.set(slot, value) }
+    public func set(_ slot: Int, _ value: Double) { row.set(slot, value) }
 
     @inlinable
-    public func set(_ slot: Int, uuid value: (UInt64, UInt64)) { buffer.set(slot, uuid: value) }
+    public func set(_ slot: Int, uuid value: (UInt64, UInt64)) { row.set(slot, uuid: value) }
 
     /// The null reference makes the slot null.
     public func set(_ slot: Int, _ value: ObjectRef) {
         if value.isNull {
-            buffer.setNull(slot)
+            row.setNull(slot)
         } else {
-            buffer.set(slot, value)
+            row.set(slot, value)
         }
         if keepsPostings, let index = postingIndexes[slot] { newTargets[index] = value }
     }
@@ -178,8 +178,8 @@ public final class EntityWriter {
     /// UTF-8 of any length; over 64 KiB it is stored out of line.
     @inlinable
     public func set(_ slot: Int, _ value: String) {
-        if buffer.fitsInline(value.utf8.count) {
-            buffer.set(slot, value)
+        if row.fitsInline(value.utf8.count) {
+            row.set(slot, value)
         } else {
             setLarge(slot, value)
         }
@@ -193,10 +193,10 @@ public final class EntityWriter {
 
     /// Bytes of any length up to 512 MiB; over 64 KiB they are stored out of line.
     public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {
-        if buffer.fitsInline(bytes.count) {
-            buffer.set(slot, bytes: bytes)
+        if row.fitsInline(bytes.count) {
+            row.set(slot, bytes: bytes)
         } else {
-            buffer.set(slot, external: transaction.addLargeValue(bytes))
+            row.set(slot, external: transaction.addLargeValue(bytes))
         }
     }
 
@@ -209,10 +209,10 @@ public final class EntityWriter {
             if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
             return
         }
-        try copy(slot, from: row, slot: source, to: buffer)
+        try copy(slot, from: row, slot: source, to: self.row)
     }
 
-    private func copy(_ slot: Int, from row: Row, slot source: Int, to buffer: RowBuffer) throws(StoreError) {
+    private func copy(_ slot: Int, from row: Row, slot source: Int, to target: OpenRow) throws(StoreError) {
         let column = try row.block.column(source)
         if column.kind.fixedWidth == 0, !column.isNull(row.index), column.isExternal(row.index) {
             let value = column.external(row.index)
@@ -220,12 +220,12 @@ public final class EntityWriter {
                 // A failed flush could still move the value (or has done so), and a reference to it would be left
                 // behind: so it is copied.
                 try transaction.source.read(value).withBytes { bytes throws(StoreError) in
-                    buffer.set(slot, external: transaction.addLargeValue(bytes))
+                    target.set(slot, external: transaction.addLargeValue(bytes))
                 }
                 return
             }
         }
-        try buffer.copy(slot, from: row, slot: source)
+        try target.copy(slot, from: row, slot: source)
     }
 
     @discardableResult
@@ -289,7 +289,7 @@ public final class EntityWriter {
         }
         tombstones.buffer.beginRow(key: key)
         for slot in preservedSlots where slot < row.block.slotCount {
-            try copy(slot, from: row, slot: slot, to: tombstones.buffer)
+            try copy(slot, from: row, slot: slot, to: tombstones.buffer.row)
         }
         tombstones.buffer.endRow()
         if tombstones.buffer.shouldCut { cut(tombstones) }

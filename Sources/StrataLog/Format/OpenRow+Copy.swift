@@ -1,4 +1,4 @@
-extension RowBuffer {
+extension OpenRow {
     /// Copies one value of a decoded column into the open row; external values by reference.
     ///
     /// - Precondition: both slots have the same kind.
@@ -32,7 +32,9 @@ extension RowBuffer {
     public func copy(_ slot: Int, from row: Row, slot sourceSlot: Int) throws(StoreError) {
         copy(slot, from: try row.block.column(sourceSlot), row: row.index)
     }
+}
 
+extension RowBuffer {
     /// Appends a stored row of the same layout, with its key and its sequence number.
     ///
     /// - Throws: when a column cannot be decoded; nothing is appended then.
@@ -40,7 +42,7 @@ extension RowBuffer {
         precondition(row.block.slotCount == layout.slots.count, "a row of another layout")
         for slot in 0..<row.block.slotCount { _ = try row.block.column(slot) }
         beginRow(key: row.block.key(row.index), sequence: row.block.sequence(row.index))
-        for slot in 0..<row.block.slotCount { try copy(slot, from: row, slot: slot) }
+        for slot in 0..<row.block.slotCount { try self.row.copy(slot, from: row, slot: slot) }
         endRow()
     }
 }

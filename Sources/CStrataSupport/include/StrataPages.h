@@ -1,0 +1,13 @@
+#ifndef STRATA_PAGES_H
+#define STRATA_PAGES_H
+
+#include <stddef.h>
+
+/// Reserves zeroed memory that costs nothing before it is touched, and asks the system to back it by large pages.
+/// Aligned to 2 MiB, of which `byte_count` must be a multiple. NULL when there is no address space left.
+void *_Nullable strata_pages_map(size_t byte_count);
+
+/// Gives up what strata_pages_map reserved.
+void strata_pages_unmap(void *_Nonnull base, size_t byte_count);
+
+#endif

@@ -1,0 +1,87 @@
+import Dispatch
+import StrataLog
+
+/// The IDs that inserted objects are going to have, made on another core while the objects are written.
+///
+/// Every save announces a set of IDs (`NSManagedObjectContextDidSaveObjectIDs`), and making it takes as long as a third
+/// of writing the rows. The keys are reserved before the rows are written, so that nothing has to wait for it.
+final class InsertedIDs {
+    /// Fewer IDs are made faster than another thread is woken.
+    static let minimumCount = 512
+
+    private let refs: ContiguousArray<ObjectRef>
+    private let work: IDWork
+    private let finished = DispatchSemaphore(value: 0)
+
+    /// Nil when there are few objects.
+    ///
+    /// - Precondition: every object that is not permanent yet has its key reserved.
+    init?(_ changes: ObjectChanges, _ identity: StoreIdentity) {
+        guard changes.inserted.count >= Self.minimumCount else { return nil }
+        var refs = ContiguousArray<ObjectRef>()
+        var shapes = ContiguousArray<ShapeReference>()
+        refs.reserveCapacity(changes.inserted.count)
+        shapes.reserveCapacity(changes.inserted.count)
+        changes.inserted.forEachUnretained { object in
+            refs.append(object.futureRef)
+            shapes.append(ShapeReference(shape: object.shape))
+        }
+        self.refs = refs
+        work = IDWork(refs: refs, shapes: shapes, identity: identity)
+        DispatchQueue.global(qos: .userInitiated).async { [work, finished] in
+            work.run()
+            finished.signal()
+        }
+    }
+
+    /// The IDs of the objects as they have been saved; nil when these are not the objects that the IDs were made for,
+    /// because a merge policy has changed what was saved.
+    func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID>? {
+        finished.wait()
+        guard objects.count == refs.count else { return nil }
+        var index = 0
+        var isSame = true
+        objects.forEachUnretained { object in
+            if object.ref != refs[index] { isSame = false }
+            index += 1
+        }
+        return isSame ? work.result : nil
+    }
+}
+
+/// A shape that is referred to without counting.
+private struct ShapeReference {
+    // SAFETY: shapes are never freed.
+    unowned(unsafe) let shape: EntityShape
+}
+
+/// Unchecked: the input is constant, and the result is written once, before the semaphore is signalled that its reader
+/// waits for.
+private final class IDWork: @unchecked Sendable {
+    private let refs: ContiguousArray<ObjectRef>
+    private let shapes: ContiguousArray<ShapeReference>
+    private let identity: StoreIdentity
+    private(set) var result: Set<NSManagedObjectID> = []
+
+    init(refs: ContiguousArray<ObjectRef>, shapes: ContiguousArray<ShapeReference>, identity: StoreIdentity) {
+        self.refs = refs
+        self.shapes = shapes
+        self.identity = identity
+    }
+
+    func run() {
+        // Half empty, since a collision costs as much as an insertion.
+        var set = Set<NSManagedObjectID>(minimumCapacity: refs.count * 2)
+        for index in refs.indices {
+            set.insert(NSManagedObjectID(ref: refs[index], identity: identity, shape: shapes[index].shape))
+        }
+        result = set
+    }
+}
+
+extension NSManagedObject {
+    /// The reference that the object has once it is saved.
+    ///
+    /// - Precondition: it is permanent, or a key has been reserved for it.
+    final var futureRef: ObjectRef { storeIndex == 0 ? ObjectRef(rawValue: version.location.rawValue) : ref }
+}

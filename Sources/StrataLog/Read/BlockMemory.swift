@@ -1,0 +1,133 @@
+internal import CStrataSupport
+internal import Synchronization
+
+/// Memory for the blocks of one cache. Thread-safe.
+///
+/// One stretch of address space as long as the cache's budget, on large pages where the system has them: a block that
+/// is read costs no page faults (which cost more than reading it), and a look-up in a cache of hundreds of megabytes
+/// misses the processor's page tables less. It is divided into units of 1 KiB by a bitmap, lowest first, so that no
+/// more of it is touched than is in use at a time. What does not fit comes from the heap.
+///
+/// Unchecked: the bitmaps are guarded by the mutex; everything else is constant.
+final class BlockMemory: @unchecked Sendable {
+    private static let unitBytes = 1024
+    private static let largePageBytes = 2 << 20
+    /// Less is not worth a large page.
+    private static let minimumByteCount = 1024
+
+    private let base: UnsafeMutableRawPointer
+    private let byteCount: Int
+    private let units: Mutex<UnitMap>
+
+    /// Nil when the budget is too small for large pages, or there is no address space.
+    init?(budgetBytes: Int) {
+        let byteCount = (budgetBytes + budgetBytes / 8) / Self.largePageBytes * Self.largePageBytes
+        guard byteCount > 0, let base = strata_pages_map(byteCount) else { return nil }
+        self.base = base
+        self.byteCount = byteCount
+        units = Mutex(UnitMap(count: byteCount / Self.unitBytes))
+    }
+
+    deinit {
+        strata_pages_unmap(base, byteCount)
+    }
+
+    /// Uninitialised memory of at least `count` bytes, aligned to 16; to be given back with ``deallocate(_:)``.
+    ///
+    /// - Complexity: O(1) amortised, O(units / 64) when the stretch is nearly full.
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer {
+        if count >= Self.minimumByteCount {
+            let needed = (count + Self.unitBytes - 1) / Self.unitBytes
+            if let unit = units.withLock({ $0.take(needed) }) { return base + unit * Self.unitBytes }
+        }
+        return .allocate(byteCount: count, alignment: 16)
+    }
+
+    func deallocate(_ pointer: UnsafeMutableRawPointer) {
+        let offset = pointer - base
+        guard offset >= 0, offset < byteCount else {
+            pointer.deallocate()
+            return
+        }
+        units.withLock { $0.release(offset / Self.unitBytes) }
+    }
+}
+
+/// Which units of a stretch of memory are taken.
+struct UnitMap: ~Copyable {
+    private let wordCount: Int
+    /// Bit set = taken.
+    private let used: UnsafeMutablePointer<UInt64>
+    /// Bit set = the last unit of what was taken together.
+    private let ends: UnsafeMutablePointer<UInt64>
+    /// No unit below this word is free.
+    private var firstFreeWord = 0
+
+    init(count: Int) {
+        precondition(count > 0 && count % 64 == 0)
+        wordCount = count / 64
+        used = .allocate(capacity: wordCount)
+        used.initialize(repeating: 0, count: wordCount)
+        ends = .allocate(capacity: wordCount)
+        ends.initialize(repeating: 0, count: wordCount)
+    }
+
+    deinit {
+        used.deallocate()
+        ends.deallocate()
+    }
+
+    /// Takes neighbouring units and returns the first; nil when there are not as many together.
+    mutating func take(_ needed: Int) -> Int? {
+        var length = 0
+        var word = firstFreeWord
+        while word < wordCount, used[word] == .max { word += 1 }
+        firstFreeWord = word
+        while word < wordCount {
+            let bits = used[word]
+            if bits == 0 {
+                length += 64
+                if length >= needed { return mark(from: word * 64 + 64 - length, needed) }
+            } else if bits == .max {
+                length = 0
+            } else {
+                var bit = 0
+                while bit < 64 {
+                    let rest = bits >> UInt64(bit)
+                    let free = min(rest.trailingZeroBitCount, 64 - bit)
+                    length += free
+                    bit += free
+                    if length >= needed { return mark(from: word * 64 + bit - length, needed) }
+                    if bit == 64 { break }
+                    length = 0
+                    bit += min((~(bits >> UInt64(bit))).trailingZeroBitCount, 64 - bit)
+                }
+            }
+            word += 1
+        }
+        return nil
+    }
+
+    private mutating func mark(from first: Int, _ count: Int) -> Int {
+        for unit in first..<first + count { used[unit >> 6] |= 1 << UInt64(unit & 63) }
+        let last = first + count - 1
+        ends[last >> 6] |= 1 << UInt64(last & 63)
+        return first
+    }
+
+    /// Gives back what was taken together from `first` on.
+    mutating func release(_ first: Int) {
+        firstFreeWord = min(firstFreeWord, first >> 6)
+        var unit = first
+        while true {
+            let (word, bit) = (unit >> 6, UInt64(1) << UInt64(unit & 63))
+            precondition(used[word] & bit != 0, "memory was given back twice")
+            used[word] &= ~bit
+            if ends[word] & bit != 0 {
+                ends[word] &= ~bit
+                return
+            }
+            unit += 1
+        }
+    }
+}

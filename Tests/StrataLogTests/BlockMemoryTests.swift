@@ -1,0 +1,57 @@
+import StrataTestKit
+import Testing
+
+@testable import StrataLog
+
+@Suite("Memory for blocks")
+struct BlockMemoryTests {
+    @Test("no unit is handed out twice, and what is given back is found again", arguments: 0..<8 as Range<UInt64>)
+    func unitsAgreeWithAModel(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var map = UnitMap(count: 1_024)
+        var model = [Bool](repeating: false, count: 1_024)
+        var taken: [(first: Int, count: Int)] = []
+        for step in 0..<5_000 {
+            if taken.isEmpty || Int.random(in: 0..<100, using: &random) < 55 {
+                let count = Int.random(in: 1...(step % 50 == 0 ? 200 : 40), using: &random)
+                let expected = (0...(1_024 - count)).first { first in
+                    !model[first..<first + count].contains(true)
+                }
+                let first = map.take(count)
+                #expect(first == expected, "seed \(seed), step \(step): \(count) units")
+                guard let first else { continue }
+                for unit in first..<first + count { model[unit] = true }
+                taken.append((first, count))
+            } else {
+                let piece = taken.remove(at: Int.random(in: 0..<taken.count, using: &random))
+                map.release(piece.first)
+                for unit in piece.first..<piece.first + piece.count { model[unit] = false }
+            }
+        }
+    }
+
+    @Test("pieces lie apart, aligned, and those that do not fit come from the heap")
+    func piecesDoNotOverlap() throws {
+        let memory = try #require(BlockMemory(budgetBytes: 2 << 20))
+        let sizes = [16, 1_024, 5_000, 700_000, 1_100_000, 900_000, 3_000_000]
+        let pieces = sizes.map { memory.allocate($0) }
+        for (index, piece) in pieces.enumerated() {
+            #expect(UInt(bitPattern: piece) % 16 == 0)
+            piece.initializeMemory(as: UInt8.self, repeating: UInt8(index), count: sizes[index])
+        }
+        for (index, piece) in pieces.enumerated() {
+            let bytes = UnsafeRawBufferPointer(start: piece, count: sizes[index])
+            #expect(bytes.allSatisfy { $0 == UInt8(index) }, "piece \(index) was overwritten")
+            memory.deallocate(piece)
+        }
+        let again = memory.allocate(2_000_000)
+        #expect(again == pieces[1], "the stretch is free again from its first unit on")
+        memory.deallocate(again)
+    }
+
+    @Test("a budget below a large page has no stretch of its own")
+    func smallBudgets() {
+        #expect(BlockMemory(budgetBytes: 0) == nil)
+        #expect(BlockMemory(budgetBytes: 1 << 20) == nil)
+    }
+}
