@@ -162,7 +162,7 @@ import Testing
             employee.age = 5
             try two.save()
         }
-        try one.performAndWait {
+        one.performAndWait {
             mine.age = 6
             let error = #expect(throws: CocoaError.self) { try one.save() }
             #expect(error?.code == .managedObjectMerge)

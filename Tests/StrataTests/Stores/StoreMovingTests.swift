@@ -65,7 +65,8 @@ import Testing
             let employee = Employee(context: context)
             employee.name = "later"
             employee.department = department
-            employee.setValue(department.employees.first?.value(forKey: "projects"), forKey: "projects")
+            let project = try #require(try fetchAll(NSManagedObject.self, "Project", context).first)
+            employee.setValue(Set([project]), forKey: "projects")
             try context.save()
         }
         try check(store.context(), count: 51)
