@@ -70,6 +70,14 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
+    // MARK: Deferred migration
+
+    /// Does all work that lightweight migrations have put off. Strata's put nothing off, so there is none left.
+    public func finishDeferredLightweightMigration() throws {}
+
+    /// Does the next piece of work that lightweight migrations have put off. Strata's put nothing off.
+    public func finishDeferredLightweightMigrationTask() throws {}
+
     // MARK: Replacing and destroying
 
     /// Puts a copy of the store at one URL in the place of the one at another, as it was at some moment during the call.

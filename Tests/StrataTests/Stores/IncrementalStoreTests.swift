@@ -105,11 +105,10 @@ import Testing
         try context.performAndWait {
             let ada = try #require(try fetchAll(Employee.self, "Employee", context, sort: "name").first)
             ada.age = 37
-            service.saveError = CocoaError(.persistentStoreTimeout)
+            service.saveErrors = [CocoaError(.persistentStoreTimeout)]
             let error = #expect(throws: CocoaError.self) { try context.save() }
             #expect(error?.code == .persistentStoreTimeout)
             #expect(ada.isUpdated && ada.age == 37)
-            service.saveError = nil
             try context.save()
             #expect(service.rows["E1"]?.values["age"] as? Int == 37)
         }
@@ -134,6 +133,32 @@ import Testing
             two.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
             try two.save()
             #expect(second.age == 40 && second.name == "Countess")
+            #expect(service.rows["E1"]?.values["age"] as? Int == 40)
+        }
+    }
+
+    @Test func conflictsThatTheStoreReportsAreResolvedByPolicy() throws {
+        let service = service()
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        try context.performAndWait {
+            let ada = try #require(try fetchAll(Employee.self, "Employee", context, sort: "name").first)
+            ada.age = 40
+            // Somebody else has changed the name at the service, which only the service can know.
+            service.rows["E1"]?.values["name"] = "Countess"
+            service.rows["E1"]?.version = 2
+            let conflict = NSMergeConflict(
+                source: ada, newVersion: 2, oldVersion: 1, cachedSnapshot: nil, persistedSnapshot: nil)
+            let error = CocoaError(
+                .managedObjectMerge, userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
+            service.saveErrors = [error]
+            var code: CocoaError.Code?
+            do { try context.save() } catch let error as CocoaError { code = error.code }
+            #expect(code == .managedObjectMerge && ada.isUpdated)
+            service.saveErrors = [error]
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+            #expect(ada.name == "Countess" && ada.age == 40)
+            #expect(service.rows["E1"]?.values["name"] as? String == "Countess")
             #expect(service.rows["E1"]?.values["age"] as? Int == 40)
         }
     }

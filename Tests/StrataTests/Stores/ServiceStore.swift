@@ -14,7 +14,8 @@ final class Service {
     var rows: [String: Row] = [:]
     /// What the store was asked, in order.
     var calls: [String] = []
-    var saveError: (any Error)?
+    /// What the next saves fail with, one after the other.
+    var saveErrors: [any Error] = []
     var nextName = 1
     var registered: Set<String> = []
     let uuid = UUID().uuidString
@@ -89,7 +90,7 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         let updated = request.updatedObjects ?? []
         let deleted = request.deletedObjects ?? []
         service.call("save \(inserted.count) \(updated.count) \(deleted.count)")
-        if let error = service.saveError { throw error }
+        if !service.saveErrors.isEmpty { throw service.saveErrors.removeFirst() }
         for object in inserted.union(updated) {
             var row = Service.Row(entity: object.entity.name ?? "", values: [:])
             row.version = (service.rows[name(object.objectID)]?.version ?? 0) + 1

@@ -20,8 +20,8 @@ enum SurfaceCoordinator {
             NSPersistentContainer(name: a0, managedObjectModel: a1)
         }
         _ = {
-            (object: NSPersistentContainer, a0: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) -> Void
-            in object.loadPersistentStores(completionHandler: a0)
+            (object: NSPersistentContainer, a0: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) in
+            object.loadPersistentStores(completionHandler: a0)
         }
         _ = { (object: NSPersistentContainer) -> NSManagedObjectContext in object.newBackgroundContext() }
         _ = { (object: NSPersistentContainer, a0: @escaping (NSManagedObjectContext) -> Void) -> Void in
