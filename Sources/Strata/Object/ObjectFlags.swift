@@ -42,7 +42,7 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
     /// From a custom store, which wants to know when it leaves its context.
-    static let fromCustomStore = ObjectFlags(rawValue: 1 << 31)
+    static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
 
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]

@@ -4,8 +4,11 @@ import StrataLog
 /// Asks an ``NSIncrementalStore`` for rows and relationships as they are needed.
 final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
     private weak var store: NSIncrementalStore?
-    /// The versions of the nodes that the log's rows were made of.
+    /// The versions of the nodes that the log's rows were made of. A row that was saved has none until the store is
+    /// asked again.
     private var versions: [ObjectRef: UInt64] = [:]
+    /// The object whose row has just been brought up to date, for the fault that is about to fire.
+    private var upToDate: ObjectRef?
 
     init(_ store: NSIncrementalStore) {
         self.store = store
@@ -22,7 +25,10 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
 
     override func prepare(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
         do {
-            try prepare(object.objectID, in: context)
+            try withLock {
+                if upToDate != object.ref { try prepare(object.objectID, in: context) }
+                upToDate = nil
+            }
             return true
         } catch {
             if let error = error as? CocoaError, error.code == .managedObjectReferentialIntegrity {
@@ -40,13 +46,14 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             let node = try store.newValuesForObject(with: objectID, with: context)
             let values = try NodeValues(node, objectID, store, handle, context)
             try take(values, objectID.ref, version: node.version)
+            upToDate = objectID.ref
         }
     }
 
-    /// Writes a node's values to the log, unless its row has them already.
+    /// Writes a node's values to the log, unless its row has them already and the version is the same.
     private func take(_ values: NodeValues, _ ref: ObjectRef, version: UInt64) throws {
         let row = try handle.log.snapshot.row(ref)
-        if let row, try values.isSame(as: row, handle) {
+        if let row, versions[ref] ?? version == version, try values.isSame(as: row, handle) {
             versions[ref] = version
             return
         }
@@ -127,6 +134,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             if (save.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType { throw error }
             throw StoreError(.conflict, "the store reports conflicts", conflicts: conflicts.map { $0.sourceObject.ref })
         }
+        for object in save.changes.updated { versions[object.ref] = nil }
+        for object in save.changes.deleted { versions[object.ref] = nil }
         return try handle.log.commit(transaction)
     }
 

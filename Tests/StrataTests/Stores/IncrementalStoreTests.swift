@@ -163,6 +163,42 @@ import Testing
         }
     }
 
+    @Test func aNewVersionIsAConflict() throws {
+        let service = service()
+        let coordinator = try ServiceStore.make(GraphModel.company(), service)
+        let (one, two) = (context(coordinator), context(coordinator))
+        let ada = try one.performAndWait {
+            let ada = try fetchAll(Employee.self, "Employee", one, sort: "name")[0]
+            ada.age = 40
+            return ada
+        }
+        service.rows["E1"]?.version = 9
+        try two.performAndWait { () throws in
+            #expect(try fetchAll(Employee.self, "Employee", two, sort: "name")[0].age == 36)
+        }
+        one.performAndWait {
+            let error = #expect(throws: CocoaError.self) { try one.save() }
+            #expect(error?.code == .managedObjectMerge && ada.isUpdated)
+        }
+    }
+
+    @Test func anObjectIsAskedForOnce() throws {
+        let service = service()
+        let coordinator = try ServiceStore.make(GraphModel.company(), service)
+        let context = context(coordinator)
+        try context.performAndWait {
+            let store = try #require(coordinator.persistentStores.first as? ServiceStore)
+            let entity = try #require(coordinator.managedObjectModel.entitiesByName["Employee"])
+            let id = store.newObjectID(for: entity, referenceObject: "E1")
+            let ada = try #require(try context.existingObject(with: id) as? Employee)
+            #expect(ada.name == "Ada" && ada.age == 36)
+            #expect(service.calls == ["values E1"])
+            context.refresh(ada, mergeChanges: false)
+            #expect(ada.age == 36)
+            #expect(service.calls == ["values E1", "values E1"])
+        }
+    }
+
     @Test func refreshingAsksAgain() throws {
         let service = service()
         let context = context(try ServiceStore.make(GraphModel.company(), service))
