@@ -20,6 +20,12 @@ extension Job {
             if contestant == .grdb { continue }
             emit(manner == .twoFields ? "check_two_fields" : "check_all_fields", exactly: check, "digest")
         }
+        if let graph = people as? PeopleGraph {
+            for (manner, name) in [(ReadManner.twoFields, "fault_two_fields"), (.strings, "fault_all_fields")] {
+                let (seconds, _) = try graph.fireFaults(ids, manner)
+                emit("\(name)_ns", seconds / Double(count) * 1e9, "ns/read")
+            }
+        }
         noteStatistics(people)
         try people.close()
     }

@@ -10,12 +10,28 @@ final class ContextQueue: Sendable {
     init(_ type: NSManagedObjectContextConcurrencyType) {
         isMain = type == .mainQueueConcurrencyType
         queue = isMain ? .main : DispatchQueue(label: "strata.context")
-        if !isMain { queue.setSpecific(key: Self.key, value: ObjectIdentifier(self)) }
+        if isMain {
+            _ = Self.isMainQueueMarked
+        } else {
+            queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
+        }
+    }
+
+    private static let mainKey = DispatchSpecificKey<Bool>()
+    private static let isMainQueueMarked: Bool = {
+        DispatchQueue.main.setSpecific(key: mainKey, value: true)
+        return true
+    }()
+
+    /// Whether the caller runs on the main thread or, in a program whose main thread has been given to Dispatch, on the
+    /// main queue.
+    static var isOnMain: Bool {
+        Thread.isMainThread || (isMainQueueMarked && DispatchQueue.getSpecific(key: mainKey) == true)
     }
 
     /// Whether the caller runs on this queue.
     var isCurrent: Bool {
-        isMain ? Thread.isMainThread : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
+        isMain ? Self.isOnMain : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
     }
 
     private static let threadKey = "strata.context"

@@ -20,6 +20,41 @@ final class ContextSave {
 
     /// Sorts the changed objects by store and reserves keys for the new ones.
     func prepare() throws {
+        let all = classify()
+        try reserveKeys(all.inserted)
+        if let handle = coordinator.onlyHandle {
+            part(registry.storeIndex(of: handle)).changes = all
+            return
+        }
+        try distribute(all)
+        for object in context.required where !object.hasChanges { _ = part(object.storeIndex) }
+    }
+
+    /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
+    func recollect() throws {
+        context.processPendingChanges()
+        context.reportedInserts = nil
+        let all = classify()
+        try reserveKeys(all.inserted)
+        for part in parts where !part.isWritten { part.changes = ObjectChanges() }
+        try distribute(all)
+    }
+
+    private func distribute(_ all: ObjectChanges) throws {
+        func add(
+            _ object: NSManagedObject, _ storeIndex: UInt16,
+            _ list: WritableKeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>
+        ) {
+            let part = part(storeIndex)
+            if !part.isWritten { part.changes[keyPath: list].append(object) }
+        }
+        for object in all.inserted { add(object, try storeIndex(for: object), \.inserted) }
+        for object in all.updated { add(object, object.storeIndex, \.updated) }
+        for object in all.deleted { add(object, object.storeIndex, \.deleted) }
+    }
+
+    /// The changed objects by what is to be done about them.
+    private func classify() -> ObjectChanges {
         var all = ObjectChanges()
         all.inserted.reserveCapacity(context.changed.count)
         context.changed.forEachUnretained { object in
@@ -31,20 +66,13 @@ final class ContextSave {
                 all.updated.append(object)
             }
         }
-        try reserveKeys(all.inserted)
-        if let handle = coordinator.onlyHandle {
-            part(registry.storeIndex(of: handle)).changes = all
-            return
-        }
-        for object in all.inserted { part(try storeIndex(for: object)).changes.inserted.append(object) }
-        for object in all.updated { part(object.storeIndex).changes.updated.append(object) }
-        for object in all.deleted { part(object.storeIndex).changes.deleted.append(object) }
+        return all
     }
 
     private func part(_ storeIndex: UInt16) -> StoreSave {
         if let part = parts.last, part.storeIndex == storeIndex { return part }
         if let part = parts.first(where: { $0.storeIndex == storeIndex }) { return part }
-        let part = StoreSave(context, registry.handles[Int(storeIndex) - 1], storeIndex)
+        let part = StoreSave(context, registry.handles[Int(storeIndex) - 1], storeIndex, owner: self)
         parts.append(part)
         return part
     }
@@ -145,7 +173,12 @@ final class ContextSave {
     func commit() throws {
         var ids: InsertedIDs?
         if parts.count == 1, let part = parts.first { ids = InsertedIDs(part.changes, part.handle.identity) }
-        for part in parts { try part.write() }
+        // A merge policy may add parts.
+        var next = 0
+        while next < parts.count {
+            try parts[next].write()
+            next += 1
+        }
         for part in parts { part.finish() }
         var all = parts.first?.changes ?? ObjectChanges()
         for part in parts.dropFirst() {
@@ -161,11 +194,21 @@ final class ContextSave {
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
+        context.required = []
         leftovers.forEachUnretained { settle($0) }
         // The changes that the merge policy made are part of the save, not of a new event.
-        context.event.forEachUnretained { object in object.flags.remove(.inEvent) }
+        context.event.forEachUnretained { object in
+            object.flags.remove(.inEvent)
+            object.endEvent()
+        }
         context.event = []
-        leftovers.forEachUnretained { $0.didSave() }
+        context.undoRecorder?.forgetEvent()
+        leftovers.forEachUnretained { object in
+            guard object.flags.contains(.saved) else { return }
+            object.flags.remove(.saved)
+            object.didSave()
+            if object.isDeleted { leave(object) }
+        }
         all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
         postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
         coordinator.didSave(parts, all, from: context)
@@ -174,19 +217,35 @@ final class ContextSave {
     /// Takes an object out of the state of change.
     private func settle(_ object: NSManagedObject) {
         let wasDeleted = object.isDeleted
+        let wasInserted = object.flags.contains(.inserted)
+        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
         object.flags.subtract([
-            .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots,
-            .dirtyToMany,
+            .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
         ])
         if wasDeleted {
             object.flags.insert(.gone)
-            registry.forget(object)
-            object.registry = nil
-            object.toMany = []
+            // didSave still sees that the object is deleted.
+            if wasInserted { leave(object) }
             return
         }
         object.overlay?.clearDirty(object.shape)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
+    }
+
+    /// Takes a deleted object out of the context.
+    private func leave(_ object: NSManagedObject) {
+        object.flags.remove(.deleted)
+        registry.forget(object)
+        object.registry = nil
+        object.toMany = []
+    }
+
+    /// Lets go of objects that were changed when nothing of that is left to be saved.
+    func finishWithoutChanges() {
+        let leftovers = context.changed
+        context.changed = []
+        context.assignments = [:]
+        leftovers.forEachUnretained { settle($0) }
     }
 
     private func postObjectIDs(_ all: ObjectChanges, insertedIDs: Set<NSManagedObjectID>?) {

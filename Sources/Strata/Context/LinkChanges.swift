@@ -123,10 +123,11 @@ final class LinkChanges {
                 to: position)
             overlay.markChanged(slot, isNull: false)
             member.flags.insert(.dirtySlots)
-            if !member.flags.contains(.listed) {
-                member.flags.insert([.updated, .listed])
-                save.context.changed.append(member)
+            // A listed object may have nothing to be saved any more.
+            if member.flags.isDisjoint(with: .pending) {
                 save.changes.updated.append(member)
+                if !member.flags.contains(.listed) { save.context.changed.append(member) }
+                member.flags.insert([.updated, .listed])
             }
         }
     }

@@ -22,9 +22,9 @@ extension NSManagedObjectContext {
     public final func insert(_ object: NSManagedObject) {
         if object.registry === registry {
             guard object.isDeleted else { return }
+            list(object)
             object.flags.subtract([.deleted, .deletePropagated])
             if object.storeIndex != 0 { object.flags.insert(.updated) }
-            list(object)
             return
         }
         precondition(object.registry == nil, "\(object) belongs to another context")
@@ -35,13 +35,15 @@ extension NSManagedObjectContext {
     ///
     /// - Precondition: the object belongs to this context.
     public final func delete(_ object: NSManagedObject) {
-        guard !object.isDeleted, !object.flags.contains(.gone) else { return }
+        guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
         precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
         object.realize()
         if object.flags.contains(.gone) { return }
+        object.flags.insert(.preparingDeletion)
         object.prepareForDeletion()
-        object.flags.insert(.deleted)
+        object.flags.remove(.preparingDeletion)
         list(object)
+        object.flags.insert(.deleted)
         if !propagatesDeletesAtEndOfEvent { propagateDeletion(object) }
     }
 
@@ -72,6 +74,7 @@ extension NSManagedObjectContext {
         changes.inserted.reserveCapacity(objects.count)
         changes.refreshed = refreshed
         refreshed = []
+        undoRecorder?.register(objects)
         objects.forEachUnretained { object in
             object.flags.remove(.inEvent)
             if object.isDeleted {
@@ -86,14 +89,22 @@ extension NSManagedObjectContext {
                 changes.updated.append(object)
             }
         }
+        undoRecorder?.amend(&changes, objects)
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         if let set = changes.insertedSet {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
         }
         objects.forEachUnretained { object in
-            if !object.flags.contains(.inEvent) { object.overlay?.clearEvent(object.shape) }
+            if !object.flags.contains(.inEvent) { object.endEvent() }
         }
+        undoRecorder?.didReport()
+    }
+
+    /// A block given to `perform` is an event: ends it.
+    final func endEvent() {
+        processPendingChanges()
+        undoRecorder?.manager.closeEventGroup()
     }
 
     /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
@@ -114,33 +125,53 @@ extension NSManagedObjectContext {
 
     // MARK: Going back
 
-    /// Gives up all changes: inserted objects leave the context, all others are as the store has them.
+    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others are as
+    /// the store has them.
+    ///
+    /// `NSManagedObjectContextObjectsDidChange` tells of objects whose insertion had been reported as deleted, of those
+    /// whose deletion had been processed as inserted, and of all others as refreshed.
     public final func rollback() {
+        undoRecorder?.discard()
         let objects = changed
+        var changes = ObjectChanges()
         changed = []
         event = []
         assignments = [:]
         reportedInserts = nil
         insertReports = 0
         for object in objects {
-            let wasInserted = object.flags.contains(.inserted)
+            let flags = object.flags
             object.flags.subtract([
                 .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
             ])
-            if wasInserted {
+            if flags.contains(.inserted) {
                 registry.forget(object)
                 object.registry = nil
+                if flags.contains(.insertReported), !flags.contains(.deleted) { changes.deleted.append(object) }
             } else {
                 object.turnIntoFault(keepingChanges: false)
-                object.awake(fromSnapshotEvents: .rollback)
-                refreshed.insert(object)
+                object.withoutChangeTracking { object.awake(fromSnapshotEvents: .rollback) }
+                if flags.contains(.deletePropagated) {
+                    changes.inserted.append(object)
+                    refreshed.remove(object)
+                } else {
+                    refreshed.insert(object)
+                }
             }
         }
-        processPendingChanges()
+        isProcessingScheduled = false
+        changes.refreshed = refreshed
+        refreshed = []
+        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
     }
 
-    /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
+    /// Forgets every object, every change and everything that could be undone. Objects that the program still holds
+    /// belong to no context any more.
+    ///
+    /// Posts `NSManagedObjectContextObjectsDidChange` with the IDs of all objects under `NSInvalidatedAllObjectsKey`.
     public final func reset() {
+        undoRecorder?.discard()
+        var invalidated: [NSManagedObjectID] = []
         changed = []
         event = []
         reportedInserts = nil
@@ -151,32 +182,41 @@ extension NSManagedObjectContext {
         readErrors = [:]
         lastBlock = nil
         for object in registry.all {
-            object.flags.subtract([.listed, .inEvent, .updated, .deleted, .insertReported])
+            invalidated.append(object.objectID)
+            object.flags.subtract([
+                .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
+            ])
             registry.forget(object)
             if object.storeIndex != 0 { object.turnIntoFault(keepingChanges: false) }
             object.toMany = []
             object.registry = nil
         }
         NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: [NSInvalidatedAllObjectsKey: true])
+            name: .NSManagedObjectContextObjectsDidChange, object: self,
+            userInfo: [NSInvalidatedAllObjectsKey: invalidated])
     }
 
     /// Brings an object up to date with the store.
     ///
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
-    ///   the changes over it again.
+    ///   the changes over it again, which `awake(fromSnapshotEvents:)` tells the object instead of `awakeFromFetch()`.
     public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-        guard object.registry === registry, object.storeIndex != 0 else { return }
+        guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
         readErrors[object.objectID] = nil
         if flag {
             let wasFault = object.isFault
             object.turnIntoFault(keepingChanges: true)
-            if !wasFault { object.realize() }
+            if !wasFault {
+                object.flags.insert(.refreshing)
+                object.realize()
+                object.flags.remove(.refreshing)
+            }
         } else {
             object.turnIntoFault(keepingChanges: false)
             object.flags.subtract([.updated, .deleted, .deletePropagated])
         }
         refreshed.insert(object)
+        scheduleProcessing()
     }
 
     /// Refreshes all registered objects, keeping their changes.

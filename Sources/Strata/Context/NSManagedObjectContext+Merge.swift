@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object's row has been deleted elsewhere.
-    private func drop(_ object: NSManagedObject) {
+    final func drop(_ object: NSManagedObject) {
         changed.removeAll { $0 === object }
         event.removeAll { $0 === object }
         refreshed.remove(object)
@@ -102,6 +102,8 @@ extension NSManagedObjectContext {
         }
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         object.flags.insert(.gone)
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
         registry.forget(object)
         object.registry = nil
     }

@@ -100,10 +100,13 @@ extension NSManagedObjectContext {
             object.flags.insert(.realized)
             return
         }
-        object.flags.insert(.awaking)
-        object.awakeFromFetch()
-        object.flags.remove(.awaking)
-        if !object.flags.contains(.dirtySlots) { object.overlay?.clearDirty(object.shape) }
+        object.withoutChangeTracking {
+            if object.flags.contains(.refreshing) {
+                object.awake(fromSnapshotEvents: .refresh)
+            } else {
+                object.awakeFromFetch()
+            }
+        }
     }
 
     /// The fault's row is gone.
@@ -156,6 +159,7 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, because: error)
             }
         }
+        let wanted = state.isOrderChanged ? state.order : []
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)
@@ -165,6 +169,12 @@ extension NSManagedObjectContext {
         for object in state.added.objects where state.members.insert(object).inserted && relationship.isOrdered {
             state.order.append(object)
         }
+        if !wanted.isEmpty {
+            // Members that came since the order was made, by a merge, go last.
+            let known = Set(wanted)
+            state.order = wanted.filter(state.members.contains) + state.order.filter { !known.contains($0) }
+        }
+        undoRecorder?.noteLoaded(relationship, state.order, of: owner)
     }
 
     private func storedMembers(

@@ -1,12 +1,13 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Runs a block on the context's queue, later. Pending changes are processed after it.
+    /// Runs a block on the context's queue, later. Pending changes are processed after it, and the undo manager's group
+    /// for the event is closed.
     public final func perform(_ block: @escaping () -> Void) {
         queue.async {
             ContextQueue.with(self) {
                 block()
-                self.processPendingChanges()
+                self.endEvent()
             }
         }
     }
@@ -40,7 +41,7 @@ extension NSManagedObjectContext {
             queue.async {
                 let result = ContextQueue.with(context.value) {
                     let result = Self.result(box.value)
-                    context.value.processPendingChanges()
+                    context.value.endEvent()
                     return result
                 }
                 continuation.resume(returning: UncheckedBox(result))

@@ -23,11 +23,12 @@ extension NSManagedObjectContext {
                 .persistentStoreSave,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
-        precondition(!isSaving, "save() was called from inside of save()")
+        guard !isSaving else { throw SaveFailure.recursiveSave }
         isSaving = true
         defer { isSaving = false }
-        processPendingChanges()
-        guard hasChanges else {
+        try processEverything()
+        guard hasChanges || !required.isEmpty else {
+            if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
             try coordinator.savePendingMetadata()
             return
         }
@@ -36,6 +37,7 @@ extension NSManagedObjectContext {
         try validateChanges()
         let save = ContextSave(self, coordinator)
         try save.prepare()
+        defer { reportDropped() }
         try save.commit()
         try coordinator.savePendingMetadata()
     }
@@ -47,7 +49,9 @@ extension NSManagedObjectContext {
             // Objects that join while willSave runs come in the next round.
             let objects = changed
             objects.forEachUnretained { object in
-                guard object.hasChanges, !object.flags.contains(.willSaveCalled) else { return }
+                guard object.hasChanges, !object.flags.contains(.willSaveCalled),
+                    !object.flags.isSuperset(of: [.inserted, .deleted])
+                else { return }
                 isDone = false
                 object.flags.insert(.willSaveCalled)
                 object.willSave()
@@ -55,19 +59,41 @@ extension NSManagedObjectContext {
             if isDone { return }
             // Objects that changed in or after their willSave get another one, as the last change may need it.
             for object in event { object.flags.remove(.willSaveCalled) }
+            try processEverything()
+        }
+        throw SaveFailure.stillDirty(after: Self.maximumWillSaveRounds)
+    }
+
+    /// Processes pending changes until those who are told of them make no more.
+    private func processEverything() throws {
+        processPendingChanges()
+        var rounds = 1
+        while !event.isEmpty {
+            guard rounds < Self.maximumWillSaveRounds else { throw SaveFailure.stillDirty(after: rounds) }
+            processPendingChanges()
+            rounds += 1
+        }
+    }
+
+    /// Validates every changed object; those that validation changes, again.
+    private func validateChanges() throws {
+        var objects = changed
+        for _ in 0..<Self.maximumWillSaveRounds {
+            try validate(objects)
+            if event.isEmpty { return }
+            objects = event
             processPendingChanges()
         }
         throw CocoaError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "willSave went on changing objects for \(Self.maximumWillSaveRounds) rounds."
+                    "Validation went on changing objects for \(Self.maximumWillSaveRounds) rounds."
             ])
     }
 
-    private func validateChanges() throws {
+    private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
-        let objects = changed
         objects.forEachUnretained { object in
             do {
                 if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
@@ -77,7 +103,7 @@ extension NSManagedObjectContext {
                     try object.validateForInsert()
                 } else if object.isUpdated {
                     try object.validateForUpdate()
-                } else if object.isDeleted {
+                } else if object.isDeleted, !object.flags.contains(.inserted) {
                     try object.validateForDelete()
                 }
             } catch {

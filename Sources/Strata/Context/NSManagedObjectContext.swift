@@ -42,10 +42,23 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }
     }
 
+    /// What records the changes so that they can be undone. Default `nil`: nothing is recorded.
+    ///
+    /// All changes between two times that pending changes are processed are one operation. The context registers it
+    /// with itself as the target when pending changes are processed, which the manager asks for before it opens or
+    /// closes a group, and before it undoes something. Saving keeps what can be undone; ``rollback()``, ``reset()`` and
+    /// setting another manager give it up.
+    open var undoManager: UndoManager? {
+        get { undoRecorder?.manager }
+        set { setUndoManager(newValue) }
+    }
+
     /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
     @exclusivity(unchecked) final var isRetaining = false
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
     final var parentContext: NSManagedObjectContext?
+    /// Records what can be undone; nil without an undo manager.
+    @exclusivity(unchecked) final var undoRecorder: UndoRecorder?
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
@@ -60,6 +73,10 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// The block that a fault was last fired from; the next fault is often its neighbour.
     final var lastBlock: Block?
     final var isProcessingScheduled = false
+    /// Objects that ``detectConflicts(for:)`` was called for.
+    final var required: [NSManagedObject] = []
+    /// Objects whose rows turned out to be gone in the save that runs.
+    final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
@@ -162,7 +179,10 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     }
 
     /// Puts an object into the lists of what has changed.
+    ///
+    /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
+        if let undoRecorder, !object.flags.contains(.inEvent) { undoRecorder.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
             changed.append(object)

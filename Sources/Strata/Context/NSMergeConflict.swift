@@ -1,14 +1,20 @@
 public import Foundation
+import StrataLog
 
 /// An object whose row in the store is newer than the one that its changes are based on.
+///
+/// As between two contexts of one coordinator in Core Data: the object's snapshot is what its changes are based on,
+/// the cached snapshot is what somebody else has saved since.
 open class NSMergeConflict: NSObject {
     /// The object in the context that saves.
     public let sourceObject: NSManagedObject
-    /// The values of the object in the context, by property name.
+    /// The values that the object's changes are based on, by property name: attributes, and the object IDs of to-one
+    /// relationships; `NSNull` for nil. What the context has is in the object itself.
     public let objectSnapshot: [String: Any]?
-    /// The values that the object's changes are based on.
+    /// The values that somebody else has saved; nil when the row has been deleted.
     public let cachedSnapshot: [String: Any]?
-    /// The values in the store; nil when the row has been deleted.
+    /// Of a conflict between a coordinator's cache and its store, the store's values. Strata has no cache between
+    /// them, so its own conflicts have nil.
     public let persistedSnapshot: [String: Any]?
     /// The version in the store, 0 when the row has been deleted.
     public let newVersionNumber: Int
@@ -24,24 +30,50 @@ open class NSMergeConflict: NSObject {
         oldVersionNumber = oldVersion
         self.cachedSnapshot = cachedSnapshot
         self.persistedSnapshot = persistedSnapshot
-        objectSnapshot = source.isDeleted ? nil : source.snapshotValues()
+        objectSnapshot = source.committedSnapshot()
     }
 
     override open var description: String {
-        "NSMergeConflict for \(sourceObject.objectID): object version \(oldVersionNumber), "
-            + "store version \(newVersionNumber)"
+        var text =
+            "NSMergeConflict (\(addressDescription(self))) for \(type(of: sourceObject)) "
+            + "(\(addressDescription(sourceObject))) with objectID '\(sourceObject.objectID)' "
+            + "with oldVersion = \(oldVersionNumber) and newVersion = \(newVersionNumber)"
+        if let persistedSnapshot {
+            text += " and old cached row = \(cachedSnapshot ?? [:]) and new database row = \(persistedSnapshot)"
+        } else {
+            text += " and old object snapshot = \(objectSnapshot ?? [:])"
+            text += cachedSnapshot.map { " and new cached row = \($0)" } ?? " and deleted row"
+        }
+        return text
     }
 }
 
 extension NSManagedObject {
-    /// The attributes and to-one relationships by name, `NSNull` for nil.
+    /// The attributes and to-one relationships (as IDs) by name, `NSNull` for nil.
     final func snapshotValues() -> [String: Any] {
+        snapshot { slot, info in
+            info.relationshipIndex >= 0
+                ? toOneTarget(shape.relationships[info.relationshipIndex])?.objectID : boxedValue(slot)
+        }
+    }
+
+    /// As ``snapshotValues()``, from the row that the object's changes are based on.
+    final func committedSnapshot() -> [String: Any]? {
+        storeIndex == 0 ? nil : committedRow().map { snapshotValues(of: $0) }
+    }
+
+    /// As ``snapshotValues()``, from a row of the object's entity.
+    final func snapshotValues(of row: (block: Block, row: Int)) -> [String: Any] {
+        snapshot { slot, _ in
+            let value = committedValue(slot, row)
+            return (value as? NSManagedObject)?.objectID ?? value
+        }
+    }
+
+    private func snapshot(_ value: (Int, SlotInfo) -> Any?) -> [String: Any] {
         var values: [String: Any] = [:]
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() where !info.isHidden {
-            let value =
-                info.relationshipIndex >= 0
-                ? toOneTarget(shape.relationships[info.relationshipIndex])?.objectID : boxedValue(slot)
-            values[info.name] = value ?? NSNull()
+            values[info.name] = value(slot, info) ?? NSNull()
         }
         return values
     }

@@ -1,6 +1,15 @@
 public import Foundation
 
-/// What a save does about rows that are newer in the store than those that its changes are based on.
+/// What a save does about conflicts with the store: rows that are newer than those that the changes are based on, and
+/// values that must be unique and are not.
+///
+/// A subclass overrides one of the `resolve` methods, examines the conflicts, and calls `super` to have them resolved
+/// as its ``mergeType`` says; then it may change the conflicts' objects further. When the method returns, the save is
+/// tried again with the objects as they are then: an object that the method left alone overwrites the row. When it
+/// throws, the save fails with that error.
+///
+/// Thread rule: a save calls its policy on the context's queue. One policy may serve several contexts, so a subclass
+/// has to guard what it changes.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Unchecked: the only state is constant.
 
@@ -11,27 +20,71 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         mergeType = type
     }
 
-    /// The save fails with error 133020, whose `NSPersistentStoreSaveConflictsErrorKey` has the conflicts.
-    public static let error = NSMergePolicy(merge: .errorMergePolicyType)
-    /// The context's changes of the objects in conflict are given up.
-    public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+    private static let sharedError = NSMergePolicy(merge: .errorMergePolicyType)
+    private static let sharedRollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+    private static let sharedOverwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
+    private static let sharedObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    private static let sharedStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+
+    /// The save fails with error 133020 or 133021, whose `NSPersistentStoreSaveConflictsErrorKey` has the conflicts.
+    open class var error: NSMergePolicy { sharedError }
+    /// The context's changes of the objects in conflict are given up; inserted ones that break a constraint leave the
+    /// context.
+    open class var rollback: NSMergePolicy { sharedRollback }
     /// The whole of each object in conflict is written as the context has it.
-    public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
-    /// Property by property; where both changed, the context's value wins.
-    public static let mergeByPropertyObjectTrump = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
-    /// Property by property; where both changed, the store's value wins.
-    public static let mergeByPropertyStoreTrump = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
+    open class var overwrite: NSMergePolicy { sharedOverwrite }
+    /// Property by property; where both changed, the context's value wins. An inserted object that breaks a constraint
+    /// becomes the stored one with the values that were set.
+    open class var mergeByPropertyObjectTrump: NSMergePolicy { sharedObjectTrump }
+    /// Property by property; where both changed, the store's value wins. An inserted object that breaks a constraint
+    /// becomes the stored one.
+    open class var mergeByPropertyStoreTrump: NSMergePolicy { sharedStoreTrump }
+
+    /// Resolves all conflicts of a save: hands the ``NSMergeConflict``s among them to
+    /// ``resolve(optimisticLockingConflicts:)``, then the ``NSConstraintConflict``s to
+    /// ``resolve(constraintConflicts:)``.
+    ///
+    /// - Throws: what these throw.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let locking = list.compactMap { $0 as? NSMergeConflict }
+        let constraints = list.compactMap { $0 as? NSConstraintConflict }
+        if !locking.isEmpty { try resolve(optimisticLockingConflicts: locking) }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    }
+
+    /// Resolves conflicts with newer rows as ``mergeType`` says.
+    ///
+    /// With any type but the error, a deletion in the store wins over an update; an update in the store is lost to a
+    /// deletion in the context with object trump and overwrite, and brings the object back with the other two.
+    ///
+    /// - Throws: `CocoaError` 133020 with the conflicts if the type is the error; the store's error when a row cannot
+    ///   be read.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        guard !list.isEmpty else { return }
+        if mergeType == .errorMergePolicyType { throw ConflictErrors.merge(list) }
+        for conflict in list { try ObjectMerge.resolve(conflict.sourceObject, mergeType) }
+    }
+
+    /// Resolves conflicts about values that must be unique as ``mergeType`` says.
+    ///
+    /// - Throws: `CocoaError` 133021 with the conflicts if the type is the error; the store's error when a row cannot
+    ///   be read.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        guard !list.isEmpty else { return }
+        if mergeType == .errorMergePolicyType { throw ConflictErrors.constraint(list) }
+        for conflict in list { try ConstraintMerge(mergeType).resolve(conflict) }
+    }
 
     override open var description: String { "NSMergePolicy(\(mergeType))" }
 }
 
 /// As ``NSMergePolicy/error``.
-public let NSErrorMergePolicy: any Sendable = NSMergePolicy.error
+public var NSErrorMergePolicy: AnyObject { NSMergePolicy.error }
 /// As ``NSMergePolicy/rollback``.
-public let NSRollbackMergePolicy: any Sendable = NSMergePolicy.rollback
+public var NSRollbackMergePolicy: AnyObject { NSMergePolicy.rollback }
 /// As ``NSMergePolicy/overwrite``.
-public let NSOverwriteMergePolicy: any Sendable = NSMergePolicy.overwrite
+public var NSOverwriteMergePolicy: AnyObject { NSMergePolicy.overwrite }
 /// As ``NSMergePolicy/mergeByPropertyObjectTrump``.
-public let NSMergeByPropertyObjectTrumpMergePolicy: any Sendable = NSMergePolicy.mergeByPropertyObjectTrump
+public var NSMergeByPropertyObjectTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyObjectTrump }
 /// As ``NSMergePolicy/mergeByPropertyStoreTrump``.
-public let NSMergeByPropertyStoreTrumpMergePolicy: any Sendable = NSMergePolicy.mergeByPropertyStoreTrump
+public var NSMergeByPropertyStoreTrumpMergePolicy: AnyObject { NSMergePolicy.mergeByPropertyStoreTrump }

@@ -6,17 +6,21 @@ final class StoreSave {
     let context: NSManagedObjectContext
     let handle: StoreHandle
     let storeIndex: UInt16
+    unowned let owner: ContextSave
     var changes = ObjectChanges()
     private(set) var receipt: CommitReceipt?
+    /// Whether the changes are in the store.
+    private(set) var isWritten = false
 
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private var transaction: WriteTransaction?
 
-    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {
+    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16, owner: ContextSave) {
         self.context = context
         self.handle = handle
         self.storeIndex = storeIndex
+        self.owner = owner
     }
 
     /// Commits the changes, asking the merge policy about conflicts.
@@ -29,13 +33,14 @@ final class StoreSave {
                 try build()
                 guard let transaction else { return }
                 receipt = try commit(transaction)
+                isWritten = true
                 return
             } catch let error as StoreError where error.code == .conflict {
                 rounds += 1
                 guard rounds <= NSManagedObjectContext.maximumConflictRounds else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
-                try ConflictResolver(context, self).resolve(error.conflicts)
+                try ConflictResolver(context, self).resolve(error)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
@@ -46,7 +51,8 @@ final class StoreSave {
         if let custom = handle.custom {
             return try custom.withLock { try custom.saveAndCommit(transaction, self) }
         }
-        return transaction.isEmpty ? nil : try handle.log.commit(transaction)
+        let committed = try handle.log.commit(transaction)
+        return transaction.isEmpty ? nil : committed
     }
 
     /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
@@ -79,6 +85,20 @@ final class StoreSave {
             try transaction.delete(object.ref, replacing: object.version)
         }
         try links.write(to: transaction)
+        for object in context.required where object.storeIndex == storeIndex && !object.hasChanges {
+            transaction.require(object.ref, at: object.version)
+        }
+    }
+
+    /// The written objects by the references that they have or are going to have.
+    func objectsByRef() -> [ObjectRef: NSManagedObject] {
+        var objects: [ObjectRef: NSManagedObject] = [:]
+        for object in changes.inserted {
+            let isNew = object.storeIndex == 0
+            objects[isNew ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref] = object
+        }
+        for object in changes.updated { objects[object.ref] = object }
+        return objects
     }
 
     /// Brings the objects in line with what was written.

@@ -63,10 +63,11 @@ struct ObjectCopy {
             try copyValues(of: original, to: copy, copies)
         }
         let inserted = ContiguousArray(originals.compactMap { copies[$0.objectID] })
-        try ContextSave(writer, coordinator).reserveKeys(inserted)
-        let save = StoreSave(writer, target, writer.registry.storeIndex(of: target))
+        let owner = ContextSave(writer, coordinator)
+        try owner.reserveKeys(inserted)
+        let save = StoreSave(writer, target, writer.registry.storeIndex(of: target), owner: owner)
         save.changes.inserted = inserted
-        try save.write()
+        try withExtendedLifetime(owner) { try save.write() }
         save.finish()
         var moved: [ObjectRef: ObjectRef] = [:]
         for original in originals { moved[original.ref] = copies[original.objectID]?.ref }

@@ -37,6 +37,11 @@ enum SharedLogs {
         }
     }
 
+    /// How many coordinators have a log; 0 for one that is not shared.
+    static func useCount(_ log: LogStore) -> Int {
+        open.withLock { entries in entries.first { $0.log === log }?.count ?? 0 }
+    }
+
     /// The log in a directory if this process has it open for writing.
     static func existing(_ path: FilePath, in fileSystem: any FileSystem) -> LogStore? {
         guard let place = try? fileSystem.attributes(path) else { return nil }

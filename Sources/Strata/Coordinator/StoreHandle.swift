@@ -14,6 +14,8 @@ final class StoreHandle: Sendable {
     /// Where the rows come from and go to when that is a class of the user's; nil for a log store.
     let custom: CustomStore?
     private let refusesWrites: Atomic<Bool>
+    /// Parallel to the constraints that the log knows.
+    let constraints: [StoreConstraint]
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log
@@ -22,6 +24,9 @@ final class StoreHandle: Sendable {
         self.path = path
         custom = nil
         refusesWrites = Atomic(isReadOnly)
+        constraints = StoreConstraint.all(shapes, map)
+        // Of coordinators that share a log the first says what is unique.
+        if !isReadOnly, SharedLogs.useCount(log) <= 1 { log.enforce(constraints.map(\.unique)) }
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
     }
 
@@ -33,6 +38,8 @@ final class StoreHandle: Sendable {
         self.path = path
         self.custom = custom
         self.identity = identity
+        // As in Core Data, only stores of rows know what is unique.
+        constraints = []
         refusesWrites = Atomic(false)
     }
 

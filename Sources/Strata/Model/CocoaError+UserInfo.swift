@@ -19,6 +19,11 @@ extension CocoaError {
     /// The objects that the error concerns.
     public var affectedObjects: [AnyObject]? { Self.objects(userInfo[NSAffectedObjectsErrorKey]) }
 
+    /// The rows that have changed since they were read, of error 133020.
+    public var persistentStoreSaveConflicts: [NSMergeConflict]? {
+        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+    }
+
     private static func objects(_ value: Any?) -> [AnyObject]? {
         (value as? [Any])?.map { $0 as AnyObject }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// Where one property lies in rows and overlays.
 @usableFromInline
@@ -64,6 +65,7 @@ final class EntityShape: @unchecked Sendable {
     let objectClass: NSManagedObject.Type
     let isAbstract: Bool
     unowned(unsafe) let model: ModelShapes
+    let lazyValidation = AtomicLazyReference<EntityValidation>()
 
     let slots: [SlotInfo]
     /// Parallel to `slots`; never freed, as the shape.
@@ -82,7 +84,6 @@ final class EntityShape: @unchecked Sendable {
     let toOneMask: UnsafePointer<UInt64>
     /// Whether any slot has a default value.
     let hasDefaults: Bool
-    let mandatoryToMany: [Int]
     let toManyCount: Int
 
     init(
@@ -131,9 +132,6 @@ final class EntityShape: @unchecked Sendable {
         mandatory = mask { info in
             if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }
             return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
-        }
-        mandatoryToMany = layout.relationships.indices.filter {
-            layout.relationships[$0].isToMany && !layout.relationships[$0].description.isOptional
         }
         toManyCount = layout.relationships.count { $0.isToMany }
     }
@@ -222,8 +220,9 @@ final class RelationshipShape {
     }
 
     func link(in model: ModelShapes, owner: EntityShape) {
-        guard let name = description.destinationEntity?.name, let shape = model.byName[name] else {
-            preconditionFailure("relationship \(owner.name).\(self.name) has no destination entity in the model")
+        guard let destinationName = description.destinationEntity?.name, let shape = model.byName[destinationName]
+        else {
+            preconditionFailure("relationship \(owner.name).\(name) has no destination entity in the model")
         }
         destination = shape
         if let other = description.inverseRelationship {

@@ -8,10 +8,34 @@ extension NSManagedObject {
         changes { overlay, slot in overlay.isDirty(slot) && !hasCommittedValue(slot, in: overlay) }
     }
 
-    /// The properties that were set since pending changes were last processed, with the values they have now.
+    /// The persistent properties that were set since pending changes were last processed, with the values they had
+    /// before; `NSNull` for nil. While changes are reported, that is what the report is about.
+    ///
+    /// Without an undo manager the values are those that were last fetched or saved, and the defaults of an object that
+    /// was never saved.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
-        guard flags.contains(.inEvent) else { return [:] }
-        return changes { overlay, slot in overlay.isChangedInEvent(slot) }
+        let memento = registry?.context?.undoRecorder?.memento(of: self)
+        let row = storeIndex == 0 ? nil : committedRow()
+        var values: [String: Any] = [:]
+        if let overlay {
+            for slot in 0..<shape.persistentSlotCount {
+                let info = shape.slots[slot]
+                guard overlay.isChangedInEvent(slot), !info.isHidden else { continue }
+                var old = info.defaultValue
+                if let memento, memento.life != .absent {
+                    old = memento.value(slot, of: self)
+                } else if let row {
+                    old = committedValue(slot, row)
+                }
+                values[info.name] = old ?? NSNull()
+            }
+        }
+        for relationship in shape.relationships where relationship.isToMany {
+            guard let state = existingState(relationship), state.isChangedInEvent else { continue }
+            let old = memento?.collection(relationship, of: self)
+            values[relationship.name] = old ?? committedMembers(relationship)
+        }
+        return values
     }
 
     /// Whether a save would write anything of the object: whether a persistent property differs from what is stored.
@@ -38,6 +62,20 @@ extension NSManagedObject {
             }
         }
         return values
+    }
+
+    /// The changed values in words. Other objects are named by their IDs: their descriptions might lead back here.
+    final var changeDescription: String {
+        let entries = changedValues().sorted { $0.key < $1.key }.map { key, value in
+            switch value {
+            case let object as NSManagedObject: "\(key) = \(object.objectID)"
+            case let objects as Set<NSManagedObject>: "\(key) = \(objects.map(\.objectID))"
+            case let objects as NSOrderedSet:
+                "\(key) = \(objects.array.compactMap { ($0 as? NSManagedObject)?.objectID })"
+            default: "\(key) = \(value)"
+            }
+        }
+        return "{\(entries.joined(separator: "; "))}"
     }
 
     private func changes(_ isChanged: (Overlay, Int) -> Bool) -> [String: Any] {
@@ -71,7 +109,14 @@ extension NSManagedObject {
 
     private func committedMembers(_ relationship: RelationshipShape) -> Any {
         let state = loadedState(relationship)
-        return state.members.subtracting(state.added.objects).union(state.removed.objects)
+        let members = state.members.subtracting(state.added.objects).union(state.removed.objects)
+        guard relationship.isOrdered else { return members }
+        // Those that the store has know their place.
+        return NSOrderedSet(
+            array: members.sorted {
+                state.positions[ObjectIdentifier($0), default: .max]
+                    < state.positions[ObjectIdentifier($1), default: .max]
+            })
     }
 
     /// Whether a dirty slot was set to what it was before.

@@ -45,8 +45,8 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
-        state.insert(object, at: index, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.insert(object, at: index, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
     }
@@ -58,8 +58,8 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
-        state.remove(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.remove(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberLeft(inverse, self)
     }
@@ -67,6 +67,7 @@ extension NSManagedObject {
     /// Makes `objects` the members; the order counts for ordered relationships.
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
         let current = toManyMembers(relationship)
+        noteChange(.dirtyToMany)
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
         for object in objects where !current.contains(object) { addToMany(relationship, object) }
@@ -75,22 +76,25 @@ extension NSManagedObject {
             var seen: Set<NSManagedObject> = []
             state.order = objects.filter { seen.insert($0).inserted }
             state.isOrderChanged = true
+            state.isChangedInEvent = true
         }
-        noteChange(.dirtyToMany)
     }
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
-        state.insert(object, isOrdered: relationship.isOrdered)
         noteChange(.dirtyToMany)
+        state.insert(object, isOrdered: relationship.isOrdered)
     }
 
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
-        state(relationship).remove(object, isOrdered: relationship.isOrdered)
+        // To undo the change, the order before it has to be known.
+        let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
+        let state = needsOrder ? loadedState(relationship) : state(relationship)
         noteChange(.dirtyToMany)
+        state.remove(object, isOrdered: relationship.isOrdered)
     }
 
     /// Sets the slot alone.
@@ -150,13 +154,6 @@ extension NSManagedObject {
             target.memberLeft(inverse, self)
         } else if target.toOneTarget(inverse) === self {
             target.writeReference(inverse, nil)
-        }
-    }
-
-    final func validateDenyRules() throws {
-        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
-            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
-            throw ValidationErrors.error(.validationRelationshipDeniedDelete, self, relationship.name)
         }
     }
 }

@@ -14,10 +14,10 @@ extension NSManagedObject {
 
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
     final func noteChange(_ what: ObjectFlags) {
-        guard let context = registry?.context, !flags.contains(.gone) else { return }
+        guard let context = registry?.context, flags.isDisjoint(with: [.gone, .awaking]) else { return }
+        context.list(self)
         flags.insert(what)
         if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
-        context.list(self)
     }
 
     /// Fires the fault. A row that cannot be read leaves the object without values; see ``ObjectFlags/unreadable``.
@@ -39,9 +39,10 @@ extension NSManagedObject {
         flags.insert([.realized, .rowIsCommitted])
     }
 
-    /// Gives up the values; keeps changes only if `keepingChanges`.
+    /// Gives up the values; keeps changes only if `keepingChanges`, as the object does not become a fault then for
+    /// those who look at it.
     final func turnIntoFault(keepingChanges: Bool) {
-        let wasRealized = flags.contains(.realized)
+        let wasRealized = flags.contains(.realized) && !keepingChanges
         if wasRealized { willTurnIntoFault() }
         block = nil
         if let overlay {

@@ -97,8 +97,8 @@ extension NSManagedObject {
     final func prepareToChange(_ slot: Int) {
         if isFault { realize() }
         if overlay == nil { overlay = Overlay.allocate(shape) }
-        if flags.contains(.awaking) { return }
-        noteChange(.dirtySlots)
+        // What is transient needs no new row.
+        noteChange(slot < shape.persistentSlotCount ? .dirtySlots : [])
     }
 }
 

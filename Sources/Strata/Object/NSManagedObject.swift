@@ -89,7 +89,7 @@ open class NSManagedObject: NSObject {
     }
 
     override open var description: String {
-        let state = isFault ? "<fault>" : "\(changedValues())"
+        let state = isFault ? "<fault>" : changeDescription
         return "<\(type(of: self)): \(ObjectIdentifier(self))> (entity: \(shape.name); id: \(objectID); data: \(state))"
     }
 
@@ -156,8 +156,29 @@ open class NSManagedObject: NSObject {
 
     /// Checks the object before it is deleted: nothing may be left of relationships with the deny rule.
     ///
-    /// - Throws: `CocoaError` with code 1600.
+    /// - Throws: `CocoaError` with code 1600; for several relationships 1560.
     open func validateForDelete() throws { try validateDenyRules() }
+
+    /// Checks whether a property could have a value: what the model says about it, then the class's validator of the
+    /// property, if there is one; see ``KeyValidator``. A save calls it for each property of an inserted or updated
+    /// object, if the class overrides it or has validators.
+    ///
+    /// - Parameter value: may be given another value, which then is the one to set. In a save it is set at once, and
+    ///   the object is validated again.
+    /// - Throws: `CocoaError` with a validation code.
+    open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        let rules = shape.validation
+        if let property = rules.key(key) {
+            let given = value.pointee is NSNull ? nil : value.pointee
+            if let given { try rules.checkType(given, property, self) }
+            try rules.check(given, property, self)
+        }
+        if let validator = rules.validator(key) { try validator.body(self, value) }
+    }
+
+    /// The class's methods that validate one property each, by its name: the Swift form of `validate<Key>`. See
+    /// ``KeyValidator``.
+    open class var keyValidators: [String: KeyValidator] { [:] }
 
     // MARK: Key-value coding
 

@@ -44,6 +44,15 @@ struct ObjectFlags: OptionSet, Sendable {
     /// From a custom store, which wants to know when it leaves its context.
     static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
 
+    /// In prepareForDeletion.
+    static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
+
+    /// Part of a save that has just been committed: didSave is due.
+    static let saved = ObjectFlags(rawValue: 1 << 27)
+
+    /// Realized because of a refresh.
+    static let refreshing = ObjectFlags(rawValue: 1 << 26)
+
     /// With all of these a slot can be written without telling anybody.
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.

@@ -15,6 +15,8 @@ final class ToManyState {
     @exclusivity(unchecked) var added = IdentitySet()
     @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
+    /// Whether a member came or left since pending changes were last processed.
+    @exclusivity(unchecked) var isChangedInEvent = false
     /// Where the stored members' links lie (relationships kept by links), or what position they have (ordered ones).
     var links: [ObjectIdentifier: ObjectRef] = [:]
     var positions: [ObjectIdentifier: Int64] = [:]
@@ -23,6 +25,7 @@ final class ToManyState {
 
     /// Records that the object came in. `index` counts only for ordered relationships; nil appends.
     func insert(_ object: NSManagedObject, at index: Int? = nil, isOrdered: Bool) {
+        isChangedInEvent = true
         if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
         guard members.insert(object).inserted, isOrdered else { return }
@@ -31,17 +34,18 @@ final class ToManyState {
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
+        isChangedInEvent = true
         if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
         members.remove(object)
         if isOrdered { order.removeAll { $0 === object } }
     }
 
-    /// Forgets everything that can be read again; keeps the changes.
+    /// Forgets everything that can be read again; keeps the changes, of which the order is one.
     func unload() {
         isLoaded = false
         members = []
-        order = []
+        if !isOrderChanged { order = [] }
         links = [:]
         positions = [:]
     }

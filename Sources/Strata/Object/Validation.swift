@@ -3,37 +3,69 @@ import StrataLog
 
 /// Makes the errors of validation.
 enum ValidationErrors {
+    /// - Parameters:
+    ///   - value: nil for null.
+    ///   - message: nil for the code's own.
     static func error(
-        _ code: CocoaError.Code, _ object: NSManagedObject, _ key: String, value: Any? = nil
+        _ code: CocoaError.Code, _ object: NSManagedObject, _ key: String, value: Any? = nil,
+        predicate: NSPredicate? = nil, message: String? = nil
     ) -> CocoaError {
         var info: [String: Any] = [
-            NSValidationObjectErrorKey: object,
-            NSValidationKeyErrorKey: key,
-            NSLocalizedDescriptionKey: "\(object.shape.name).\(key) is not valid (code \(code.rawValue)).",
+            NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
+            NSValidationValueErrorKey: value ?? NSNull(), NSAffectedObjectsErrorKey: [object],
+            NSLocalizedDescriptionKey: message ?? description(code, key),
         ]
-        if let value { info[NSValidationValueErrorKey] = value }
+        if let predicate { info[NSValidationPredicateErrorKey] = predicate }
         return CocoaError(code, userInfo: info)
+    }
+
+    private static func description(_ code: CocoaError.Code, _ key: String) -> String {
+        switch code {
+        case .validationMissingMandatoryProperty: "\(key) is a required value."
+        case .validationRelationshipLacksMinimumCount: "Too few items in \(key)."
+        case .validationRelationshipExceedsMaximumCount: "Too many items in \(key)."
+        case .validationRelationshipDeniedDelete: "Items cannot be deleted from \(key)."
+        case .validationNumberTooLarge: "\(key) is too large."
+        case .validationNumberTooSmall: "\(key) is too small."
+        case .validationDateTooLate: "\(key) is too late."
+        case .validationDateTooSoon: "\(key) is too soon."
+        case .validationInvalidDate: "\(key) is not a valid date."
+        case .validationStringTooLong: "\(key) is too long."
+        case .validationStringTooShort: "\(key) is too short."
+        default: "\(key) is not valid."
+        }
     }
 
     /// One error for several: itself if there is one, else code 1560 with all in `NSDetailedErrorsKey`.
     static func combined(_ errors: [any Error]) -> (any Error)? {
+        if errors.count <= 1 { return errors.first }
         var all: [any Error] = []
         for error in errors {
-            let details = (error as? CocoaError)?.userInfo[NSDetailedErrorsKey] as? [any Error]
+            let details = (error as NSError).userInfo[NSDetailedErrorsKey] as? [any Error]
             all += details ?? [error]
         }
-        guard all.count > 1 else { return all.first }
-        return CocoaError(.validationMultipleErrors, userInfo: [NSDetailedErrorsKey: all])
+        return CocoaError(
+            .validationMultipleErrors,
+            userInfo: [
+                NSLocalizedDescriptionKey: "Multiple validation errors occurred.",
+                NSDetailedErrorsKey: all.map { $0 as NSError },
+            ])
     }
 }
 
 extension NSManagedObject {
-    /// Checks that what must have a value has one.
+    /// Checks every property.
     ///
-    /// - Complexity: O(1) for 64 properties when nothing is missing.
+    /// - Complexity: O(1) for 64 properties when nothing is missing, plus the predicates, counts and validators that
+    ///   the entity has.
     final func validateProperties() throws {
-        let shape = shape
+        let rules = shape.validation
+        if rules.asksForEachKey {
+            try validateEachKey(rules)
+            return
+        }
         var errors: [any Error] = []
+        let shape = shape
         for group in 0..<shape.groupCount where shape.mandatory[group] != 0 {
             var missing = shape.mandatory[group] & ~present(group)
             while missing != 0 {
@@ -42,12 +74,60 @@ extension NSManagedObject {
                 errors.append(ValidationErrors.error(.validationMissingMandatoryProperty, self, info.name))
             }
         }
-        for index in shape.mandatoryToMany where toManyCount(shape.relationships[index]) == 0 {
-            errors.append(
-                ValidationErrors.error(.validationMissingMandatoryProperty, self, shape.relationships[index].name))
+        if !rules.keys.isEmpty {
+            for key in rules.keys {
+                do {
+                    try rules.check(validatedValue(key), key, self, mandatory: key.isToMany)
+                } catch {
+                    errors.append(error)
+                }
+            }
         }
-        if errors.isEmpty { return }
         if let error = ValidationErrors.combined(errors) { throw error }
+    }
+
+    /// Asks ``validateValue(_:forKey:)`` about every property; a value that it puts in place of the one it was given
+    /// is set.
+    private func validateEachKey(_ rules: EntityValidation) throws {
+        var errors: [any Error] = []
+        for key in rules.allKeys {
+            let value = validatedValue(key)
+            let given = value.map { $0 as AnyObject }
+            var result = given
+            do {
+                try validateValue(&result, forKey: key.name)
+            } catch {
+                errors.append(error)
+                continue
+            }
+            if result === given || isSame(result, given) { continue }
+            setValue(result, forKey: key.name)
+        }
+        if let error = ValidationErrors.combined(errors) { throw error }
+    }
+
+    private func isSame(_ a: AnyObject?, _ b: AnyObject?) -> Bool {
+        guard let a = a as? NSObject, let b = b as? NSObject else { return false }
+        return a.isEqual(b)
+    }
+
+    /// The value to be checked; a target that is deleted is none.
+    private func validatedValue(_ key: EntityValidation.Key) -> Any? {
+        switch key.place {
+        case .slot(let slot):
+            let index = shape.slots[slot].relationshipIndex
+            if index < 0 { return boxedValue(slot) }
+            return toOneTarget(shape.relationships[index]).flatMap { $0.isDeleted ? nil : $0 }
+        case .toMany(let index):
+            // Without predicates only the number of members counts, and that is known without reading them.
+            let relationship = shape.relationships[index]
+            if key.predicates.isEmpty, !shape.validation.asksForEachKey {
+                return ValidatedCount(count: toManyCount(relationship))
+            }
+            return keyedValue(relationship.name)
+        case .fetched:
+            return nil
+        }
     }
 
     /// The mandatory slots of a group of 64 that have a value; a deleted target is none.
@@ -76,4 +156,24 @@ extension NSManagedObject {
         }
         return values
     }
+
+    /// Checks that nothing is left of the relationships whose delete rule is deny.
+    final func validateDenyRules() throws {
+        let denying = shape.validation.denying
+        if denying.isEmpty { return }
+        var errors: [any Error] = []
+        for index in denying {
+            let relationship = shape.relationships[index]
+            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
+            errors.append(
+                ValidationErrors.error(
+                    .validationRelationshipDeniedDelete, self, relationship.name, value: keyedValue(relationship.name)))
+        }
+        if let error = ValidationErrors.combined(errors) { throw error }
+    }
+}
+
+/// Stands for the members of a to-many relationship where only their number is asked for.
+struct ValidatedCount {
+    var count: Int
 }

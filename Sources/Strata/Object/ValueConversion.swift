@@ -16,6 +16,11 @@ enum ValueConversion {
         return converted
     }
 
+    /// Whether a value that is not nil could be set.
+    static func accepts(_ value: Any, _ kind: SlotKind) -> Bool {
+        flattened(value).map { converted($0, kind) != nil } ?? true
+    }
+
     /// An optional inside of `Any` counts as what it wraps.
     private static func flattened(_ value: Any?) -> Any? {
         guard let value else { return nil }

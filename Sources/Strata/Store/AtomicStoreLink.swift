@@ -71,10 +71,11 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
                     }
                 }
             }
-            let save = StoreSave(context, handle, context.registry.storeIndex(of: handle))
+            let owner = ContextSave(context, coordinator)
+            let save = StoreSave(context, handle, context.registry.storeIndex(of: handle), owner: owner)
             save.changes.inserted = ContiguousArray(
                 objects.values.sorted { $0.version.location.rawValue < $1.version.location.rawValue })
-            try save.writeToLog()
+            try withExtendedLifetime(owner) { try save.writeToLog() }
             context.changed = []
             context.event = []
         }

@@ -132,9 +132,15 @@ class CustomStore: @unchecked Sendable {
         }
         try save.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
         try save.changes.deleted.forEach(check)
+        try lockedObjects(save).forEach(check)
         if !conflicts.isEmpty {
             throw StoreError(.conflict, "rows have changed since they were read", conflicts: conflicts)
         }
+    }
+
+    /// Objects that the save does not change but that nobody else may have changed.
+    final func lockedObjects(_ save: StoreSave) -> [NSManagedObject] {
+        save.context.required.filter { $0.storeIndex == save.storeIndex && !$0.hasChanges }
     }
 
     /// The new objects get their permanent IDs, before the store sees them.

@@ -123,7 +123,7 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         makePermanent(save)
         let request = NSSaveChangesRequest(
             inserted: Set(save.changes.inserted), updated: Set(save.changes.updated),
-            deleted: Set(save.changes.deleted), locked: [])
+            deleted: Set(save.changes.deleted), locked: Set(lockedObjects(save)))
         do {
             _ = try execute(request, in: save.context)
         } catch let error as CocoaError {

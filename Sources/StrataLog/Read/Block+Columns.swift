@@ -13,8 +13,11 @@ private struct Chunk {
 
 extension Block {
     /// Checks that the descriptors agree with the header, and decodes keys and row sequences.
-    func prepareColumns() throws(StoreError) {
+    ///
+    /// - Returns: What the columns take beside the stored bytes once all are decoded.
+    func prepareColumns() throws(StoreError) -> Int {
         var decoded = 0
+        var owned = 0
         for slot in 0..<slotCount {
             let descriptor = try descriptor(slot)
             let kind = layout.slots[slot].kind
@@ -22,6 +25,7 @@ extension Block {
             // Neither product overflows: rows, widths and lengths are at most 32 bits.
             decoded +=
                 kind.fixedWidth > 0 ? rowCount * kind.fixedWidth : (rowCount + 1) * 4 + descriptor.rawLength
+            owned += ownedByteCount(descriptor)
         }
         guard decoded == header.decodedByteCount else { throw damaged("columns that do not add up") }
         var column = -header.internalColumnCount
@@ -39,6 +43,16 @@ extension Block {
             }
         }
         try checkKeys()
+        return owned
+    }
+
+    /// What a column takes beside the stored bytes once it is decoded.
+    private func ownedByteCount(_ descriptor: ColumnDescriptor) -> Int {
+        let isCompressed = descriptor.flags.contains(.compressed)
+        let width = descriptor.kind.fixedWidth
+        if descriptor.flags.contains(.allNull) { return rowCount * max(width, 4) + rowCount / 8 + 16 }
+        if width == 0 { return (rowCount + 1) * 4 + (isCompressed ? descriptor.rawLength : 0) }
+        return descriptor.encoding == .raw && !isCompressed ? 0 : rowCount * width
     }
 
     /// The descriptor of a slot, or of an internal column (negative), with its bounds checked.

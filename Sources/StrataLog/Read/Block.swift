@@ -17,7 +17,7 @@ public final class Block: @unchecked Sendable {
     /// Of the transaction (or compaction) that wrote the block.
     public let blockSequence: UInt64
     /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
-    package let estimatedByteCount: Int
+    package private(set) var estimatedByteCount = 0
 
     let layout: EntityLayout
     let header: BlockHeader
@@ -123,12 +123,11 @@ public final class Block: @unchecked Sendable {
         owned.initialize(repeating: nil, count: slots)
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
         let internals = header.internalColumnCount * rows * 8
-        let bitmaps = header.flags.contains(.plain) ? 0 : slots
-        estimatedByteCount = bytes.capacity + header.decodedByteCount + internals + slots * perSlot + bitmaps + 256
+        estimatedByteCount = bytes.capacity + internals + slots * perSlot + 256
         if header.flags.contains(.plain) {
             try preparePlain()
         } else {
-            try prepareColumns()
+            estimatedByteCount += try prepareColumns()
         }
     }
 

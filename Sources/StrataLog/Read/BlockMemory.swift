@@ -5,8 +5,8 @@ internal import Synchronization
 ///
 /// One stretch of address space as long as the cache's budget, on large pages where the system has them: a block that
 /// is read costs no page faults (which cost more than reading it), and a look-up in a cache of hundreds of megabytes
-/// misses the processor's page tables less. It is divided into units of 1 KiB by a bitmap, lowest first, so that no
-/// more of it is touched than is in use at a time. What does not fit comes from the heap.
+/// misses the processor's page tables less. It is divided into units of 1 KiB by a bitmap, lowest first as long as
+/// something is free near the lowest free unit, so that hardly more of it is touched than is in use at a time. What does not fit comes from the heap.
 ///
 /// Unchecked: the bitmaps are guarded by the mutex; everything else is constant.
 final class BlockMemory: @unchecked Sendable {
@@ -62,6 +62,9 @@ struct UnitMap: ~Copyable {
     private let ends: UnsafeMutablePointer<UInt64>
     /// No unit below this word is free.
     private var firstFreeWord = 0
+    /// Where the last search that went far ended.
+    private var cursor = 0
+    private static let nearWords = 64
 
     init(count: Int) {
         precondition(count > 0 && count % 64 == 0)
@@ -79,11 +82,23 @@ struct UnitMap: ~Copyable {
 
     /// Takes neighbouring units and returns the first; nil when there are not as many together.
     mutating func take(_ needed: Int) -> Int? {
+        while firstFreeWord < wordCount, used[firstFreeWord] == .max { firstFreeWord += 1 }
+        // Between many small holes the search goes on where the last one ended instead of trying them all each time.
+        let near = min(wordCount, firstFreeWord + Self.nearWords + needed / 64)
+        if let first = search(firstFreeWord, near, needed) { return first }
+        let start = max(cursor, firstFreeWord)
+        guard let first = search(start, wordCount, needed) ?? search(firstFreeWord, wordCount, needed) else {
+            return nil
+        }
+        cursor = first >> 6
+        return first
+    }
+
+    /// Searches the words from `word` up to, not including, `end`.
+    private mutating func search(_ word: Int, _ end: Int, _ needed: Int) -> Int? {
+        var word = word
         var length = 0
-        var word = firstFreeWord
-        while word < wordCount, used[word] == .max { word += 1 }
-        firstFreeWord = word
-        while word < wordCount {
+        while word < end {
             let bits = used[word]
             if bits == 0 {
                 length += 64
@@ -93,8 +108,7 @@ struct UnitMap: ~Copyable {
             } else {
                 var bit = 0
                 while bit < 64 {
-                    let rest = bits >> UInt64(bit)
-                    let free = min(rest.trailingZeroBitCount, 64 - bit)
+                    let free = min((bits >> UInt64(bit)).trailingZeroBitCount, 64 - bit)
                     length += free
                     bit += free
                     if length >= needed { return mark(from: word * 64 + bit - length, needed) }

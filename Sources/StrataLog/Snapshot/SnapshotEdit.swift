@@ -44,6 +44,12 @@ struct SnapshotEdit {
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
         let published = base.end
+        for (ref, version) in transaction.required {
+            let current = try withIndex(ofEntity: ref.entity) { index throws(StoreError) in
+                try index.location(of: ref.key)
+            }
+            if current != version.location { conflicts.append(ref) }
+        }
         for writer in transaction.writers {
             let source = transaction.source
             for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {

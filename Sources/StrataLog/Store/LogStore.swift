@@ -26,6 +26,7 @@ public final class LogStore: Sendable {
     /// What many threads ask for and few change.
     struct SharedState {
         var facts: StoreFacts
+        var uniqueRules: UniqueRules?
         /// Next primary key by root entity, beyond those only reserved.
         var nextKeys: [UInt16: UInt64]
         var isClosed = false
@@ -119,7 +120,19 @@ public final class LogStore: Sendable {
 
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
-        WriteTransaction(source: source, schema: newestSchema)
+        WriteTransaction(
+            source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules })
+    }
+
+    /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
+    /// stored: whoever opens the store says what they are. Objects that are alike already stay.
+    ///
+    /// Call it before the first ``makeTransaction()``.
+    public func enforce(_ constraints: [UniqueConstraint]) {
+        guard !constraints.isEmpty else { return }
+        let rules = UniqueRules(constraints)
+        writer.withLock { $0?.uniqueness = UniquenessIndex(rules) }
+        state.withLock { $0.uniqueRules = rules }
     }
 
     /// Commits all of the transaction or nothing, as durably as the options say.
@@ -136,6 +149,14 @@ public final class LogStore: Sendable {
         transaction.isSpent = true
         if transaction.isEmpty {
             let snapshot = snapshot
+            var stale: [ObjectRef] = []
+            for (ref, version) in transaction.required where try snapshot.locate(ref) != version.location {
+                stale.append(ref)
+            }
+            guard stale.isEmpty else {
+                throw StoreError(
+                    .conflict, "\(stale.count) objects were changed or deleted since they were read", conflicts: stale)
+            }
             return CommitReceipt(
                 sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds, snapshot: snapshot)
         }

@@ -12,7 +12,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case locked
         /// The store was opened read-only, or refuses writes after a flush failed twice.
         case readOnly
-        /// Rows changed since they were read; see ``StoreError/conflicts``. Nothing was written.
+        /// Rows changed since they were read, see ``StoreError/conflicts``, or would have values that other rows have,
+        /// see ``StoreError/uniqueConflicts``. Nothing was written.
         case conflict
         /// A row, a value or a transaction is over a limit of the format.
         case tooLarge
@@ -34,10 +35,12 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     public var segment: UInt32?
     public var offset: Int?
     public var conflicts: [ObjectRef]
+    /// With ``Code/conflict``: rows whose values must be unique and are not.
+    public var uniqueConflicts: [UniqueConflict]
 
     public init(
         _ code: Code, _ message: String, errno: Errno? = nil, path: String? = nil, segment: UInt32? = nil,
-        offset: Int? = nil, conflicts: [ObjectRef] = []
+        offset: Int? = nil, conflicts: [ObjectRef] = [], uniqueConflicts: [UniqueConflict] = []
     ) {
         self.code = code
         self.message = message
@@ -46,6 +49,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.segment = segment
         self.offset = offset
         self.conflicts = conflicts
+        self.uniqueConflicts = uniqueConflicts
     }
 
     public var description: String {

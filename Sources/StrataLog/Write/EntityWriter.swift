@@ -43,6 +43,11 @@ public final class EntityWriter {
     /// For each slot its position in `postingSlots`.
     private let postingIndexes: [Int?]
     private let preservedSlots: [Int]
+    /// The constraints that bind the entity's rows.
+    private let constraints: [Int]
+    /// Whether the row being written may have other values than before, as far as constraints go.
+    @exclusivity(unchecked) private var changesUnique = false
+    private var changedConstraints: [Int] = []
     @usableFromInline let keepsPostings: Bool
     /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
     @exclusivity(unchecked) private var replacedTargets: [ObjectRef]
@@ -55,6 +60,7 @@ public final class EntityWriter {
         self.schemaVersion = schemaVersion
         postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
+        constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
         var indexes = [Int?](repeating: nil, count: layout.slots.count)
         for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
@@ -101,6 +107,7 @@ public final class EntityWriter {
         begin(inserts, key: key)
         insertedKeys.append(key)
         isInserting = true
+        changesUnique = !constraints.isEmpty
     }
 
     /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
@@ -112,11 +119,40 @@ public final class EntityWriter {
         if keepsPostings {
             try readReplacedTargets(replacing, changed: changed)
         }
+        changesUnique = false
+        changedConstraints = []
+        if !constraints.isEmpty { try giveUpValues(key, replacing, changed: changed) }
         begin(updates, key: key)
         updated.keys.append(key)
         updated.replacing.append(replacing)
         updated.changed.append(changed)
         isInserting = false
+    }
+
+    /// Notes the values that must be unique and that an update (or, without `changed`, a deletion) gives up.
+    private func giveUpValues(_ key: UInt64, _ version: RowVersion, changed: SlotSet?) throws(StoreError) {
+        guard let changes = transaction.uniqueChanges else { return }
+        var row: Row?
+        for constraint in constraints {
+            let slots = changes.rules.constraints[constraint].slots
+            if let changed, !slots.contains(where: { changed.contains($0) }) { continue }
+            if row == nil { row = try transaction.source.row(at: version.location) }
+            guard let row else { return }
+            try changes.remove(
+                constraint, ObjectRef(entity: layout.id, key: key), row, reading: transaction.source)
+            changedConstraints.append(constraint)
+            changesUnique = true
+        }
+    }
+
+    /// Notes the values of the row being written that must be unique.
+    private func takeValues() {
+        changesUnique = false
+        guard let changes = transaction.uniqueChanges else { return }
+        let ref = ObjectRef(entity: layout.id, key: currentKey)
+        for constraint in isInserting ? constraints : changedConstraints {
+            changes.add(constraint, ref, openRow: row.memory.pointee, in: transaction)
+        }
     }
 
     private func begin(_ block: OpenBlock, key: UInt64) {
@@ -231,6 +267,7 @@ public final class EntityWriter {
     @discardableResult
     public func endRow() -> RowTicket {
         if keepsPostings { changePostings() }
+        if changesUnique { takeValues() }
         guard let open else { preconditionFailure("no row was begun") }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
@@ -269,6 +306,10 @@ public final class EntityWriter {
                 }
             }
             if !preservedSlots.isEmpty { try preserve(row, key: key) }
+        }
+        if !constraints.isEmpty {
+            try giveUpValues(key, replacing, changed: nil)
+            changesUnique = false
         }
         deleted.keys.append(key)
         deleted.replacing.append(replacing)

@@ -27,6 +27,7 @@ struct GroupCommit {
             do throws(StoreError) {
                 try commitNext(&remaining, &accepted, publish)
             } catch {
+                writer.uniqueness?.settle(isCommitted: false)
                 for entry in accepted { entry.request.result = .failure(error) }
                 if accepted.isEmpty, let first = remaining.popFirst() { first.result = .failure(error) }
             }
@@ -54,6 +55,14 @@ struct GroupCommit {
                     throw StoreError(
                         .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
                         conflicts: conflicts)
+                }
+                if let changes = transaction.uniqueChanges, let index = writer.uniqueness {
+                    let doubles = try index.admit(changes, over: base)
+                    guard doubles.isEmpty else {
+                        throw StoreError(
+                            .conflict, "\(doubles.count) objects have values that must be unique and are not",
+                            uniqueConflicts: doubles)
+                    }
                 }
             } catch {
                 request.result = .failure(error)
@@ -109,6 +118,7 @@ struct GroupCommit {
     private mutating func finish(_ snapshot: Snapshot, _ accepted: [Accepted], _ publish: (Snapshot) -> Void) {
         base = snapshot
         publish(snapshot)
+        writer.uniqueness?.settle(isCommitted: true)
         writer.noteCommits(accepted.count)
         for entry in accepted {
             entry.request.result = .success(

@@ -45,6 +45,8 @@ final class LogWriter: @unchecked Sendable {
     /// The open segment's; kept, because making one costs more than the rest of a small write.
     private var path: FilePath
     private var preallocatedEnd: Int
+    /// Nil when the store has no constraints.
+    var uniqueness: UniquenessIndex?
     /// The segment's end could not be put in order after a failed write: go on in a new one.
     private var mustLeaveSegment = false
     /// A flush of the segment failed: it must not be flushed again.

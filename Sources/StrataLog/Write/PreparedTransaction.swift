@@ -25,6 +25,7 @@ final class PreparedTransaction {
                     "the transaction changes object \(key) of entity \(writer.layout.id) more than once")
             }
         }
+        if let error = transaction.uniqueChanges?.error { throw error }
         transaction.finishEncoding()
         self.transaction = transaction
         var body = TransactionBody()

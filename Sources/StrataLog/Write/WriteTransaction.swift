@@ -17,11 +17,16 @@ public final class WriteTransaction {
     private(set) var accumulators: [PostingsAccumulator] = []
     private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
     private let pool = EncodingPool()
+    /// Nil when the store has no constraints.
+    let uniqueChanges: UniqueChanges?
+    /// Rows that must still be there when the transaction is committed, though it leaves them alone.
+    private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
     var isSpent = false
 
-    init(source: BlockSource, schema: NumberedSchema) {
+    init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil) {
         self.source = source
         numberedSchema = schema
+        uniqueChanges = uniqueRules.map { UniqueChanges($0) }
     }
 
     public var isEmpty: Bool {
@@ -48,6 +53,12 @@ public final class WriteTransaction {
     ///   was not recorded.
     public func delete(_ ref: ObjectRef, replacing: RowVersion) throws(StoreError) {
         try writer(for: ref.entity).delete(key: ref.key, replacing: replacing)
+    }
+
+    /// Makes the commit fail with a conflict if the object's row is no longer the one that was read, though the
+    /// transaction does not write it.
+    public func require(_ ref: ObjectRef, at version: RowVersion) {
+        required.append((ref, version))
     }
 
     /// Where a row was written.
@@ -85,6 +96,12 @@ public final class WriteTransaction {
     func addLargeValue(_ bytes: UnsafeRawBufferPointer) -> ExternalValue {
         largeValues.append((LargeValue.encode(bytes), bytes.count))
         return .pending(number: UInt32(largeValues.count - 1), byteCount: UInt64(bytes.count))
+    }
+
+    /// The bytes of a value that the transaction set aside or took over.
+    func largeValue(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
+        guard let number = value.pendingNumber else { return try source.read(value) }
+        return largeValues[Int(number)].bytes.withUnsafeBytes { LargeValue.decode($0) } ?? []
     }
 
     /// Encodes what is left. Every job has its block when this returns.

@@ -95,8 +95,8 @@ import Testing
             let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
             let conflict = try #require(conflicts?.first)
             #expect(conflict.sourceObject === mine && conflict.newVersionNumber > conflict.oldVersionNumber)
-            #expect(conflict.persistedSnapshot?["name"] as? String == "theirs")
-            #expect(conflict.cachedSnapshot?["name"] as? String == "start")
+            #expect(conflict.cachedSnapshot?["name"] as? String == "theirs")
+            #expect(conflict.objectSnapshot?["name"] as? String == "start")
             #expect(mine.age == 50 && mine.isUpdated)
         }
     }

@@ -202,4 +202,29 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: StoreKind.allCases) func aFriendOfItself(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let (a, b) = (Employee(context: context), Employee(context: context))
+            a.setValue([a, b] as Set<NSManagedObject>, forKey: "friends")
+            a.setValue([b] as Set<NSManagedObject>, forKey: "friends")
+            a.setValue([a, b] as Set<NSManagedObject>, forKey: "friends")
+            try context.save()
+            func friends(_ object: NSManagedObject) throws -> Int {
+                let copy = try store.context().existingObject(with: object.objectID)
+                return (copy.value(forKey: "friends") as? Set<NSManagedObject>)?.count ?? -1
+            }
+            #expect(try friends(a) == 2 && friends(b) == 1)
+            a.setValue([b] as Set<NSManagedObject>, forKey: "friends")
+            try context.save()
+            #expect(try friends(a) == 1 && friends(b) == 1)
+            // Either end may take the friendship back.
+            b.setValue([] as Set<NSManagedObject>, forKey: "friends")
+            #expect((a.value(forKey: "friends") as? Set<NSManagedObject>)?.isEmpty == true)
+            try context.save()
+            #expect(try friends(a) == 0 && friends(b) == 0)
+        }
+    }
 }

@@ -192,10 +192,11 @@ import Testing
             let id = store.newObjectID(for: entity, referenceObject: "E1")
             let ada = try #require(try context.existingObject(with: id) as? Employee)
             #expect(ada.name == "Ada" && ada.age == 36)
-            #expect(service.calls == ["values E1"])
+            let asked = { service.calls.filter { $0.hasPrefix("values") } }
+            #expect(asked() == ["values E1"])
             context.refresh(ada, mergeChanges: false)
             #expect(ada.age == 36)
-            #expect(service.calls == ["values E1", "values E1"])
+            #expect(asked() == ["values E1", "values E1"])
         }
     }
 

@@ -2,7 +2,7 @@ import CoreData
 
 /// Names every symbol of the group "context" with its signature, so that none can vanish. Never run.
 enum SurfaceContext {
-    static func nsManagedObjectContext() {
+    static func nsManagedObjectContext1() {
         _ = { (a0: NSManagedObjectContextConcurrencyType) -> NSManagedObjectContext in
             NSManagedObjectContext(concurrencyType: a0)
         }
@@ -14,6 +14,8 @@ enum SurfaceContext {
         }
         _ = { (object: NSManagedObjectContext) -> String? in object.name }
         _ = { (object: NSManagedObjectContext, value: String?) -> Void in object.name = value }
+        _ = { (object: NSManagedObjectContext) -> UndoManager? in object.undoManager }
+        _ = { (object: NSManagedObjectContext, value: UndoManager?) -> Void in object.undoManager = value }
         _ = { (object: NSManagedObjectContext) -> Bool in object.hasChanges }
         _ = { (object: NSManagedObjectContext) -> NSMutableDictionary in object.userInfo }
         _ = { (object: NSManagedObjectContext) -> NSManagedObjectContextConcurrencyType in object.concurrencyType }
@@ -38,6 +40,8 @@ enum SurfaceContext {
         _ = { (object: NSManagedObjectContext) -> Set<NSManagedObject> in object.updatedObjects }
         _ = { (object: NSManagedObjectContext) -> Set<NSManagedObject> in object.deletedObjects }
         _ = { (object: NSManagedObjectContext) -> Set<NSManagedObject> in object.registeredObjects }
+        _ = { (object: NSManagedObjectContext) -> Void in object.undo() }
+        _ = { (object: NSManagedObjectContext) -> Void in object.redo() }
         _ = { (object: NSManagedObjectContext) -> Void in object.reset() }
         _ = { (object: NSManagedObjectContext) -> Void in object.rollback() }
         _ = { (object: NSManagedObjectContext) throws -> Void in try object.save() }
@@ -55,6 +59,9 @@ enum SurfaceContext {
         }
         _ = { (object: NSManagedObjectContext) -> TimeInterval in object.stalenessInterval }
         _ = { (object: NSManagedObjectContext, value: TimeInterval) -> Void in object.stalenessInterval = value }
+    }
+
+    static func nsManagedObjectContext2() {
         _ = { (object: NSManagedObjectContext, a0: [NSManagedObject]) throws -> Void in
             try object.obtainPermanentIDs(for: a0)
         }

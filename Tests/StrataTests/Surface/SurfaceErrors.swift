@@ -50,6 +50,7 @@ enum SurfaceErrors {
         _ = { () -> CocoaError.Code in CocoaError.externalRecordImport }
         _ = { (object: CocoaError) -> [AnyObject]? in object.affectedStores }
         _ = { (object: CocoaError) -> [AnyObject]? in object.affectedObjects }
+        _ = { (object: CocoaError) -> [NSMergeConflict]? in object.persistentStoreSaveConflicts }
     }
 
     static func cocoaErrorMemberCode1() {

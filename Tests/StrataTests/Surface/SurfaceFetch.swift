@@ -45,6 +45,10 @@ enum SurfaceFetch {
         _ = { (object: NSFetchRequest<NSManagedObject>, value: [NSPersistentStore]?) -> Void in
             object.affectedStores = value
         }
+        _ = { (object: NSFetchRequest<NSManagedObject>) -> NSFetchRequestResultType in object.resultType }
+        _ = { (object: NSFetchRequest<NSManagedObject>, value: NSFetchRequestResultType) -> Void in
+            object.resultType = value
+        }
         _ = { (object: NSFetchRequest<NSManagedObject>) -> Bool in object.includesSubentities }
         _ = { (object: NSFetchRequest<NSManagedObject>, value: Bool) -> Void in object.includesSubentities = value }
         _ = { (object: NSFetchRequest<NSManagedObject>) -> Bool in object.includesPropertyValues }

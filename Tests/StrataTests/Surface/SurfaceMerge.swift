@@ -3,6 +3,7 @@ import CoreData
 /// Names every symbol of the group "merge" with its signature, so that none can vanish. Never run.
 enum SurfaceMerge {
     static func nsManagedObjectContext() {
+        _ = { (object: NSManagedObjectContext, a0: NSManagedObject) -> Void in object.detectConflicts(for: a0) }
         _ = { (object: NSManagedObjectContext) -> Any in object.mergePolicy }
         _ = { (object: NSManagedObjectContext, value: Any) -> Void in object.mergePolicy = value }
         _ = { (object: NSManagedObjectContext, a0: Notification) -> Void in object.mergeChanges(fromContextDidSave: a0)
@@ -13,6 +14,24 @@ enum SurfaceMerge {
         _ = { (object: NSManagedObjectContext) -> Bool in object.automaticallyMergesChangesFromParent }
         _ = { (object: NSManagedObjectContext, value: Bool) -> Void in
             object.automaticallyMergesChangesFromParent = value
+        }
+    }
+
+    static func nsConstraintConflict() {
+        _ = NSConstraintConflict.self
+        _ = { (object: NSConstraintConflict) -> NSObject in object }
+        _ = { (object: NSConstraintConflict) -> [String] in object.constraint }
+        _ = { (object: NSConstraintConflict) -> [String: Any] in object.constraintValues }
+        _ = { (object: NSConstraintConflict) -> NSManagedObject? in object.databaseObject }
+        _ = { (object: NSConstraintConflict) -> [String: Any]? in object.databaseSnapshot }
+        _ = { (object: NSConstraintConflict) -> [NSManagedObject] in object.conflictingObjects }
+        _ = { (object: NSConstraintConflict) -> [[AnyHashable: Any]] in object.conflictingSnapshots }
+        _ = {
+            (
+                a0: [String], a1: NSManagedObject?, a2: [AnyHashable: Any]?, a3: [NSManagedObject], a4: [Any]
+            ) -> NSConstraintConflict in
+            NSConstraintConflict(
+                constraint: a0, database: a1, databaseSnapshot: a2, conflicting: a3, conflictingSnapshots: a4)
         }
     }
 
@@ -40,6 +59,13 @@ enum SurfaceMerge {
         _ = { () -> NSMergePolicy in NSMergePolicy.mergeByPropertyStoreTrump }
         _ = { (object: NSMergePolicy) -> NSMergePolicyType in object.mergeType }
         _ = { (a0: NSMergePolicyType) -> NSMergePolicy in NSMergePolicy(merge: a0) }
+        _ = { (object: NSMergePolicy, a0: [Any]) throws -> Void in try object.resolve(mergeConflicts: a0) }
+        _ = { (object: NSMergePolicy, a0: [NSMergeConflict]) throws -> Void in
+            try object.resolve(optimisticLockingConflicts: a0)
+        }
+        _ = { (object: NSMergePolicy, a0: [NSConstraintConflict]) throws -> Void in
+            try object.resolve(constraintConflicts: a0)
+        }
     }
 
     static func nsMergePolicyType() {
@@ -53,5 +79,13 @@ enum SurfaceMerge {
         _ = { () -> NSMergePolicyType in .mergeByPropertyObjectTrumpMergePolicyType }
         _ = { () -> NSMergePolicyType in .overwriteMergePolicyType }
         _ = { () -> NSMergePolicyType in .rollbackMergePolicyType }
+    }
+
+    static func global() {
+        _ = { () -> AnyObject in NSErrorMergePolicy }
+        _ = { () -> AnyObject in NSMergeByPropertyStoreTrumpMergePolicy }
+        _ = { () -> AnyObject in NSMergeByPropertyObjectTrumpMergePolicy }
+        _ = { () -> AnyObject in NSOverwriteMergePolicy }
+        _ = { () -> AnyObject in NSRollbackMergePolicy }
     }
 }

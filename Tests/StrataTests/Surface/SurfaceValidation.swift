@@ -3,6 +3,9 @@ import CoreData
 /// Names every symbol of the group "validation" with its signature, so that none can vanish. Never run.
 enum SurfaceValidation {
     static func nsManagedObject() {
+        _ = { (object: NSManagedObject, a0: AutoreleasingUnsafeMutablePointer<AnyObject?>, a1: String) throws -> Void in
+            try object.validateValue(a0, forKey: a1)
+        }
         _ = { (object: NSManagedObject) throws -> Void in try object.validateForDelete() }
         _ = { (object: NSManagedObject) throws -> Void in try object.validateForInsert() }
         _ = { (object: NSManagedObject) throws -> Void in try object.validateForUpdate() }

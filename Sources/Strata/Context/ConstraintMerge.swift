@@ -1,0 +1,169 @@
+import Foundation
+import StrataLog
+
+/// Resolves conflicts about values that must be unique, as the types of merge policies do.
+struct ConstraintMerge {
+    private let type: NSMergePolicyType
+
+    init(_ type: NSMergePolicyType) {
+        self.type = type
+    }
+
+    /// Whether the values of the context are wanted.
+    private var objectWins: Bool {
+        type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
+    }
+
+    func resolve(_ conflict: NSConstraintConflict) throws {
+        // An earlier conflict may have been about the same objects.
+        let objects = conflict.conflictingObjects.filter { $0.isInserted || $0.isUpdated }
+        guard let stored = conflict.databaseObject else {
+            try resolveAmong(objects, conflict.constraint)
+            return
+        }
+        guard !stored.isDeleted, !stored.flags.contains(.gone) else { return }
+        let inserted = objects.filter(\.isInserted)
+        let updated = objects.filter { !$0.isInserted }
+        if !updated.isEmpty {
+            if objectWins {
+                // Of several the last one has the values in the end; inserted ones become that one.
+                stored.managedObjectContext?.delete(stored)
+                try resolveAmong(inserted + updated, conflict.constraint)
+                return
+            }
+            for object in updated { giveUp(object, conflict.constraint) }
+        }
+        guard !inserted.isEmpty else { return }
+        try resolve(inserted, with: stored, isNew: conflict.isDatabaseObjectNew)
+    }
+
+    // MARK: Within the context
+
+    /// Leaves the values to one of the objects: the last one if the context's values are wanted, else the first, but
+    /// rather to one that is stored.
+    private func resolveAmong(_ objects: [NSManagedObject], _ constraint: [String]) throws {
+        guard objects.count > 1 else { return }
+        let stored = objects.filter { $0.storeIndex != 0 }
+        let candidates = stored.isEmpty ? objects : stored
+        guard let winner = objectWins ? candidates.last : candidates.first else { return }
+        for object in objects where object !== winner {
+            if object.storeIndex != 0 {
+                giveUp(object, constraint)
+            } else if type == .rollbackMergePolicyType {
+                winner.managedObjectContext?.delete(object)
+            } else {
+                absorb(object, into: winner, overriding: objectWins && !stored.isEmpty)
+            }
+        }
+    }
+
+    /// An updated object takes its old values back: all with rollback, else those of the constraint.
+    private func giveUp(_ object: NSManagedObject, _ constraint: [String]) {
+        if type == .rollbackMergePolicyType, let row = try? ObjectMerge.newestRow(of: object) {
+            ObjectMerge(object).rollBack(row)
+            return
+        }
+        for name in constraint {
+            guard case .slot(let slot)? = object.shape.place(name) else { continue }
+            object.setValue(object.committedRow().flatMap { object.committedValue(slot, $0) }, forKey: name)
+        }
+    }
+
+    // MARK: With the store
+
+    private func resolve(_ objects: [NSManagedObject], with stored: NSManagedObject, isNew: Bool) throws {
+        var stored = stored
+        var isNew = isNew
+        for object in objects {
+            if type == .rollbackMergePolicyType {
+                object.managedObjectContext?.delete(object)
+            } else if isNew, object.shapeID == stored.shapeID, let row = try ObjectMerge.newestRow(of: stored) {
+                try takeOver(object, from: stored, row)
+                stored = object
+                isNew = false
+            } else {
+                stored.realize()
+                if type == .overwriteMergePolicyType { makeComplete(object) }
+                absorb(object, into: stored, overriding: objectWins)
+            }
+        }
+    }
+
+    /// The inserted object becomes the stored one, whose own object nobody has seen.
+    private func takeOver(_ object: NSManagedObject, from stored: NSManagedObject, _ row: Row) throws {
+        guard let registry = object.registry else { return }
+        registry.forget(stored)
+        stored.registry = nil
+        stored.flags.insert(.gone)
+        if type == .overwriteMergePolicyType { makeComplete(object) }
+        registry.adopt(object, row.ref, stored.storeIndex)
+        object.flags.subtract([.inserted, .defaultsBelow])
+        object.flags.insert(.updated)
+        if object.overlay != nil { object.flags.insert(.dirtySlots) }
+        object.attach(row.block, row: row.index, location: row.location)
+        for (index, state) in object.toMany.enumerated() {
+            guard let state else { continue }
+            try forgetStored(state, object.shape.relationships[index], of: object)
+            state.unload()
+        }
+        object.registry?.context?.list(object)
+        if !objectWins { ObjectMerge(object).rollBack(row) }
+    }
+
+    /// Members of a relationship kept by links that the stored object has already are no additions.
+    private func forgetStored(
+        _ state: ToManyState, _ relationship: RelationshipShape, of object: NSManagedObject
+    ) throws {
+        guard case .link = relationship.storage, !state.added.isEmpty,
+            let handle = object.registry?.handle(object.storeIndex)
+        else { return }
+        let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+        for member in try reader.members(relationship, of: object.ref) {
+            guard let other = object.registry?.object(member.ref, object.storeIndex) else { continue }
+            state.added.remove(other)
+            if let inverse = relationship.inverse { other.existingState(inverse)?.forget(object, isMember: true) }
+        }
+    }
+
+    /// Makes every value of an inserted object one that was set.
+    private func makeComplete(_ object: NSManagedObject) {
+        for (slot, info) in object.shape.slots.prefix(object.shape.persistentSlotCount).enumerated()
+        where !info.isHidden && object.overlay?.isDirty(slot) != true {
+            if info.relationshipIndex >= 0 {
+                object.writeReference(object.shape.relationships[info.relationshipIndex], nil)
+            } else {
+                object.setBoxedValue(info.defaultValue, slot: slot)
+            }
+        }
+    }
+
+    /// Hands the values that were set on an inserted object, and everything that refers to it, to another one. The
+    /// inserted object leaves the context.
+    private func absorb(_ object: NSManagedObject, into other: NSManagedObject, overriding: Bool) {
+        guard let overlay = object.overlay, let context = object.registry?.context else { return }
+        let shape = object.shape
+        for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
+        where info.relationshipIndex < 0 && !info.isHidden && overlay.isDirty(slot) {
+            guard case .slot(let place)? = other.shape.place(info.name) else { continue }
+            // Between two inserted objects, values that only one of them was given stay.
+            let isFree = other.isInserted && other.overlay?.isDirty(place) != true
+            if overriding || isFree { other.setBoxedValue(object.boxedValue(slot), slot: place) }
+        }
+        for relationship in shape.relationships {
+            guard let target = other.shape.relationship(relationship.name) else { continue }
+            if relationship.isToMany {
+                for member in object.toManyOrder(relationship) {
+                    object.removeFromMany(relationship, member)
+                    other.addToMany(target, member)
+                }
+            } else if let member = object.toOneTarget(relationship) {
+                object.setToOne(relationship, to: nil)
+                if overriding || (other.isInserted && other.toOneTarget(target) == nil) {
+                    other.setToOne(target, to: member)
+                }
+            }
+        }
+        object.flags.insert([.deleted, .deletePropagated])
+        context.list(object)
+    }
+}

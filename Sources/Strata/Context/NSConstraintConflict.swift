@@ -1,0 +1,51 @@
+public import Foundation
+
+/// Objects with the same values in properties that a uniqueness constraint of their entity names.
+///
+/// Either a row of the store has the values and objects of the context would get them, too; or there is no such row
+/// (`databaseObject` is nil) and several objects of the context would get them at once.
+open class NSConstraintConflict: NSObject {
+    /// The names of the constraint's properties.
+    public let constraint: [String]
+    /// The values that are not unique, by property name.
+    public let constraintValues: [String: Any]
+    /// The object that has the values in the store.
+    public let databaseObject: NSManagedObject?
+    /// The values of the database object's row.
+    public let databaseSnapshot: [String: Any]?
+    /// The objects of the context that would have the values.
+    public let conflictingObjects: [NSManagedObject]
+    /// The values of the conflicting objects, in the same order.
+    public let conflictingSnapshots: [[AnyHashable: Any]]
+
+    /// Whether the database object was made for the conflict, and nobody knows it but who knows the conflict.
+    var isDatabaseObjectNew = false
+
+    /// - Parameter conflictingSnapshots: dictionaries; what is none counts as empty.
+    public init(
+        constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
+        conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]
+    ) {
+        self.constraint = constraint
+        self.databaseObject = databaseObject
+        let named = databaseSnapshot.map { snapshot in
+            Dictionary(
+                snapshot.compactMap { key, value in (key.base as? String).map { ($0, value) } },
+                uniquingKeysWith: { first, _ in first })
+        }
+        self.databaseSnapshot = named
+        self.conflictingObjects = conflictingObjects
+        self.conflictingSnapshots = conflictingSnapshots.map { $0 as? [AnyHashable: Any] ?? [:] }
+        var values: [String: Any] = [:]
+        for name in constraint {
+            values[name] = named?[name] ?? self.conflictingSnapshots.first?[name] ?? NSNull()
+        }
+        constraintValues = values
+    }
+
+    override open var description: String {
+        "NSConstraintConflict (\(addressDescription(self))) for constraint \(constraint): "
+            + "database: \(databaseObject.map { "\($0.objectID)" } ?? "(null)"), "
+            + "conflictedObjects: \(conflictingObjects.map(\.objectID))"
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+/// Errors of a save that has not come as far as the stores.
+enum SaveFailure {
+    /// `save()` was called by something that a save calls.
+    static var recursiveSave: CocoaError {
+        CocoaError(
+            CocoaError.Code(rawValue: 132001),
+            userInfo: [
+                NSLocalizedDescriptionKey: "attempt to recursively call -save: on the context aborted",
+                "message": "attempt to recursively call -save: on the context aborted",
+            ])
+    }
+
+    /// willSave, or those who are told of changes, went on changing objects.
+    static func stillDirty(after rounds: Int) -> CocoaError {
+        CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "Failed to process pending changes before save. The context is still dirty after \(rounds) "
+                    + "attempts. Typically this recursive dirtying is caused by a bad validation method, willSave, or "
+                    + "notification handler."
+            ])
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import StrataLog
+
+/// A policy that merges changes of different properties and leaves only changes of the same property to another
+/// policy.
+///
+/// Each object in conflict is compared with the row that its changes are based on, which is still in the log, and with
+/// the newest one. A property that only one side has changed gets that side's value. If both have changed some property
+/// to different values, the other policy resolves the conflict of that object as a whole.
+open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
+    // Unchecked: the only state is constant.
+
+    /// Who resolves changes of the same property, deletions and broken constraints.
+    public let fallback: NSMergePolicy
+
+    /// - Parameter fallback: by default the save fails when both sides have changed the same property.
+    public init(fallback: NSMergePolicy = .error) {
+        self.fallback = fallback
+        super.init(merge: fallback.mergeType)
+    }
+
+    /// Merges what can be merged; `fallback` gets the rest.
+    ///
+    /// - Throws: what `fallback` throws.
+    override open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        var rest: [NSMergeConflict] = []
+        for conflict in list {
+            let object = conflict.sourceObject
+            guard object.isUpdated, let row = try ObjectMerge.newestRow(of: object),
+                !ObjectMerge(object).isChangedTwice(row)
+            else {
+                rest.append(conflict)
+                continue
+            }
+            ObjectMerge(object).rebase(row) { _, _, _ in true }
+        }
+        if !rest.isEmpty { try fallback.resolve(optimisticLockingConflicts: rest) }
+    }
+
+    override open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        try fallback.resolve(constraintConflicts: list)
+    }
+
+    override open var description: String { "ThreeWayMergePolicy(fallback: \(fallback))" }
+}
+
+extension ObjectMerge {
+    /// Whether the context and the store have changed some property to different values.
+    func isChangedTwice(_ row: Row) -> Bool {
+        guard let overlay = object.overlay, let base = object.committedRow() else { return object.overlay != nil }
+        let comparison = ColumnComparison(object)
+        return (0..<object.shape.persistentSlotCount).contains { slot in
+            guard overlay.isDirty(slot), !object.shape.slots[slot].isHidden else { return false }
+            let before = base.block.verifiedColumn(slot)
+            let after = row.block.verifiedColumn(slot)
+            return !overlay.equals(slot, before, base.row, object) && !overlay.equals(slot, after, row.index, object)
+                && comparison.value(slot, base.block, base.row) != comparison.value(slot, row.block, row.index)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+/// What the values of an entity's objects must satisfy, found out at the first validation of one. Never changes then.
+final class EntityValidation: @unchecked Sendable {
+    // Unchecked: all state is constant; predicates and validators are used on the objects' queues.
+
+    /// One property and what it must satisfy.
+    struct Key {
+        let name: String
+        let place: PropertyPlace
+        let isMandatory: Bool
+        let isToMany: Bool
+        let minimum: Int
+        let maximum: Int
+        let predicates: [(predicate: NSPredicate, code: CocoaError.Code, message: String?)]
+    }
+
+    /// All properties that can be validated, by name.
+    let allKeys: [Key]
+    /// Those of which more is asked than a value where one is mandatory.
+    let keys: [Key]
+    /// The indexes of relationships with the deny rule.
+    let denying: [Int]
+    /// Whether the class has a say about each property.
+    let asksForEachKey: Bool
+    private let validators: [String: KeyValidator]
+    private let positions: [String: Int]
+
+    init(_ shape: EntityShape) {
+        var all: [Key] = []
+        for (name, place) in shape.places.sorted(by: { $0.key < $1.key }) {
+            if let key = Self.key(name, place, shape) { all.append(key) }
+        }
+        allKeys = all
+        keys = all.filter {
+            !$0.predicates.isEmpty || ($0.isToMany && ($0.isMandatory || $0.minimum > 0 || $0.maximum > 0))
+        }
+        positions = Dictionary(all.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        denying = shape.relationships.indices.filter { shape.relationships[$0].deleteRule == .denyDeleteRule }
+        validators = KeyValidator.all(of: shape.objectClass)
+        asksForEachKey = !validators.isEmpty || ValidationOverride.overridesValidateValue(shape.objectClass)
+    }
+
+    private static func key(_ name: String, _ place: PropertyPlace, _ shape: EntityShape) -> Key? {
+        let property: NSPropertyDescription
+        var minimum = 0
+        var maximum = 0
+        var isToMany = false
+        switch place {
+        case .slot(let slot):
+            let info = shape.slots[slot]
+            if info.relationshipIndex >= 0 {
+                property = shape.relationships[info.relationshipIndex].description
+            } else {
+                guard let attribute = info.attribute else { return nil }
+                // A subentity may ask more of a value that it inherits.
+                property = shape.entity.attributesByName[name] ?? attribute
+            }
+        case .toMany(let index):
+            let description = shape.relationships[index].description
+            (property, isToMany) = (description, true)
+            (minimum, maximum) = (description.minCount, description.maxCount)
+        case .fetched: return nil
+        }
+        let predicates = property.validationPredicates.enumerated().map { index, predicate in
+            let warning = index < property.validationWarnings.count ? property.validationWarnings[index] : nil
+            // A model's own limits come with the code of the error in place of a message.
+            let code = (warning as? NSNumber)?.intValue ?? NSManagedObjectValidationError
+            return (predicate, CocoaError.Code(rawValue: code), warning as? String)
+        }
+        let isMandatory = !property.isOptional && !(property.isTransient && property is NSAttributeDescription)
+        return Key(
+            name: name, place: place, isMandatory: isMandatory, isToMany: isToMany, minimum: minimum, maximum: maximum,
+            predicates: predicates)
+    }
+
+    /// The property of this name; nil when there is none that could be validated.
+    func key(_ name: String) -> Key? { positions[name].map { allKeys[$0] } }
+
+    func validator(_ name: String) -> KeyValidator? { validators.isEmpty ? nil : validators[name] }
+
+    /// Checks one value against the model.
+    ///
+    /// - Parameter mandatory: whether nil is looked at, too.
+    func check(_ value: Any?, _ key: Key, _ object: NSManagedObject, mandatory: Bool = true) throws {
+        if key.isToMany {
+            try checkCount(value, key, object)
+        } else if value == nil {
+            if key.isMandatory, mandatory {
+                throw ValidationErrors.error(.validationMissingMandatoryProperty, object, key.name)
+            }
+            return
+        }
+        guard let value, !key.predicates.isEmpty else { return }
+        var errors: [any Error] = []
+        for (predicate, code, message) in key.predicates where !predicate.evaluate(with: value) {
+            errors.append(
+                ValidationErrors.error(
+                    code, object, key.name, value: value, predicate: predicate, message: message))
+        }
+        if let error = ValidationErrors.combined(errors) { throw error }
+    }
+
+    private func checkCount(_ value: Any?, _ key: Key, _ object: NSManagedObject) throws {
+        let count: Int
+        switch value {
+        case let value as ValidatedCount: count = value.count
+        case let value?: count = AnyElements(value)?.elements.count ?? 0
+        case nil: count = 0
+        }
+        let code: CocoaError.Code
+        if count == 0 {
+            guard key.isMandatory else { return }
+            code = key.minimum > 0 ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty
+        } else if count < key.minimum {
+            code = .validationRelationshipLacksMinimumCount
+        } else if key.maximum > 0, count > key.maximum {
+            code = .validationRelationshipExceedsMaximumCount
+        } else {
+            return
+        }
+        throw ValidationErrors.error(
+            code, object, key.name, value: value is ValidatedCount ? object.value(forKey: key.name) : value)
+    }
+
+    /// Checks that a value is of a type that an attribute or a relationship takes.
+    func checkType(_ value: Any, _ key: Key, _ object: NSManagedObject) throws {
+        guard case .slot(let slot) = key.place else { return }
+        let kind = object.shape.slots[slot].kind
+        if ValueConversion.accepts(value, kind) { return }
+        let code: Int
+        switch kind {
+        case .date: code = NSValidationInvalidDateError
+        case .uri: code = NSValidationInvalidURIError
+        default: code = NSManagedObjectValidationError
+        }
+        throw ValidationErrors.error(CocoaError.Code(rawValue: code), object, key.name, value: value)
+    }
+}
+
+extension EntityShape {
+    var validation: EntityValidation {
+        if let known = lazyValidation.load() { return known }
+        return lazyValidation.storeIfNil(EntityValidation(self))
+    }
+}

@@ -1,0 +1,251 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct UniquenessTests {
+    @Test(arguments: StoreKind.allCases) func aValueThatIsStoredIsRefused(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait {
+            let first = item(context, ["code": "a", "name": "first"])
+            try context.save()
+            let second = item(context, ["code": "a", "name": "second"])
+            let error = saveError(context)
+            #expect(error?.code.rawValue == NSManagedObjectConstraintMergeError)
+            let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
+            let conflict = try #require(conflicts?.first)
+            #expect(conflicts?.count == 1 && conflict.constraint == ["code"])
+            #expect(conflict.constraintValues["code"] as? String == "a")
+            #expect(conflict.databaseObject === first && conflict.conflictingObjects == [second])
+            #expect(conflict.databaseSnapshot?["name"] as? String == "first")
+            #expect(conflict.conflictingSnapshots.first?["name"] as? String == "second")
+            #expect(second.isInserted && second.objectID.isTemporaryID)
+            second.setValue("b", forKey: "code")
+            try context.save()
+            #expect(try stored("Item", store, sort: "code").map { $0.text("code") } == ["a", "b"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func constraintsOutliveTheStore(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        var context = store.context()
+        try context.performAndWait {
+            for number in 0..<1_000 { _ = item(context, ["code": "code \(number)"]) }
+            try context.save()
+        }
+        try store.reopen()
+        context = store.context()
+        try context.performAndWait {
+            let double = item(context, ["code": "code 700"])
+            #expect(saveError(context)?.code.rawValue == 133021)
+            double.setValue("code 1000", forKey: "code")
+            try context.save()
+        }
+    }
+
+    @Test func nilIsLikeNothing() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait {
+            for _ in 0..<3 { _ = item(context, ["name": "no code"]) }
+            let date = Date(timeIntervalSinceReferenceDate: 7)
+            for _ in 0..<2 { _ = insert("Pair", context).set(["left": 1, "right": nil]) }
+            _ = insert("Pair", context).set(["left": 1, "right": date])
+            _ = insert("Pair", context).set(["left": 2, "right": date])
+            try context.save()
+            let double = insert("Pair", context).set(["left": 1, "right": date])
+            let conflicts = saveError(context)?.userInfo["conflictList"] as? [NSConstraintConflict]
+            #expect(conflicts?.first?.constraint == ["left", "right"])
+            #expect(conflicts?.first?.constraintValues["right"] as? Date == date)
+            double.setValue(3, forKey: "left")
+            try context.save()
+        }
+    }
+
+    @Test func subentitiesShareTheConstraint() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait {
+            _ = item(context, ["code": "a"])
+            try context.save()
+            let special = insert("SpecialItem", context).set(["code": "a"])
+            #expect(saveError(context)?.code.rawValue == 133021)
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            special.setValue("extra", forKey: "extra")
+            try context.save()
+            #expect(try stored("Item", store, sort: "code").count == 1)
+        }
+    }
+
+    @Test func updatesSwapsAndDeletesCount() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait {
+            let a = item(context, ["code": "a"])
+            let b = item(context, ["code": "b"])
+            try context.save()
+            a.setValue("b", forKey: "code")
+            #expect(saveError(context)?.code.rawValue == 133021)
+            b.setValue("a", forKey: "code")
+            try context.save()
+            context.delete(a)
+            let c = item(context, ["code": "b"])
+            try context.save()
+            c.setValue("free", forKey: "name")
+            try context.save()
+            let again = item(context, ["code": "b"])
+            #expect(saveError(context)?.code.rawValue == 133021)
+            context.delete(again)
+            c.setValue("c", forKey: "code")
+            try context.save()
+            _ = item(context, ["code": "b"])
+            try context.save()
+            #expect(try stored("Item", store, sort: "code").map { $0.text("code") } == ["a", "b", "c"])
+        }
+    }
+
+    @Test func twoOfOneSaveConflict() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait {
+            let first = item(context, ["code": "a", "name": "first", "count": 1])
+            let second = item(context, ["code": "a", "name": "second"])
+            let conflicts = saveError(context)?.userInfo["conflictList"] as? [NSConstraintConflict]
+            #expect(conflicts?.first?.databaseObject == nil && conflicts?.first?.databaseSnapshot == nil)
+            #expect(Set(conflicts?.first?.conflictingObjects ?? []) == [first, second])
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            try context.save()
+            let all = try stored("Item", store, sort: "code")
+            #expect(all.map { $0.text("name") } == ["second"] && all.first?.number("count") == 1)
+            #expect(first.managedObjectContext == nil && second.managedObjectContext === context)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func objectTrumpIsAnUpsert(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let first = store.context()
+        let second = store.context()
+        second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        try first.performAndWait {
+            let old = item(first, ["code": "a", "name": "old", "count": 9])
+            let oldPart = insert("Part", first).set(["owner": old, "text": "old part"])
+            let label = insert("Label", first).set(["items": Set([old])])
+            try first.save()
+            let new = item(second, ["code": "a", "name": "new"])
+            _ = insert("Part", second).set(["owner": new, "text": "new part"])
+            new.setValue(Set([second.object(with: label.objectID)]), forKey: "labels")
+            try second.save()
+            #expect(new.objectID == old.objectID && !new.hasChanges && new.managedObjectContext === second)
+            #expect(new.text("name") == "new" && new.number("count") == 9)
+            #expect(new.members("parts").count == 2 && new.members("labels").count == 1)
+            let all = try stored("Item", store, sort: "code")
+            #expect(all.map { $0.text("name") } == ["new"] && all.first?.number("count") == 9)
+            #expect(all.first?.members("parts").count == 2 && all.first?.members("labels").count == 1)
+            first.refreshAllObjects()
+            #expect(old.text("name") == "new" && oldPart.value(forKey: "owner") as? NSManagedObject === old)
+        }
+    }
+
+    @Test(arguments: resolvingPolicies, [true, false])
+    func policiesResolveInsertions(_ type: NSMergePolicyType, _ isKnown: Bool) throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        let other = isKnown ? context : store.context()
+        context.mergePolicy = NSMergePolicy(merge: type)
+        try context.performAndWait {
+            let old = item(other, ["code": "a", "name": "old", "count": 9])
+            try other.save()
+            let new = item(context, ["code": "a", "name": "new"])
+            let part = insert("Part", context).set(["owner": new])
+            try context.save()
+            let all = try stored("Item", store, sort: "code")
+            let objectWins = type == .overwriteMergePolicyType || type == .mergeByPropertyObjectTrumpMergePolicyType
+            #expect(all.map { $0.text("name") } == [objectWins ? "new" : "old"])
+            #expect(all.first?.number("count") == (type == .overwriteMergePolicyType ? 5 : 9))
+            #expect(all.first?.objectID == old.objectID)
+            let owner = part.value(forKey: "owner") as? NSManagedObject
+            #expect(owner?.objectID == (type == .rollbackMergePolicyType ? nil : old.objectID))
+            #expect(all.first?.members("parts").count == (type == .rollbackMergePolicyType ? 0 : 1))
+            if isKnown {
+                #expect(new.managedObjectContext == nil && old.text("name") == all.first?.text("name"))
+            } else if type != .rollbackMergePolicyType {
+                #expect(new.text("name") == all.first?.text("name") && new.objectID == old.objectID)
+            }
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test(arguments: resolvingPolicies) func policiesResolveUpdates(_ type: NSMergePolicyType) throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        context.mergePolicy = NSMergePolicy(merge: type)
+        try context.performAndWait {
+            let a = item(context, ["code": "a", "name": "a"])
+            let b = item(context, ["code": "b", "name": "b"])
+            try context.save()
+            _ = b.set(["code": "a", "name": "changed"])
+            try context.save()
+            let codes = try stored("Item", store, sort: "code").map { $0.text("code") }
+            let names = try stored("Item", store, sort: "code").map { $0.text("name") }
+            switch type {
+            case .overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType:
+                #expect(codes == ["a"] && names == ["changed"] && a.managedObjectContext == nil)
+            case .rollbackMergePolicyType:
+                #expect(codes == ["a", "b"] && names == ["a", "b"] && b.text("name") == "b")
+            default:
+                #expect(codes == ["a", "b"] && names == ["a", "changed"] && b.text("code") == "b")
+            }
+            #expect(!context.hasChanges)
+        }
+    }
+
+    /// Many contexts save the same values at once: of each value exactly one object must be there in the end.
+    @Test(arguments: StoreKind.allCases) func manyContextsAtOnce(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let coordinator = store.coordinator
+        let refused = await withTaskGroup(of: Int.self) { group in
+            for worker in 0..<6 {
+                group.addTask {
+                    let context = NSManagedObjectContext(.privateQueue)
+                    context.persistentStoreCoordinator = coordinator
+                    return await context.perform {
+                        var refused = 0
+                        for number in 0..<50 {
+                            let new = item(context, ["code": "code \(number)", "count": worker])
+                            do {
+                                try context.save()
+                            } catch {
+                                if (error as? CocoaError)?.code.rawValue == 133021 { refused += 1 }
+                                context.delete(new)
+                            }
+                        }
+                        return refused
+                    }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(refused == 250)
+        let codes = try stored("Item", store, sort: "code").map { $0.text("code") }
+        #expect(codes.count == 50 && Set(codes).count == 50)
+    }
+
+    @Test func longAndOddValuesAreCompared() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        let long = String(repeating: "long ", count: 30_000)
+        try context.performAndWait {
+            _ = item(context, ["code": long])
+            _ = item(context, ["code": ""])
+            _ = item(context, ["code": long + "!"])
+            try context.save()
+            let double = item(context, ["code": long])
+            #expect(saveError(context)?.code.rawValue == 133021)
+            double.setValue("", forKey: "code")
+            #expect(saveError(context)?.code.rawValue == 133021)
+            double.setValue("A", forKey: "code")
+            _ = item(context, ["code": "a"])
+            try context.save()
+        }
+    }
+}
