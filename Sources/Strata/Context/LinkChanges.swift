@@ -16,9 +16,6 @@ final class LinkChanges {
         var second: ObjectRef
     }
 
-    /// Distance between neighbours when positions are given out, so that later ones fit in between.
-    private static let gap: Int64 = 1 << 20
-
     private let save: StoreSave
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
@@ -98,7 +95,8 @@ final class LinkChanges {
         }
         guard relationship.isOrdered else { return }
         let order = owner.toManyOrder(relationship)
-        for (index, position) in positions(order.map { state.positions[ObjectIdentifier($0)] }).enumerated() {
+        for (index, position) in OrderPositions.assign(order.map { state.positions[ObjectIdentifier($0)] }).enumerated()
+        {
             let memberRef = ref(order[index])
             state.positions[ObjectIdentifier(order[index])] = position
             let pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
@@ -113,7 +111,8 @@ final class LinkChanges {
     private func order(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         guard let slot = relationship.positionSlot else { return }
         let order = owner.toManyOrder(relationship)
-        for (index, position) in positions(order.map { state.positions[ObjectIdentifier($0)] }).enumerated() {
+        for (index, position) in OrderPositions.assign(order.map { state.positions[ObjectIdentifier($0)] }).enumerated()
+        {
             let member = order[index]
             if state.positions[ObjectIdentifier(member)] == position { continue }
             state.positions[ObjectIdentifier(member)] = position
@@ -130,24 +129,6 @@ final class LinkChanges {
                 member.flags.insert([.updated, .listed])
             }
         }
-    }
-
-    /// Ascending positions, keeping those given where they ascend already and fit.
-    private func positions(_ known: [Int64?]) -> [Int64] {
-        var result: [Int64] = []
-        var last: Int64 = 0
-        for (index, position) in known.enumerated() {
-            if let position, position > last {
-                last = position
-            } else {
-                // Before the next one that can stay, or after everything.
-                let next = known[(index + 1)...].first { $0.map { $0 > last + 1 } ?? false } ?? nil
-                last = next.map { last + ($0 - last) / 2 } ?? last + Self.gap
-            }
-            result.append(last)
-        }
-        let isAscending = zip(result, result.dropFirst()).allSatisfy { $0 < $1 }
-        return isAscending ? result : known.indices.map { Int64($0 + 1) * Self.gap }
     }
 
     private func ref(_ object: NSManagedObject) -> ObjectRef {

@@ -219,9 +219,12 @@ extension NSManagedObjectContext {
         scheduleProcessing()
     }
 
-    /// Refreshes all registered objects, keeping their changes.
+    /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
+    /// which breaks the circles of references among them.
     public final func refreshAllObjects() {
-        for object in registry.all where !object.isFault || object.hasChanges { refresh(object, mergeChanges: true) }
+        for object in registry.all where !object.isFault || object.hasChanges || !object.toMany.isEmpty {
+            refresh(object, mergeChanges: object.hasChanges)
+        }
         processPendingChanges()
     }
 }

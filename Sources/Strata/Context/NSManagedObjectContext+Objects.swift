@@ -76,14 +76,20 @@ extension NSManagedObjectContext {
 
     // MARK: Faults
 
-    /// Reads a fault's row. Never fails: see ``NSManagedObject/realize()``.
-    final func fulfill(_ object: NSManagedObject) {
+    /// Reads a fault's row. Never fails: see ``NSManagedObject/realize(_:)``.
+    ///
+    /// - Parameter slot: the slot whose value is wanted, -1 for none in particular.
+    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1) {
         guard let handle = registry.handle(object.storeIndex) else { return }
-        if let custom = handle.custom, !custom.prepare(object, in: self) { return }
+        if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
+            guard !handle.isDetached else {
+                inaccessible(object, slot)
+                return
+            }
             let location = try handle.log.snapshot.locate(object.ref)
             guard !location.isAbsent else {
-                inaccessible(object)
+                inaccessible(object, slot)
                 return
             }
             let block: Block
@@ -109,23 +115,18 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The fault's row is gone.
-    private func inaccessible(_ object: NSManagedObject) {
-        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+    /// The fault's row, or its store, is gone.
+    private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
+        let property = object.shape.property(atSlot: slot)
+        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             preconditionFailure("CoreData could not fulfill a fault for \(object.objectID)")
         }
-        object.flags.insert([.realized, .gone])
-    }
-
-    /// Whether a fault whose row is gone becomes an object without values.
-    public final func shouldHandleInaccessibleFault(
-        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
-    ) -> Bool {
-        shouldDeleteInaccessibleFaults
+        object.flags.insert([.realized, .gone, .deleted, .deletePropagated])
+        list(object)
     }
 
     /// The custom store that an object is from has none such.
-    final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object) }
+    final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object, -1) }
 
     /// The custom store that an object is from has failed; otherwise as ``noteUnreadable(_:_:)``.
     final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
@@ -146,7 +147,7 @@ extension NSManagedObjectContext {
     final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         defer { state.isLoaded = true }
         var stored: [NSManagedObject] = []
-        if let handle = registry.handle(owner.storeIndex) {
+        if let handle = registry.handle(owner.storeIndex), !handle.isDetached {
             do {
                 let entries = try storedMembers(relationship, of: owner, in: handle)
                 stored = objects(entries.map(\.ref), owner.storeIndex, handle)
@@ -159,7 +160,6 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, because: error)
             }
         }
-        let wanted = state.isOrderChanged ? state.order : []
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)
@@ -169,11 +169,7 @@ extension NSManagedObjectContext {
         for object in state.added.objects where state.members.insert(object).inserted && relationship.isOrdered {
             state.order.append(object)
         }
-        if !wanted.isEmpty {
-            // Members that came since the order was made, by a merge, go last.
-            let known = Set(wanted)
-            state.order = wanted.filter(state.members.contains) + state.order.filter { !known.contains($0) }
-        }
+        if relationship.isOrdered { state.mergePendingOrder() }
         undoRecorder?.noteLoaded(relationship, state.order, of: owner)
     }
 
@@ -187,7 +183,7 @@ extension NSManagedObjectContext {
 
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
-        guard let handle = registry.handle(owner.storeIndex) else { return 0 }
+        guard let handle = registry.handle(owner.storeIndex), !handle.isDetached else { return 0 }
         if let custom = handle.custom, !custom.keepsAllRows { return nil }
         return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
     }

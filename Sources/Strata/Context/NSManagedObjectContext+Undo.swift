@@ -92,12 +92,12 @@ extension NSManagedObject {
             let relationship = undo.relationship
             let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
             noteChange(.dirtyToMany)
+            if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
             for member in undo.came { state.remove(member, isOrdered: relationship.isOrdered) }
             for member in undo.left { state.insert(member, isOrdered: relationship.isOrdered) }
             guard relationship.isOrdered, let order = undo.order else { continue }
             let wanted = Set(order)
-            state.order = order.filter(state.members.contains) + state.order.filter { !wanted.contains($0) }
-            state.isOrderChanged = true
+            state.setOrder(order.filter(state.members.contains) + state.order.filter { !wanted.contains($0) })
         }
     }
 

@@ -31,10 +31,22 @@ open class NSManagedObjectContext: NSObject, NSLocking {
             retained = newValue ? registry.all : []
         }
     }
-    /// Whether a fault whose row is gone becomes an object without values (the default) or an error of the program.
+    /// Whether a fault whose row is gone becomes a deleted object without values (the default) or an error of the
+    /// program that stops it.
     open var shouldDeleteInaccessibleFaults = true
-    /// How old a row may be that a fault takes. Faults always read the newest row; the value is kept only.
+    /// How many seconds old a row may be at most that a fault takes; negative for any age. Faults always take the
+    /// newest row, which no interval forbids.
     open var stalenessInterval: TimeInterval = -1
+    /// Whether `withObservationTracking` sees what is read of this context's objects. By default it does in contexts
+    /// of the main queue; reads of other contexts are spared the question.
+    ///
+    /// - Complexity: setting it is O(n) in the registered objects.
+    open var isObservationEnabled: Bool {
+        get { registry.registrationFlags.contains(.observable) }
+        set { setObservation(newValue) }
+    }
+    /// The streams of changes that somebody listens to.
+    final var changeStreams: ChangeStreams?
     /// What happens when the store's rows are newer than those that changes were based on. Default: an error.
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
@@ -93,6 +105,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
+        if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.insert(.observable) }
     }
 
     /// Creates a context without coordinator.
@@ -144,6 +157,18 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     ///
     /// - Complexity: O(n).
     open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+
+    // MARK: Faults
+
+    /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops.
+    ///
+    /// Override it to decide by object, or to be told.
+    /// - Parameter property: the property whose value was wanted, if it is known.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool {
+        shouldDeleteInaccessibleFaults
+    }
 
     // MARK: Locking
 
@@ -198,10 +223,8 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     private func detachAll() {
         registry.context = nil
         for object in registry.all {
-            object.overlay.map { overlay in
-                // References to other objects may form circles, which nothing else would break.
-                overlay.clearValues(object.shape) { present, _ in present }
-            }
+            // References to other objects may form circles, which nothing else would break.
+            object.overlay?.clearReferences(object.shape)
             object.toMany = []
         }
     }

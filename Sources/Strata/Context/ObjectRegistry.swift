@@ -48,6 +48,11 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
     @exclusivity(unchecked) private(set) var handles: [StoreHandle] = []
 
+    /// What objects are marked with when they are taken in.
+    var registrationFlags: ObjectFlags = .registered
+    /// Tells whether reads are being tracked; made when that is first asked.
+    lazy var probe = ObservationProbe()
+
     func handle(_ storeIndex: UInt16) -> StoreHandle? {
         storeIndex == 0 ? nil : handles[Int(storeIndex) - 1]
     }
@@ -81,7 +86,7 @@ final class ObjectRegistry: @unchecked Sendable {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         let (ref, storeIndex) = (object.ref, object.storeIndex)
         object.registry = self
-        object.flags.insert(.registered)
+        object.flags.formUnion(registrationFlags)
         locked { tables in
             tables.with(storeIndex) { $0.set(ref, pointer) }
         }
@@ -185,7 +190,7 @@ final class ObjectRegistry: @unchecked Sendable {
         object.ref = ref
         object.storeIndex = storeIndex
         object.registry = self
-        object.flags = .registered
+        object.flags.formUnion(registrationFlags)
         return object
     }
 

@@ -228,7 +228,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// Takes the handle away; the caller closes it.
-    final func detach() -> StoreHandle? {
+    ///
+    /// - Parameter isMoving: whether another store takes over the objects, which can be read until then.
+    final func detach(isMoving: Bool = false) -> StoreHandle? {
         let handle = state.withLock { state in
             let handle = state.handle
             state.isReadOnly = handle?.isReadOnly ?? state.isReadOnly
@@ -236,6 +238,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             state.coordinator = nil
             return handle
         }
+        if !isMoving { handle?.markDetached() }
         handle?.identity.remove(self)
         return handle
     }
@@ -251,6 +254,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             state.isMetadataChanged = false
             return old
         }
+        old?.markDetached()
         old?.identity.remove(self)
         new.identity.add(self)
         return old

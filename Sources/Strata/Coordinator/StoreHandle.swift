@@ -16,6 +16,12 @@ final class StoreHandle: Sendable {
     private let refusesWrites: Atomic<Bool>
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
+    private let detached = Atomic<Bool>(false)
+
+    /// Whether the store has been removed from its coordinator: its rows can no longer be had.
+    var isDetached: Bool { detached.load(ordering: .acquiring) }
+
+    func markDetached() { detached.store(true, ordering: .releasing) }
 
     init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
         self.log = log

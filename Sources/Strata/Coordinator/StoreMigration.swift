@@ -154,7 +154,7 @@ struct StoreMigration {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: coordinator)
         coordinator.withdraw(store)
-        try store.detach()?.close()
+        try store.detach(isMoving: true)?.close()
     }
 
     private func finish(

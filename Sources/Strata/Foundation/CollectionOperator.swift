@@ -10,11 +10,13 @@ enum CollectionOperator {
         }
         switch name {
         case "@unionOfArrays", "@distinctUnionOfArrays", "@unionOfSets", "@distinctUnionOfSets":
-            let inner = collection.elements.flatMap { element -> [Any?] in
-                guard let element = AnyElements.plain(element), let inner = AnyElements(element) else { return [] }
-                return inner.elements
+            // Each element, be it a collection or an object with a to-many property, leads to a collection.
+            let values = collection.elements.flatMap { element -> [Any] in
+                guard let inner = KeyValueAccess.value(of: element, names: rest).flatMap({ AnyElements($0) }) else {
+                    return []
+                }
+                return inner.elements.compactMap { AnyElements.plain($0) }
             }
-            let values = values(inner, rest)
             if name == "@unionOfArrays" { return values }
             return name == "@distinctUnionOfArrays" ? distinct(values) : NSSet(array: values)
         case "@unionOfObjects":

@@ -158,6 +158,13 @@ final class EntityShape: @unchecked Sendable {
 
     func place(_ name: String) -> PropertyPlace? { places[name] }
 
+    /// The attribute or to-one relationship in a slot; nil for a hidden slot and for -1.
+    func property(atSlot slot: Int) -> NSPropertyDescription? {
+        guard slots.indices.contains(slot) else { return nil }
+        let index = slots[slot].relationshipIndex
+        return index >= 0 ? relationships[index].description : slots[slot].attribute
+    }
+
     /// The relationship with this name, nil if there is none.
     func relationship(_ name: String) -> RelationshipShape? {
         switch places[name] {

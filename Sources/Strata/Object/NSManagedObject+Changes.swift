@@ -64,20 +64,6 @@ extension NSManagedObject {
         return values
     }
 
-    /// The changed values in words. Other objects are named by their IDs: their descriptions might lead back here.
-    final var changeDescription: String {
-        let entries = changedValues().sorted { $0.key < $1.key }.map { key, value in
-            switch value {
-            case let object as NSManagedObject: "\(key) = \(object.objectID)"
-            case let objects as Set<NSManagedObject>: "\(key) = \(objects.map(\.objectID))"
-            case let objects as NSOrderedSet:
-                "\(key) = \(objects.array.compactMap { ($0 as? NSManagedObject)?.objectID })"
-            default: "\(key) = \(value)"
-            }
-        }
-        return "{\(entries.joined(separator: "; "))}"
-    }
-
     private func changes(_ isChanged: (Overlay, Int) -> Bool) -> [String: Any] {
         var values: [String: Any] = [:]
         if let overlay {

@@ -36,7 +36,7 @@ extension NSManagedObject {
         return true
     }
 
-    final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int? = nil) {
+    final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         checkTarget(object, relationship)
         if let inverse = relationship.inverse, !inverse.isToMany {
             if object.toOneTarget(inverse) === self { return }
@@ -45,8 +45,9 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         noteChange(.dirtyToMany)
-        state.insert(object, at: index, isOrdered: relationship.isOrdered)
+        state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
         object.memberCame(inverse, self)
     }
@@ -58,6 +59,7 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         noteChange(.dirtyToMany)
         state.remove(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
@@ -67,6 +69,7 @@ extension NSManagedObject {
     /// Makes `objects` the members; the order counts for ordered relationships.
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
         let current = toManyMembers(relationship)
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         noteChange(.dirtyToMany)
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
@@ -74,14 +77,13 @@ extension NSManagedObject {
         if relationship.isOrdered {
             let state = loadedState(relationship)
             var seen: Set<NSManagedObject> = []
-            state.order = objects.filter { seen.insert($0).inserted }
-            state.isOrderChanged = true
-            state.isChangedInEvent = true
+            state.setOrder(objects.filter { seen.insert($0).inserted })
         }
     }
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
         noteChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
@@ -90,6 +92,7 @@ extension NSManagedObject {
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         // To undo the change, the order before it has to be known.
         let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
         let state = needsOrder ? loadedState(relationship) : state(relationship)

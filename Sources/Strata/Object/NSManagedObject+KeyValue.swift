@@ -7,13 +7,22 @@ extension NSManagedObject: KeyValueCoding {
         set { setValue(newValue, forKey: key) }
     }
 
-    /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil.
+    /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil. A to-many
+    /// relationship on the way sets the property of all its objects.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        let names = keyPath.split(separator: ".").map(String.init)
-        guard let last = names.last else { return }
-        var object: NSManagedObject? = self
-        for name in names.dropLast() { object = object?.value(forKey: name) as? NSManagedObject }
-        object?.setValue(value, forKey: last)
+        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let key = String(keyPath[keyPath.index(after: dot)...])
+        let owner = AnyElements.plain(self.value(forKeyPath: String(keyPath[..<dot])))
+        switch owner {
+        case nil: return
+        case let object as NSManagedObject: object.setValue(value, forKey: key)
+        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: key)
+        case let owner?:
+            guard let elements = AnyElements(owner) else {
+                preconditionFailure("\(shape.name): there is nothing to be set at the key path \"\(keyPath)\"")
+            }
+            for case let object as NSManagedObject in elements.elements { object.setValue(value, forKey: key) }
+        }
     }
 
     /// The values of several properties, with `NSNull` for nil.
@@ -44,11 +53,27 @@ extension NSManagedObject {
         case .fetched(let property)?:
             return registry?.context?.fetchedProperty(property, of: self)
         case nil:
-            switch key {
-            case "self": return self
-            case "objectID": return objectID
-            default: return value(forUndefinedKey: key)
-            }
+            return unmodeledValue(key)
+        }
+    }
+
+    /// What the class has of itself, by name.
+    private func unmodeledValue(_ key: String) -> Any? {
+        switch key {
+        case "self": self
+        case "objectID": objectID
+        case "entity": entity
+        case "managedObjectContext": managedObjectContext
+        case "isInserted", "inserted": isInserted
+        case "isUpdated", "updated": isUpdated
+        case "isDeleted", "deleted": isDeleted
+        case "hasChanges": hasChanges
+        case "hasPersistentChangedValues": hasPersistentChangedValues
+        case "isFault", "fault": isFault
+        case "faultingState": faultingState
+        case "description": description
+        case "hash": hash
+        default: value(forUndefinedKey: key)
         }
     }
 
@@ -56,11 +81,14 @@ extension NSManagedObject {
         switch shape.place(key) {
         case .slot(let slot)?:
             let index = shape.slots[slot].relationshipIndex
-            guard index >= 0 else { return setBoxedValue(value, slot: slot) }
+            guard index >= 0 else {
+                if shape.slots[slot].kind.isNumber, AnyElements.plain(value) == nil { return setNilValueForKey(key) }
+                return setBoxedValue(value, slot: slot)
+            }
             let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)
             setToOne(shape.relationships[index], to: converted as? NSManagedObject)
         case .toMany(let index)?:
-            setToMany(shape.relationships[index], to: Self.members(value))
+            setToMany(shape.relationships[index], to: members(value, for: shape.relationships[index]))
         case .fetched(let property)?:
             preconditionFailure("\(shape.name).\(property.name) is a fetched property and cannot be set")
         case nil:
@@ -68,14 +96,66 @@ extension NSManagedObject {
         }
     }
 
-    /// The objects in any of the collections that a to-many relationship can be set to.
-    static func members(_ value: Any?) -> [NSManagedObject] {
-        switch value {
-        case nil, is NSNull: return []
-        case let ordered as NSOrderedSet: return ordered.array.compactMap { $0 as? NSManagedObject }
-        case let array as [NSManagedObject]: return array
-        case let set as Set<NSManagedObject>: return Array(set)
-        default: preconditionFailure("a to-many relationship cannot be set to \(String(describing: value))")
+    /// Sets an attribute to null.
+    final func setKeyedNil(_ key: String) {
+        guard case .slot(let slot)? = shape.place(key), shape.slots[slot].relationshipIndex < 0 else {
+            return setValue(nil, forUndefinedKey: key)
         }
+        setBoxedValue(nil, slot: slot)
+    }
+
+    /// The objects in any of the collections that a to-many relationship can be set to.
+    private func members(_ value: Any?, for relationship: RelationshipShape) -> [NSManagedObject] {
+        guard let value = AnyElements.plain(value) else { return [] }
+        guard let elements = AnyElements(value) else {
+            preconditionFailure(
+                "Unacceptable type of value for to-many relationship: property = \"\(relationship.name)\"; desired type"
+                    + " = \(relationship.isOrdered ? "NSOrderedSet" : "NSSet"); given type = \(type(of: value)); "
+                    + "value = \(value).")
+        }
+        return elements.elements.map { element in
+            guard let object = element as? NSManagedObject else {
+                preconditionFailure(
+                    "Unacceptable element of to-many relationship: property = \"\(relationship.name)\"; desired type = "
+                        + "\(relationship.destination.name); value = \(String(describing: element)).")
+            }
+            return object
+        }
+    }
+
+    // MARK: Primitive values
+
+    /// What the object holds of a property, nil in a fault unless it was set there.
+    final func primitive(_ key: String) -> Any? {
+        guard isFault else { return keyedValue(key) }
+        guard case .slot(let slot)? = shape.place(key), let overlay, overlay.isPresent(slot), !overlay.isNull(slot)
+        else { return nil }
+        return overlay.boxed(shape.slots[slot])
+    }
+
+    /// Sets a property without telling the context, if it is an attribute.
+    final func setPrimitive(_ value: Any?, _ key: String) {
+        guard case .slot(let slot)? = shape.place(key), shape.slots[slot].relationshipIndex < 0 else {
+            return setKeyedValue(value, key)
+        }
+        if isFault { realize(slot) }
+        // The values are dirty all the same, so that the next save of the object has them.
+        if !flags.contains(.awaking), slot < shape.persistentSlotCount { flags.insert(.dirtySlots) }
+        store(value, slot: slot)
+    }
+
+    // MARK: Announcements
+
+    /// See ``willChangeValue(forKey:)``.
+    final func announceChange(_ key: String) {
+        if isFault { realize() }
+        if !flags.contains(.unobserved) { observedWillChange(key) }
+        guard !flags.contains(.awaking) else { return }
+        if shape.place(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
+    }
+
+    /// See ``didChangeValue(forKey:)``.
+    final func completeChange(_ key: String) {
+        if !flags.contains(.unobserved) { ObservedObjects.didChange(self, key) }
     }
 }

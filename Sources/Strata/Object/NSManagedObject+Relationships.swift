@@ -5,6 +5,7 @@ extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
     public final subscript<Target: NSManagedObject>(slot: ToOneSlot<Target>) -> Target? {
         get {
+            if flags.contains(.observable) { noteAccess(slot.name) }
             guard let target = toOneTarget(at: slot._cache.token(for: self)) else { return nil }
             // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
             return unsafeDowncast(target, to: Target.self)
@@ -22,6 +23,7 @@ extension NSManagedObject {
     /// - Complexity: O(n) at the first use and for subclasses of NSManagedObject.
     public final subscript<Target: NSManagedObject>(slot: ToManySlot<Target>) -> Set<Target> {
         get {
+            if flags.contains(.observable) { noteAccess(slot.name) }
             let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
             // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
             // references have one layout and hash alike.
@@ -34,7 +36,8 @@ extension NSManagedObject {
 
     /// The objects at the other end of an ordered to-many relationship, in order.
     public final func ordered<Target: NSManagedObject>(_ slot: ToManySlot<Target>) -> [Target] {
-        toManyOrder(shape.relationships[slot._cache.token(for: self).index]).compactMap { $0 as? Target }
+        if flags.contains(.observable) { noteAccess(slot.name) }
+        return toManyOrder(shape.relationships[slot._cache.token(for: self).index]).compactMap { $0 as? Target }
     }
 
     /// Replaces the objects at the other end of an ordered to-many relationship.
@@ -55,7 +58,8 @@ extension NSManagedObject {
 
     /// How many objects are at the other end of a to-many relationship. Reads no rows.
     public final func count<Target: NSManagedObject>(of slot: ToManySlot<Target>) -> Int {
-        toManyCount(shape.relationships[slot._cache.token(for: self).index])
+        if flags.contains(.observable) { noteAccess(slot.name) }
+        return toManyCount(shape.relationships[slot._cache.token(for: self).index])
     }
 
     /// Whether the objects of a relationship have not been looked up yet.
@@ -69,14 +73,13 @@ extension NSManagedObject {
         return target.isFault
     }
 
-    /// The IDs of the objects of a relationship, without making the objects' faults fire.
+    /// The IDs of the objects of a relationship. Fires no fault: neither this object's, nor the relationship's, nor
+    /// one of the objects'.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         guard let relationship = shape.relationship(key) else {
             preconditionFailure("entity \(shape.name) has no relationship named \(key)")
         }
-        if !relationship.isToMany { return toOneTarget(relationship).map { [$0.objectID] } ?? [] }
-        if relationship.isOrdered { return toManyOrder(relationship).map(\.objectID) }
-        return toManyMembers(relationship).map(\.objectID)
+        return relationship.isToMany ? memberIDs(relationship) : targetID(relationship).map { [$0] } ?? []
     }
 }
 
@@ -89,8 +92,8 @@ extension NSManagedObject {
     }
 
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
-        if isFault { realize() }
         let slot = token.index
+        if isFault { realize(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         guard let block else { return nil }
         let target = block.verifiedColumn(slot).reference(Int(row))

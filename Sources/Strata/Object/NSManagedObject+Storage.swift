@@ -21,13 +21,20 @@ extension NSManagedObject {
     }
 
     /// Fires the fault. A row that cannot be read leaves the object without values; see ``ObjectFlags/unreadable``.
-    final func realize() {
+    ///
+    /// - Parameter slot: the slot whose value is wanted, -1 for none in particular.
+    final func realize(_ slot: Int = -1) {
         guard isFault else { return }
+        if flags.contains(.gone) {
+            // The deletion came from elsewhere: nothing is left to be read.
+            flags.insert(.realized)
+            return
+        }
         guard let context = registry?.context else {
             preconditionFailure(
-                "the fault \(shape.name)/\(ref.key) belongs to a context that has gone, so its values cannot be read")
+                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset")
         }
-        context.fulfill(self)
+        context.fulfill(self, slot)
     }
 
     /// Takes a row as the committed state.
@@ -43,6 +50,7 @@ extension NSManagedObject {
     /// those who look at it.
     final func turnIntoFault(keepingChanges: Bool) {
         let wasRealized = flags.contains(.realized) && !keepingChanges
+        if !flags.contains(.unobserved) { observedEverythingWillChange() }
         if wasRealized { willTurnIntoFault() }
         block = nil
         if let overlay {
@@ -85,7 +93,7 @@ extension NSManagedObject {
 
     /// An attribute's value as key-value coding hands it out. Fires the fault.
     final func boxedValue(_ slot: Int) -> Any? {
-        if isFault { realize() }
+        if isFault { realize(slot) }
         let info = shape.slots[slot]
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.boxed(info) }
         if let block, info.isPersistent { return boxed(in: block, row: Int(row), slot: slot) }
@@ -101,9 +109,19 @@ extension NSManagedObject {
 
     /// Sets an attribute's value with all that belongs to a change.
     final func setBoxedValue(_ value: Any?, slot: Int) {
-        let info = shape.slots[slot]
-        let converted = ValueConversion.convert(value, for: info, entity: shape)
+        // Before anybody is told: a value of the wrong type stops the program here.
+        let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        storeConverted(converted, slot: slot)
+    }
+
+    /// Puts a value into the overlay and marks it as changed there.
+    final func store(_ value: Any?, slot: Int) {
+        storeConverted(ValueConversion.convert(value, for: shape.slots[slot], entity: shape), slot: slot)
+    }
+
+    private func storeConverted(_ converted: Any?, slot: Int) {
+        let info = shape.slots[slot]
         let overlay = ensuredOverlay
         if overlay.holdsValue(slot) { overlay.release(shape.codes[slot]) }
         if let converted { overlay.initialize(info, to: converted) }

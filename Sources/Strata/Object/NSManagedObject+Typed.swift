@@ -18,7 +18,10 @@ extension NSManagedObject {
 
     /// The value of a transformable attribute, or of any attribute as a Foundation class. Fires the fault.
     public subscript<Value>(slot: ObjectAttributeSlot<Value>) -> Value? {
-        get { boxedValue(slot._cache.token(for: self).index) as? Value }
+        get {
+            if flags.contains(.observable) { noteAccess(slot.name) }
+            return boxedValue(slot._cache.token(for: self).index) as? Value
+        }
         set { setBoxedValue(newValue, slot: slot._cache.token(for: self).index) }
     }
 
@@ -27,12 +30,13 @@ extension NSManagedObject {
     public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
         let token = cache.token(shapeID: shapeID, for: self)
         let slot = token.index
+        if flags.contains(.observable) { noteAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return nil }
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
             return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
         }
-        if blockReference == nil, fire() { return _valueOfFired(cache) }
+        if blockReference == nil, fire(slot) { return _valueOfFired(cache) }
         if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
             // SAFETY: the object has a reference to the block until it takes another one.
@@ -62,11 +66,11 @@ extension NSManagedObject {
         }
     }
 
-    /// Fires the fault; false if the object is none.
+    /// Fires the fault for a slot; false if the object is none.
     @usableFromInline @inline(never)
-    final func fire() -> Bool {
+    final func fire(_ slot: Int) -> Bool {
         guard isFault else { return false }
-        realize()
+        realize(slot)
         return true
     }
 
@@ -95,8 +99,9 @@ extension NSManagedObject {
     /// Makes the object writable and tells the context that it changes.
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
-        if isFault { realize() }
+        if isFault { realize(slot) }
         if overlay == nil { overlay = Overlay.allocate(shape) }
+        if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
         // What is transient needs no new row.
         noteChange(slot < shape.persistentSlotCount ? .dirtySlots : [])
     }

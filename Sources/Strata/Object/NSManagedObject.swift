@@ -15,7 +15,7 @@ open class NSManagedObject: NSObject {
     @usableFromInline final let shapeID: UInt32
     // The properties that every access touches are not checked for overlapping accesses: an object belongs to one
     // queue, and none of the accesses calls out.
-    @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = []
+    @exclusivity(unchecked) @usableFromInline final var flags: ObjectFlags = .unobserved
     @exclusivity(unchecked) @usableFromInline final var overlay: Overlay?
     /// A block that the object has a reference to; see ``block``.
     @exclusivity(unchecked) @usableFromInline final var blockReference: Unmanaged<Block>?
@@ -58,6 +58,7 @@ open class NSManagedObject: NSObject {
 
     deinit {
         if flags.contains(.registered) { registry?.remove(self) }
+        if !flags.contains(.unobserved) { ObservedObjects.remove(self) }
         overlay?.free(shape)
         blockReference?.release()
     }
@@ -88,10 +89,8 @@ open class NSManagedObject: NSObject {
         return isReference(object, to: self) ?? super.isEqual(object)
     }
 
-    override open var description: String {
-        let state = isFault ? "<fault>" : changeDescription
-        return "<\(type(of: self)): \(ObjectIdentifier(self))> (entity: \(shape.name); id: \(objectID); data: \(state))"
-    }
+    /// Class, address, entity, ID and values. Fires no fault, neither the object's nor one of its relationships.
+    override open var description: String { describe() }
 
     // MARK: State
 
@@ -185,7 +184,10 @@ open class NSManagedObject: NSObject {
     /// The value of a property: what its accessor returns. Fires the fault.
     ///
     /// - Precondition: the entity has a property of this name, or the class overrides ``value(forUndefinedKey:)``.
-    open func value(forKey key: String) -> Any? { keyedValue(key) }
+    open func value(forKey key: String) -> Any? {
+        if flags.contains(.observable) { noteAccess(key) }
+        return keyedValue(key)
+    }
 
     /// Sets the value of a property; for a relationship, with its inverse.
     ///
@@ -193,12 +195,20 @@ open class NSManagedObject: NSObject {
     ///   ``setValue(_:forUndefinedKey:)``.
     open func setValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
 
-    /// The value of a property without access notification; otherwise as ``value(forKey:)``.
-    open func primitiveValue(forKey key: String) -> Any? { keyedValue(key) }
+    /// The value of a property as the object holds it, for accessors that announce accesses themselves.
+    ///
+    /// Does not fire the fault: a fault has no values. Call ``willAccessValue(forKey:)`` first.
+    open func primitiveValue(forKey key: String) -> Any? { primitive(key) }
 
-    /// Sets the value of a property without access notification; the inverse of a relationship is kept all the same,
-    /// since both sides are one fact in the store.
-    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
+    /// Sets the value of a property without a word to the context, for accessors that announce changes themselves.
+    ///
+    /// Without ``willChangeValue(forKey:)`` around it the object does not count as changed; the value is saved when
+    /// something else of the object is. The inverse of a relationship is kept all the same, and both ends count as
+    /// changed, since both are one fact in the store.
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPrimitive(value, key) }
+
+    /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil. Sets it to null unless overridden.
+    open func setNilValueForKey(_ key: String) { setKeyedNil(key) }
 
     /// Called for a name that the entity has no property for. Stops the program unless overridden.
     open func value(forUndefinedKey key: String) -> Any? {
@@ -210,19 +220,22 @@ open class NSManagedObject: NSObject {
         preconditionFailure("the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\"")
     }
 
-    /// Fires the fault. Accessors of Strata call nothing else around an access, so hand-written ones need not call it.
-    open func willAccessValue(forKey key: String?) { realize() }
+    /// Fires the fault and tells whoever tracks accesses. For accessors over ``primitiveValue(forKey:)``; with nil it
+    /// only fires the fault.
+    open func willAccessValue(forKey key: String?) {
+        if isFault { realize() }
+        if let key, flags.contains(.observable) { noteAccess(key) }
+    }
 
     /// The counterpart of ``willAccessValue(forKey:)``; does nothing.
     open func didAccessValue(forKey key: String?) {}
 
-    /// Announces a change of a property that the object keeps by itself. Fires the fault.
-    open func willChangeValue(forKey key: String) { realize() }
+    /// Announces a change that the object makes by itself: fires the fault, marks the object as changed if the model
+    /// has the property (see ``contextShouldIgnoreUnmodeledPropertyChanges``), and tells observers.
+    open func willChangeValue(forKey key: String) { announceChange(key) }
 
-    /// Marks the object as changed, for properties that it keeps by itself.
-    open func didChangeValue(forKey key: String) {
-        if shape.place(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
-    }
+    /// Completes ``willChangeValue(forKey:)``.
+    open func didChangeValue(forKey key: String) { completeChange(key) }
 
     /// As ``willChangeValue(forKey:)``, for a collection.
     open func willChangeValue(
@@ -233,6 +246,22 @@ open class NSManagedObject: NSObject {
     open func didChangeValue(
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
     ) { didChangeValue(forKey: key) }
+
+    // MARK: Observation
+
+    /// Whether changes are announced to observers without ``willChangeValue(forKey:)``. False for every property of
+    /// the model: its accessors announce changes by themselves.
+    open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
+        !ModelShapes.shapes(ofClass: self).contains { $0.place(key) != nil }
+    }
+
+    /// Keeps a pointer of the program's with the object. Strata does not use it.
+    open func setObservationInfo(_ observationInfo: UnsafeMutableRawPointer?) {
+        ObservedObjects.setInfo(observationInfo, of: self)
+    }
+
+    /// What ``setObservationInfo(_:)`` was given last.
+    open func observationInfo() -> UnsafeMutableRawPointer? { ObservedObjects.info(of: self) }
 
     // MARK: Class
 

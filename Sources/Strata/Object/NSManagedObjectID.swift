@@ -73,7 +73,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     }
 
     override public var description: String {
-        "\(uriRepresentation().absoluteString)"
+        // Equal IDs print alike, so the hash stands where Core Data has an address.
+        "0x\(String(UInt(bitPattern: hash), radix: 16)) <\(uriRepresentation().absoluteString)>"
     }
 }
 

@@ -53,9 +53,14 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Realized because of a refresh.
     static let refreshing = ObjectFlags(rawValue: 1 << 26)
 
+    /// The context wants to know of reads, since somebody may be tracking them.
+    @usableFromInline static let observable = ObjectFlags(rawValue: 1 << 30)
+    /// Nobody has ever asked to hear of this object's changes.
+    @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
+
     /// With all of these a slot can be written without telling anybody.
-    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots]
+    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots, .unobserved]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
-    static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany]
+    static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

@@ -99,6 +99,14 @@ struct Overlay {
         }
     }
 
+    /// Releases the references to other objects and marks them absent; other values stay.
+    func clearReferences(_ shape: EntityShape) {
+        for slot in 0..<shape.slots.count where shape.codes[slot].kind == .toOne && isPresent(slot) {
+            if holdsValue(slot) { release(shape.codes[slot]) }
+            for word in 0..<4 { group(slot)[word] &= ~Self.bit(slot) }
+        }
+    }
+
     /// Releases the value of one slot; the bits stay as they are.
     func release(_ info: SlotCode) {
         let place = base + Int(info.offset)

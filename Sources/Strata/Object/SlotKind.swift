@@ -23,6 +23,14 @@ enum SlotKind: UInt8, Sendable {
         }
     }
 
+    /// Whether key-value coding has the values as numbers that are not decimal: scalars, which have no nil.
+    var isNumber: Bool {
+        switch self {
+        case .bool, .int16, .int32, .int64, .float, .double: true
+        default: false
+        }
+    }
+
     var valueKind: ValueKind {
         switch self {
         case .bool: .bool

@@ -10,8 +10,9 @@ enum ValueConversion {
         guard let value = flattened(value), !(value is NSNull) else { return nil }
         guard let converted = converted(value, info.kind) else {
             preconditionFailure(
-                "unacceptable type of value for attribute \(entity.name).\(info.name): wants \(info.kind), "
-                    + "was given \(type(of: value)) \(value)")
+                "Unacceptable type of value for \(info.kind == .toOne ? "to-one relationship" : "attribute"): "
+                    + "property = \"\(info.name)\" of \(entity.name); desired type = \(info.kind); given type = "
+                    + "\(type(of: value)); value = \(value).")
         }
         return converted
     }

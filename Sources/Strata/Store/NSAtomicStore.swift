@@ -47,6 +47,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// Takes the values of an object that is being saved into its node.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
+        // An object of which only relationships have changed may be a fault.
+        managedObject.willAccessValue(forKey: nil)
         let values = NSMutableDictionary()
         for (name, property) in managedObject.entity.propertiesByName where !property.isTransient {
             if property is NSAttributeDescription {

@@ -7,6 +7,8 @@ enum SurfaceObject {
         _ = { (object: NSManagedObject) -> NSObject in object }
         _ = NSManagedObject.self
         _ = { (object: NSManagedObject) -> any NSFetchRequestResult in object }
+        _ = NSManagedObject.self
+        _ = { (object: NSManagedObject) -> any ObservableObject in object }
         _ = { () -> Bool in NSManagedObject.contextShouldIgnoreUnmodeledPropertyChanges }
         _ = { () -> NSEntityDescription in NSManagedObject.entity() }
         _ = { (a0: NSEntityDescription, a1: NSManagedObjectContext?) -> NSManagedObject in
@@ -48,12 +50,15 @@ enum SurfaceObject {
         _ = { (object: NSManagedObject, a0: Any?, a1: String) -> Void in object.setValue(a0, forKey: a1) }
         _ = { (object: NSManagedObject, a0: String) -> Any? in object.primitiveValue(forKey: a0) }
         _ = { (object: NSManagedObject, a0: Any?, a1: String) -> Void in object.setPrimitiveValue(a0, forKey: a1) }
-        _ = { (object: NSManagedObject, a0: [String]?) -> [String: Any] in object.committedValues(forKeys: a0) }
-        _ = { (object: NSManagedObject) -> [String: Any] in object.changedValues() }
     }
 
     static func nsManagedObject2() {
+        _ = { (object: NSManagedObject, a0: [String]?) -> [String: Any] in object.committedValues(forKeys: a0) }
+        _ = { (object: NSManagedObject) -> [String: Any] in object.changedValues() }
         _ = { (object: NSManagedObject) -> [String: Any] in object.changedValuesForCurrentEvent() }
+        _ = { (object: NSManagedObject, a0: UnsafeMutableRawPointer?) -> Void in object.setObservationInfo(a0) }
+        _ = { (object: NSManagedObject) -> UnsafeMutableRawPointer? in object.observationInfo() }
+        _ = { (object: NSManagedObject) -> ObservableObjectPublisher in object.objectWillChange }
         _ = { (object: NSManagedObject, key: String) -> Any? in object[key] }
         _ = { (object: NSManagedObject, key: String, value: Any?) -> Void in object[key] = value }
     }
@@ -74,6 +79,8 @@ enum SurfaceObject {
     static func nsObject() {
         _ = { (object: NSObject, a0: Any?) -> Bool in object.isEqual(a0) }
         _ = { (object: NSObject) -> Int in object.hash }
+        _ = { (object: NSObject) -> AnyClass? in object.superclass }
+        _ = { () -> AnyClass in NSObject.`class`() }
         _ = { (object: NSObject) -> NSObject in object.`self`() }
         _ = { (object: NSObject) -> Bool in object.isProxy() }
         _ = { (object: NSObject, a0: AnyClass) -> Bool in object.isKind(of: a0) }

@@ -1,0 +1,58 @@
+import Foundation
+
+extension NSManagedObject {
+    /// A to-many relationship as a mutable set. It is live: what is done to it is done to the relationship, with the
+    /// inverse, and what is done to the relationship shows in it.
+    ///
+    /// Counting and adding do not read the members. A cast to a Swift `Set` gives an empty one, since Foundation's
+    /// bridging on Linux knows only its own classes: use ``value(forKey:)`` or `allObjects`.
+    /// - Precondition: the entity has an unordered to-many relationship of this name.
+    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+        guard let relationship = shape.relationship(key), relationship.isToMany, !relationship.isOrdered else {
+            preconditionFailure(
+                "NSManagedObjects of entity '\(shape.name)' do not support -mutableSetValueForKey: for the property "
+                    + "'\(key)'")
+        }
+        if flags.contains(.observable) { noteAccess(key) }
+        return ManagedSet(self, relationship)
+    }
+
+    /// An ordered to-many relationship as a mutable ordered set. It is live; see ``mutableSetValue(forKey:)``.
+    ///
+    /// - Precondition: the entity has an ordered to-many relationship of this name.
+    /// - Complexity: O(n).
+    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        guard let relationship = shape.relationship(key), relationship.isToMany, relationship.isOrdered else {
+            preconditionFailure(
+                "NSManagedObjects of entity '\(shape.name)' do not support -mutableOrderedSetValueForKey: for the "
+                    + "property '\(key)'")
+        }
+        if flags.contains(.observable) { noteAccess(key) }
+        if let proxy = loadedState(relationship).proxy { return proxy }
+        return ManagedOrderedSet(self, relationship)
+    }
+
+    /// As ``mutableSetValue(forKey:)``, for the object that the path leads to.
+    ///
+    /// - Precondition: the objects on the way are there.
+    public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        let (owner, key) = owner(ofKeyPath: keyPath)
+        return owner.mutableSetValue(forKey: key)
+    }
+
+    /// As ``mutableOrderedSetValue(forKey:)``, for the object that the path leads to.
+    ///
+    /// - Precondition: the objects on the way are there.
+    public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        let (owner, key) = owner(ofKeyPath: keyPath)
+        return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    private func owner(ofKeyPath keyPath: String) -> (NSManagedObject, String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+        guard let owner = value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject else {
+            preconditionFailure("\(shape.name): the key path \"\(keyPath)\" leads to no object")
+        }
+        return (owner, String(keyPath[keyPath.index(after: dot)...]))
+    }
+}

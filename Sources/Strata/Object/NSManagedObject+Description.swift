@@ -1,0 +1,77 @@
+import Foundation
+import StrataLog
+
+extension NSManagedObject {
+    /// The object as Core Data prints it. Fires no fault.
+    final func describe() -> String {
+        let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+        let head = "<\(type(of: self)): 0x\(address)> (entity: \(shape.name); id: \(objectID); data: "
+        if isFault { return head + "<fault>)" }
+        let lines = shape.places.keys.sorted().compactMap { name in
+            described(name).map { "    \(name) = \($0);\n" }
+        }
+        return head + "{\n\(lines.joined())})"
+    }
+
+    private func described(_ name: String) -> String? {
+        switch shape.place(name) {
+        case .slot(let slot)?:
+            if shape.slots[slot].relationshipIndex >= 0 {
+                return targetID(shape.relationships[shape.slots[slot].relationshipIndex]).map { "\"\($0)\"" } ?? "nil"
+            }
+            guard let value = boxedValue(slot) else { return "nil" }
+            return value is String ? "\"\(value)\"" : "\(value)"
+        case .toMany(let index)?:
+            let relationship = shape.relationships[index]
+            guard storeIndex == 0 || existingState(relationship)?.isLoaded == true else {
+                return "\"<relationship fault: '\(name)'>\""
+            }
+            let ids = toManyOrder(relationship).map { "        \"\($0.objectID)\"" }
+            return ids.isEmpty ? "(\n    )" : "(\n\(ids.joined(separator: ",\n"))\n    )"
+        case .fetched?: return "\"<fetched property: '\(name)'>\""
+        case nil: return nil
+        }
+    }
+
+    // MARK: IDs without faults
+
+    /// The ID of a to-one relationship's object; neither this object's fault fires nor is the other one made.
+    final func targetID(_ relationship: RelationshipShape) -> NSManagedObjectID? {
+        let slot = relationship.slot
+        if let overlay, overlay.isPresent(slot) {
+            return overlay.isNull(slot) ? nil : overlay.object(at: shape.slots[slot].offset).objectID
+        }
+        guard let handle = registry?.handle(storeIndex) else { return nil }
+        var target = ObjectRef.null
+        if let block {
+            target = block.verifiedColumn(slot).reference(Int(row))
+        } else if isFault, !handle.isDetached, let stored = try? handle.log.snapshot.row(ref) {
+            target = (try? stored.block.column(slot).reference(stored.index)) ?? .null
+        }
+        return id(of: target, handle)
+    }
+
+    /// The IDs of a to-many relationship's objects, in order if there is one.
+    final func memberIDs(_ relationship: RelationshipShape) -> [NSManagedObjectID] {
+        let state = existingState(relationship)
+        // An order that is not saved yet is only known with the members.
+        let needsOrder = relationship.isOrdered && state?.isChanged == true
+        if storeIndex == 0 || needsOrder || state?.isLoaded == true {
+            return toManyOrder(relationship).map(\.objectID)
+        }
+        guard let handle = registry?.handle(storeIndex), !handle.isDetached else { return [] }
+        let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+        guard let members = try? reader.members(relationship, of: ref) else { return [] }
+        var ids = members.compactMap { id(of: $0.ref, handle) }
+        guard let state, state.isChanged else { return ids }
+        let removed = Set(state.removed.objects.map(\.objectID))
+        ids.removeAll { removed.contains($0) }
+        let known = Set(ids)
+        return ids + state.added.objects.map(\.objectID).filter { !known.contains($0) }
+    }
+
+    private func id(of ref: ObjectRef, _ handle: StoreHandle) -> NSManagedObjectID? {
+        guard !ref.isNull, let shape = handle.map.shape(ref.entity) else { return nil }
+        return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+
+// Changes at a place. Membership goes through addToMany and removeFromMany, which keep the inverse; then the order is
+// brought about.
+extension NSManagedObject {
+    /// Makes an object a member at `index` of an ordered relationship; does nothing if it is one already.
+    final func insertIntoMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int) {
+        let state = loadedState(relationship)
+        precondition(
+            index >= 0 && index <= state.members.count,
+            "index \(index) is beyond the \(state.members.count) objects of \(shape.name).\(relationship.name)")
+        guard !state.members.contains(object) else { return }
+        addToMany(relationship, object)
+        var order = state.order
+        guard order.count > index + 1, let last = order.popLast() else { return }
+        order.insert(last, at: index)
+        setOrder(relationship, order)
+    }
+
+    final func removeFromMany(_ relationship: RelationshipShape, at index: Int) {
+        removeFromMany(relationship, toManyOrder(relationship)[index])
+    }
+
+    /// Puts an object in the place of another; does nothing if it is a member already.
+    final func replaceInMany(_ relationship: RelationshipShape, at index: Int, with object: NSManagedObject) {
+        let state = loadedState(relationship)
+        guard !state.members.contains(object) else { return }
+        removeFromMany(relationship, state.order[index])
+        insertIntoMany(relationship, object, at: index)
+    }
+
+    /// Moves a member. `target` counts after the member has been taken out.
+    final func moveInMany(_ relationship: RelationshipShape, from source: Int, to target: Int) {
+        var order = toManyOrder(relationship)
+        let object = order.remove(at: source)
+        order.insert(object, at: target)
+        if source != target { setOrder(relationship, order) }
+    }
+
+    private func setOrder(_ relationship: RelationshipShape, _ order: [NSManagedObject]) {
+        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let state = loadedState(relationship)
+        noteChange(.dirtyToMany)
+        state.setOrder(order)
+    }
+
+    /// Whether an object is a member. Reads the members only of relationships that are to-many at both ends or have no
+    /// inverse, and only at the first use.
+    final func toManyContains(_ relationship: RelationshipShape, _ object: NSManagedObject) -> Bool {
+        guard object.shape.isKind(of: relationship.destination), object.registry === registry else { return false }
+        if let state = existingState(relationship) {
+            if state.isLoaded { return state.members.contains(object) }
+            if state.added.contains(object) { return true }
+            if state.removed.contains(object) { return false }
+        }
+        if storeIndex == 0 { return false }
+        if let inverse = relationship.inverse, !inverse.isToMany { return object.toOneTarget(inverse) === self }
+        return loadedState(relationship).members.contains(object)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+public import Observation
+
+/// Managed objects can be observed with the Observation module: `withObservationTracking` sees what typed accessors,
+/// key-value coding and `willAccessValue(forKey:)` read, property by property, and calls back before the first change
+/// of one of them, be it by an accessor, by the other end of a relationship, by a refresh or by a merge.
+///
+/// Reads are seen in contexts with ``NSManagedObjectContext/isObservationEnabled``, which those of the main queue have
+/// from the start.
+extension NSManagedObject: Observable {
+    /// What key paths of observed properties lead to; the value does not matter.
+    final subscript(observed name: String) -> Void { () }
+
+    /// Somebody reads a property.
+    @usableFromInline @inline(never)
+    final func noteAccess(_ slot: Int) { noteAccess(shape.slots[slot].name) }
+
+    /// Somebody reads a property.
+    @inline(never)
+    final func noteAccess(_ name: String) {
+        if flags.contains(.unobserved), registry?.probe.isTracking != true { return }
+        ObservedObjects.registrar(of: self).access(self, keyPath: \NSManagedObject.[observed: name])
+    }
+
+    /// A property is about to change.
+    @inline(never)
+    final func observedWillChange(_ name: String) { ObservedObjects.willChange(self, CollectionOfOne(name)) }
+
+    /// Any property may be about to change.
+    @inline(never)
+    final func observedEverythingWillChange() { ObservedObjects.willChange(self, shape.places.keys) }
+}
+
+extension NSManagedObject: ObservableObject {
+    /// Sends before each change of the object. Complexity: O(1); takes a lock.
+    public final var objectWillChange: ObservableObjectPublisher { ObservedObjects.publisher(of: self) }
+}
+
+extension NSManagedObjectContext {
+    /// See ``isObservationEnabled``.
+    final func setObservation(_ isEnabled: Bool) {
+        if isEnabled {
+            registry.registrationFlags.insert(.observable)
+            for object in registry.all { object.flags.insert(.observable) }
+        } else {
+            registry.registrationFlags.remove(.observable)
+            for object in registry.all { object.flags.remove(.observable) }
+        }
+    }
+}
