@@ -59,6 +59,7 @@ enum SurfaceObject {
         _ = { (object: NSManagedObject, a0: UnsafeMutableRawPointer?) -> Void in object.setObservationInfo(a0) }
         _ = { (object: NSManagedObject) -> UnsafeMutableRawPointer? in object.observationInfo() }
         _ = { (object: NSManagedObject) -> ObservableObjectPublisher in object.objectWillChange }
+        _ = { (value: ObservableObjectPublisher) -> NSManagedObject.ObjectWillChangePublisher in value }
         _ = { (object: NSManagedObject, key: String) -> Any? in object[key] }
         _ = { (object: NSManagedObject, key: String, value: Any?) -> Void in object[key] = value }
     }
