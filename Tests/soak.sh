@@ -2,9 +2,10 @@
 # The long proofs: what `make test` does in seconds, for hours. Stops at the first finding.
 #
 #   Tests/soak.sh            everything
-#   Tests/soak.sh PART...    sweeps, fuzz, kills or threads
+#   Tests/soak.sh PART...    sweeps, graph, fuzz, kills or threads
 #
-# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million)
+# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and the usual number
+#                     of random runs of the object graph
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
 set -euo pipefail
@@ -12,13 +13,18 @@ cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps fuzz kills threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph fuzz kills threads)
 
 sweeps() {
     STRATA_SOAK=${STRATA_SOAK:-10} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter 'StrataLogTests\..*Sweep' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
+}
+
+graph() {
+    STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        --filter 'StrataTests\.UndoModelTests'
 }
 
 fuzz() {
@@ -37,9 +43,9 @@ threads() {
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | fuzz | kills | threads) "$part" ;;
+    sweeps | graph | fuzz | kills | threads) "$part" ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps fuzz kills threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph fuzz kills threads)\n' "$part" >&2
         exit 2
         ;;
     esac

@@ -2,67 +2,108 @@ import Dispatch
 import Foundation
 
 /// Where a context's blocks run.
+///
+/// Code that runs on a queue knows all queues that it holds: a block that was waited for, on whatever thread it runs,
+/// holds the queues of whoever waits. So a child context can go to its parent's queue, and the parent's block back
+/// to the child's, without waiting for itself.
 final class ContextQueue: Sendable {
     private let queue: DispatchQueue
     private let isMain: Bool
-    private static let key = DispatchSpecificKey<ObjectIdentifier>()
 
     init(_ type: NSManagedObjectContextConcurrencyType) {
         isMain = type == .mainQueueConcurrencyType
         queue = isMain ? .main : DispatchQueue(label: "strata.context")
-        if isMain {
-            _ = Self.isMainQueueMarked
-        } else {
-            queue.setSpecific(key: Self.key, value: ObjectIdentifier(self))
-        }
-    }
-
-    private static let mainKey = DispatchSpecificKey<Bool>()
-    private static let isMainQueueMarked: Bool = {
-        DispatchQueue.main.setSpecific(key: mainKey, value: true)
-        return true
-    }()
-
-    /// Whether the caller runs on the main thread or, in a program whose main thread has been given to Dispatch, on the
-    /// main queue.
-    static var isOnMain: Bool {
-        Thread.isMainThread || (isMainQueueMarked && DispatchQueue.getSpecific(key: mainKey) == true)
     }
 
     /// Whether the caller runs on this queue.
     var isCurrent: Bool {
-        isMain ? Self.isOnMain : DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self)
+        if isMain { return MainQueue.isCurrent || Frame.current?.holdsMain == true }
+        var frame = Frame.current
+        while let held = frame {
+            if held.queue === self { return true }
+            frame = held.outer
+        }
+        return false
     }
 
-    private static let threadKey = "strata.context"
+    /// Whether the caller runs on the main queue.
+    static var isOnMain: Bool { MainQueue.isCurrent }
 
-    /// The context whose `perform` or `performAndWait` the calling thread runs, if any.
-    static var currentContext: NSManagedObjectContext? {
-        Thread.current.threadDictionary[threadKey] as? NSManagedObjectContext
+    /// The context whose block the calling thread runs, if any.
+    static var currentContext: NSManagedObjectContext? { Frame.current?.context }
+
+    /// Runs a block of a context on the queue, later.
+    func async(for context: NSManagedObjectContext, _ block: @escaping () -> Void) {
+        let box = UncheckedBox((context, block))
+        // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
+        queue.async { [self] in Frame.run(Frame(self, box.value.0, nil), box.value.1) }
     }
 
-    /// Makes the context the current one of this thread while the block runs.
-    static func with<T>(_ context: NSManagedObjectContext, _ block: () -> T) -> T {
-        let dictionary = Thread.current.threadDictionary
-        let outer = dictionary[threadKey]
-        dictionary[threadKey] = context
-        defer { dictionary[threadKey] = outer }
-        return block()
-    }
-
+    /// Runs a block on the queue, later, on behalf of no context.
     func async(_ block: @escaping () -> Void) {
         let box = UncheckedBox(block)
         queue.async { box.value() }
     }
 
-    /// Runs the block on the queue and waits; at once when the caller is there already.
-    func sync<T>(_ block: () -> T) -> T {
-        if isCurrent { return block() }
+    /// Runs a block of a context on the queue and waits; at once when the caller holds the queue already.
+    func sync<T>(for context: NSManagedObjectContext, _ block: () -> T) -> T {
+        let outer = Frame.current
+        if outer?.context === context { return block() }
+        let frame = Frame(self, context, outer)
+        if isCurrent { return Frame.run(frame, block) }
         return withoutActuallyEscaping(block) { block in
-            let box = UncheckedBox(block)
-            let result: UncheckedBox<T> = queue.sync { UncheckedBox(box.value()) }
+            let box = UncheckedBox((frame, block))
+            let result: UncheckedBox<T> = queue.sync { UncheckedBox(Frame.run(box.value.0, box.value.1)) }
             return result.value
         }
+    }
+}
+
+/// Tells the main queue from others. Which thread it runs on says nothing: in a program whose main function is
+/// asynchronous, the main thread ends and others serve the main queue.
+private enum MainQueue {
+    private static let key: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
+}
+
+/// One of the blocks that the calling thread is inside of.
+private final class Frame {
+    let queue: ContextQueue
+    let context: NSManagedObjectContext
+    let outer: Frame?
+    /// Whether the block was called on the main queue, or by one that was.
+    let holdsMain: Bool
+
+    init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?) {
+        self.queue = queue
+        self.context = context
+        self.outer = outer
+        holdsMain = outer?.holdsMain ?? MainQueue.isCurrent
+    }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let result = pthread_key_create(&key, nil)
+        precondition(result == 0, "the process has no thread-specific keys left")
+        return key
+    }()
+
+    /// The innermost block.
+    static var current: Frame? {
+        pthread_getspecific(key).map { Unmanaged<Frame>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    static func run<T>(_ frame: Frame, _ block: () -> T) -> T {
+        let outer = pthread_getspecific(key)
+        // The frame lives as long as this call, which takes it out again.
+        pthread_setspecific(key, Unmanaged.passUnretained(frame).toOpaque())
+        defer { pthread_setspecific(key, outer) }
+        return withExtendedLifetime(frame, block)
     }
 }
 

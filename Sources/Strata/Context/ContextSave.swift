@@ -27,13 +27,14 @@ final class ContextSave {
             return
         }
         try distribute(all)
-        for object in context.required where !object.hasChanges { _ = part(object.storeIndex) }
+        for object in context.required where object.isWatched { _ = part(object.storeIndex) }
     }
 
     /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
     func recollect() throws {
         context.processPendingChanges()
         context.reportedInserts = nil
+        context.reportedDeletes = nil
         let all = classify()
         try reserveKeys(all.inserted)
         for part in parts where !part.isWritten { part.changes = ObjectChanges() }
@@ -176,10 +177,17 @@ final class ContextSave {
         // A merge policy may add parts.
         var next = 0
         while next < parts.count {
-            try parts[next].write()
+            do {
+                try parts[next].write()
+            } catch {
+                throw keepWhatIsWritten(error, failed: parts[next])
+            }
             next += 1
         }
-        for part in parts { part.finish() }
+        for part in parts {
+            part.finish()
+            if let receipt = part.receipt { context.noteSaved(receipt.sequence, part.handle) }
+        }
         var all = parts.first?.changes ?? ObjectChanges()
         for part in parts.dropFirst() {
             all.inserted += part.changes.inserted
@@ -189,8 +197,8 @@ final class ContextSave {
         // Every inserted object has been reported; if that was in one notification and as many are left, they are the
         // same.
         if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
-        context.reportedInserts = nil
-        context.insertReports = 0
+        if let set = context.reportedDeletes, set.count == all.deleted.count { all.deletedSet = set }
+        context.forgetReports()
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
@@ -209,9 +217,34 @@ final class ContextSave {
             object.didSave()
             if object.isDeleted { leave(object) }
         }
-        all.post(.NSManagedObjectContextDidSave, from: context, extra: coordinator.saveInfo(parts))
+        context.advanceGeneration()
+        all.post(
+            .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
         postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
+        context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
+    }
+
+    /// One store has failed. What others got before it is saved: those objects are done.
+    ///
+    /// - Returns: the error itself if nothing was written before it, else one with code 134040.
+    private func keepWhatIsWritten(_ error: any Error, failed: StoreSave) -> any Error {
+        let written = parts.filter { $0.isWritten && !$0.changes.isEmpty }
+        if written.isEmpty { return error }
+        for part in written {
+            part.finish()
+            for objects in [part.changes.inserted, part.changes.updated, part.changes.deleted] {
+                objects.forEachUnretained { settle($0) }
+            }
+        }
+        context.forgetReports()
+        context.changed.removeAll { !$0.flags.contains(.listed) }
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
+            NSAffectedObjectsErrorKey: Array(context.changed), NSUnderlyingErrorKey: error as NSError,
+        ]
+        if let store = failed.handle.identity.store { info[NSAffectedStoresErrorKey] = [store] }
+        return CocoaError(.persistentStoreIncompleteSave, userInfo: info)
     }
 
     /// Takes an object out of the state of change.

@@ -29,7 +29,7 @@ final class LinkChanges {
     /// Looks at all changed objects. Gives members of ordered relationships their positions, which may add objects to
     /// those that are updated.
     func collect() throws {
-        for object in save.changes.deleted { try collectDeleted(object) }
+        try save.changes.deleted.forEachUnretained { if $0.shape.hasLinks { try collectDeleted($0) } }
         try save.changes.inserted.forEachUnretained {
             if $0.flags.contains(.dirtyToMany) { try collectChanged($0) }
         }

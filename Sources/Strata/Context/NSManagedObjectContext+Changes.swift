@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
     /// deleted.
     ///
     /// - Precondition: the object belongs to no other context.
-    public final func insert(_ object: NSManagedObject) {
+    final func insertObject(_ object: NSManagedObject) {
         if object.registry === registry {
             guard object.isDeleted else { return }
             list(object)
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
     ///
     /// - Precondition: the object belongs to this context.
-    public final func delete(_ object: NSManagedObject) {
+    final func deleteObject(_ object: NSManagedObject) {
         guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
         precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
         object.realize()
@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
 
     /// Follows the delete rules of what was deleted and posts
     /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
-    public final func processPendingChanges() {
+    final func processChanges() {
         isProcessingScheduled = false
         guard !event.isEmpty || !refreshed.isEmpty else { return }
         // The list grows while cascades run.
@@ -95,6 +95,10 @@ extension NSManagedObjectContext {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
         }
+        if let set = changes.deletedSet {
+            deleteReports += 1
+            reportedDeletes = deleteReports == 1 ? set : nil
+        }
         objects.forEachUnretained { object in
             if !object.flags.contains(.inEvent) { object.endEvent() }
         }
@@ -116,7 +120,7 @@ extension NSManagedObjectContext {
     }
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
-    public final func assign(_ object: Any, to store: NSPersistentStore) {
+    final func assignObject(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
         precondition(
             store.handle?.map.holds(object.shape) == true, "the store does not hold objects of \(object.shape.name)")
@@ -130,15 +134,15 @@ extension NSManagedObjectContext {
     ///
     /// `NSManagedObjectContextObjectsDidChange` tells of objects whose insertion had been reported as deleted, of those
     /// whose deletion had been processed as inserted, and of all others as refreshed.
-    public final func rollback() {
+    final func rollBackChanges() {
         undoRecorder?.discard()
         let objects = changed
         var changes = ObjectChanges()
         changed = []
         event = []
         assignments = [:]
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
+        required = []
         for object in objects {
             let flags = object.flags
             object.flags.subtract([
@@ -169,18 +173,21 @@ extension NSManagedObjectContext {
     /// belong to no context any more.
     ///
     /// Posts `NSManagedObjectContextObjectsDidChange` with the IDs of all objects under `NSInvalidatedAllObjectsKey`.
-    public final func reset() {
+    final func forgetEverything() {
         undoRecorder?.discard()
         var invalidated: [NSManagedObjectID] = []
         changed = []
         event = []
-        reportedInserts = nil
-        insertReports = 0
+        forgetReports()
+        required = []
         refreshed = []
         retained = []
         assignments = [:]
         readErrors = [:]
         lastBlock = nil
+        adoptPermanentIDs()
+        noteMerged()
+        generation?.moveOn()
         for object in registry.all {
             invalidated.append(object.objectID)
             object.flags.subtract([
@@ -200,7 +207,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
     ///   the changes over it again, which `awake(fromSnapshotEvents:)` tells the object instead of `awakeFromFetch()`.
-    public final func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+    final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
         readErrors[object.objectID] = nil
         if flag {
@@ -221,7 +228,8 @@ extension NSManagedObjectContext {
 
     /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
     /// which breaks the circles of references among them.
-    public final func refreshAllObjects() {
+    final func refreshEverything() {
+        noteMerged()
         for object in registry.all where !object.isFault || object.hasChanges || !object.toMany.isEmpty {
             refresh(object, mergeChanges: object.hasChanges)
         }

@@ -27,3 +27,9 @@ extension NSManagedObjectContext {
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
     }
 }
+
+extension NSManagedObject {
+    /// Whether ``NSManagedObjectContext/detectConflicts(for:)`` has anything to look at: a row that was read and is not
+    /// to be written anyway.
+    final var isWatched: Bool { !hasChanges && !isFault && registry != nil && !flags.contains(.gone) }
+}

@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
     /// Executes a request: a fetch of persistent history.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
-    public final func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if let request = request as? NSPersistentHistoryChangeRequest {
             return try HistoryExecutor(self, request).execute()
         }

@@ -56,12 +56,15 @@ extension NSManagedObjectContext {
     }
 
     final func merge(_ ids: MergedIDs) {
+        adoptPermanentIDs()
         processPendingChanges()
+        advanceGeneration()
+        noteMerged()
         for id in ids.updated {
             if let object = registeredObject(for: id) { refresh(object, mergeChanges: true) }
         }
         var inserted: ContiguousArray<NSManagedObject> = []
-        for id in ids.inserted where id.identity.flatMap({ coordinator?.handle($0) }) != nil {
+        for id in ids.inserted where canHave(id) {
             if let object = registeredObject(for: id) {
                 refresh(object, mergeChanges: true)
             } else {
@@ -79,6 +82,8 @@ extension NSManagedObjectContext {
         changes.deleted = deleted
         changes.refreshed = refreshed
         refreshed = []
+        // Children may have what this context has let go.
+        tellChildren(of: ids)
         guard !changes.isEmpty else { return }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         NotificationCenter.default.post(
@@ -87,6 +92,12 @@ extension NSManagedObjectContext {
                 NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
                 NSDeletedObjectIDsKey: Set(ids.deleted),
             ])
+    }
+
+    /// Whether there may be an object with this ID: it names an open store, or what the parent has not saved.
+    private func canHave(_ id: NSManagedObjectID) -> Bool {
+        guard let identity = id.identity else { return link != nil }
+        return coordinator?.handle(identity) != nil
     }
 
     /// The object's row has been deleted elsewhere.

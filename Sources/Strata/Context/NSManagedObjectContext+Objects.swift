@@ -5,17 +5,25 @@ extension NSManagedObjectContext {
     // MARK: Finding objects
 
     /// The object with this ID if it is in memory.
-    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        guard let identity = objectID.identity else { return registry.object(objectID.ref, 0) }
+    final func findRegisteredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        adoptPermanentIDs()
+        guard let identity = objectID.identity else {
+            return registeredObject(SharedRef(objectID.ref, nil, objectID.shape))
+        }
         guard let storeIndex = storeIndex(of: identity) else { return nil }
         return registry.object(objectID.ref, storeIndex)
     }
 
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
-    /// - Precondition: a temporary ID names an object of this context; a permanent one a store of its coordinator.
-    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        if objectID.isTemporaryID, let object = registry.object(objectID.ref, 0) { return object }
+    /// - Precondition: a permanent ID names a store of the context's coordinator.
+    final func findObject(with objectID: NSManagedObjectID) -> NSManagedObject {
+        adoptPermanentIDs()
+        if objectID.isTemporaryID {
+            let shared = SharedRef(objectID.ref, nil, objectID.shape)
+            // One that nobody knows is a fault whose row is gone.
+            return object(shared) ?? registry.newUnsavedFault(objectID.ref, objectID.shape)
+        }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
             preconditionFailure("no object with the ID \(objectID) can be had in this context")
         }
@@ -28,19 +36,21 @@ extension NSManagedObjectContext {
     /// The object with this ID, realized.
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
-    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+    final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         if let object = registeredObject(for: objectID) {
             if object.isFault { object.realize() }
             if let error = readErrors[objectID] { throw error }
             if object.flags.contains(.gone) || (object.isDeleted && object.isFault) { throw Self.missing(objectID) }
             return object
         }
+        if let link { return try existingObjectFromParent(objectID, link) }
         guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
             throw Self.missing(objectID)
         }
         if let custom = handle.custom { try custom.prepare(objectID, in: self) }
+        guard let snapshot = snapshot(of: handle) else { throw Self.missing(objectID) }
         do {
-            guard try !handle.log.snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
+            guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
         } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
@@ -62,6 +72,7 @@ extension NSManagedObjectContext {
     /// The object for a reference into a store: the one in memory or a new fault. Nil if the store has no such entity.
     final func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         if let object = registry.object(ref, storeIndex) { return object }
+        if ref.entity == 0 || storeIndex == ObjectRegistry.unsavedIndex { return unusualTarget(ref) }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
         return object
@@ -78,17 +89,22 @@ extension NSManagedObjectContext {
 
     /// Reads a fault's row. Never fails: see ``NSManagedObject/realize(_:)``.
     ///
-    /// - Parameter slot: the slot whose value is wanted, -1 for none in particular.
-    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1) {
-        guard let handle = registry.handle(object.storeIndex) else { return }
+    /// - Parameters:
+    ///   - slot: the slot whose value is wanted, -1 for none in particular.
+    ///   - given: where the row is looked up; nil for what the context sees.
+    final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        guard link == nil else { return fulfillFromParent(object, slot) }
+        guard let handle = registry.handle(object.storeIndex) else {
+            if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
+            return
+        }
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            guard !handle.isDetached else {
-                inaccessible(object, slot)
-                return
-            }
-            let location = try handle.log.snapshot.locate(object.ref)
-            guard !location.isAbsent else {
+            guard !handle.isDetached,
+                let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
+                    .locate(object.ref),
+                !location.isAbsent
+            else {
                 inaccessible(object, slot)
                 return
             }
@@ -106,6 +122,26 @@ extension NSManagedObjectContext {
             object.flags.insert(.realized)
             return
         }
+        awake(object)
+    }
+
+    private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {
+        guard let link else { return }
+        do {
+            adoptPermanentIDs()
+            guard try readFromParent(object, link) else {
+                inaccessible(object, slot)
+                return
+            }
+        } catch {
+            object.flags.insert([.unreadable, .realized])
+            readErrors[object.objectID] = error
+            return
+        }
+        awake(object)
+    }
+
+    private func awake(_ object: NSManagedObject) {
         object.withoutChangeTracking {
             if object.flags.contains(.refreshing) {
                 object.awake(fromSnapshotEvents: .refresh)
@@ -147,9 +183,18 @@ extension NSManagedObjectContext {
     final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         defer { state.isLoaded = true }
         var stored: [NSManagedObject] = []
-        if let handle = registry.handle(owner.storeIndex), !handle.isDetached {
+        if let link {
             do {
-                let entries = try storedMembers(relationship, of: owner, in: handle)
+                stored = try membersFromParent(relationship, of: owner, link)
+            } catch {
+                owner.flags.insert(.unreadable)
+                readErrors[owner.objectID] = error
+            }
+        } else if let handle = registry.handle(owner.storeIndex), !handle.isDetached,
+            let snapshot = snapshot(of: handle)
+        {
+            do {
+                let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
                 stored = objects(entries.map(\.ref), owner.storeIndex, handle)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
@@ -174,18 +219,22 @@ extension NSManagedObjectContext {
     }
 
     private func storedMembers(
-        _ relationship: RelationshipShape, of owner: NSManagedObject, in handle: StoreHandle
+        _ relationship: RelationshipShape, of owner: NSManagedObject, in handle: StoreHandle, _ snapshot: Snapshot
     ) throws -> [RelationshipReader.Member] {
         if let members = try handle.custom?.members(relationship, of: owner, in: self) { return members }
-        return try RelationshipReader(handle: handle, snapshot: handle.log.snapshot).members(
-            relationship, of: owner.ref)
+        return try RelationshipReader(handle: handle, snapshot: snapshot).members(relationship, of: owner.ref)
     }
 
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
-        guard let handle = registry.handle(owner.storeIndex), !handle.isDetached else { return 0 }
+        if let link {
+            let shared = sharedRef(of: owner)
+            return try? withParent(link) { try $0.memberCountForChild(relationship.index, of: shared) }
+        }
+        guard let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
+        else { return 0 }
         if let custom = handle.custom, !custom.keepsAllRows { return nil }
-        return try? RelationshipReader(handle: handle, snapshot: handle.log.snapshot).count(relationship, of: owner.ref)
+        return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
     }
 
     final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {

@@ -7,7 +7,8 @@ extension NSManagedObjectContext {
     /// How often a save is tried again after a merge policy has resolved its conflicts.
     static let maximumConflictRounds = 16
 
-    /// Writes all changes to their stores: one transaction for each store.
+    /// Writes all changes to their stores: one transaction for each store. A child context gives them to its parent
+    /// instead, and nothing is written until the line's top is saved.
     ///
     /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
@@ -16,7 +17,7 @@ extension NSManagedObjectContext {
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
-    public final func save() throws {
+    final func saveChanges() throws {
         guard let coordinator else {
             if !hasChanges { return }
             throw CocoaError(
@@ -29,12 +30,13 @@ extension NSManagedObjectContext {
         try processEverything()
         guard hasChanges || !required.isEmpty else {
             if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
-            try coordinator.savePendingMetadata()
+            if link == nil { try coordinator.savePendingMetadata() }
             return
         }
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
         try validateChanges()
+        if let link { return try ParentSave(self, link).run() }
         let save = ContextSave(self, coordinator)
         try save.prepare()
         defer { reportDropped() }
@@ -116,14 +118,16 @@ extension NSManagedObjectContext {
     /// Gives inserted objects their permanent IDs before they are saved.
     ///
     /// - Throws: `CocoaError` when an object has no store to be saved to.
-    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+    final func reservePermanentIDs(for objects: [NSManagedObject]) throws {
         guard let coordinator else { throw Self.noStore(for: objects.first) }
+        try obtainPermanentIDsFromParent(for: objects)
         let temporary = objects.filter { $0.registry === registry && $0.storeIndex == 0 }
         let save = ContextSave(self, coordinator)
         try save.reserveKeys(ContiguousArray(temporary))
         var byStore: [UInt16: ContiguousArray<NSManagedObject>] = [:]
         for object in temporary { byStore[try save.storeIndex(for: object), default: []].append(object) }
         for (storeIndex, moved) in byStore {
+            if let handle = registry.handle(storeIndex) { sharePermanentIDs(moved, handle) }
             registry.becamePermanent(moved, storeIndex)
             for object in moved { object.version = .none }
         }

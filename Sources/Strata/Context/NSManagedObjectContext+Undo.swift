@@ -107,7 +107,9 @@ extension NSManagedObject {
         for slot in 0..<shape.persistentSlotCount where !overlay.isPresent(slot) {
             let info = shape.slots[slot]
             var value: Any?
-            if let block {
+            if info.relationshipIndex >= 0, info.relationshipIndex < members.count {
+                value = members[info.relationshipIndex].first
+            } else if let block {
                 value = committedValue(slot, (block, Int(row)))
             } else if flags.contains(.defaultsBelow) || storeIndex == 0 {
                 value = info.defaultValue

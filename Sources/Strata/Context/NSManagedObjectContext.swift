@@ -5,8 +5,9 @@ import Synchronization
 /// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
 ///
 /// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
-/// also directly on the main thread. The store is read at its newest state whenever a fault fires or a fetch runs.
-open class NSManagedObjectContext: NSObject, NSLocking {
+/// also directly on the main thread. Whenever a fault fires or a fetch runs, the store is read at its newest state, or
+/// at that of the generation that the context is pinned to; a child context reads its parent instead.
+open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
@@ -51,7 +52,7 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
     open var automaticallyMergesChangesFromParent = false {
-        didSet { if automaticallyMergesChangesFromParent { coordinator?.observe(self) } }
+        didSet { if automaticallyMergesChangesFromParent, link == nil { coordinator?.observe(self) } }
     }
 
     /// What records the changes so that they can be undone. Default `nil`: nothing is recorded.
@@ -68,7 +69,14 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
     @exclusivity(unchecked) final var isRetaining = false
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
-    final var parentContext: NSManagedObjectContext?
+    /// Nil for a context that works on a coordinator.
+    @exclusivity(unchecked) final var link: ParentLink?
+    /// There from the start, since children may be made on any thread.
+    final let children = ContextChildren()
+    /// By store, which newer rows do not make what children have read before out of date.
+    final var knownSequences: [ObjectIdentifier: KnownSequences] = [:]
+    /// The generation that the context is pinned to; nil for one that reads what is newest.
+    @exclusivity(unchecked) final var generation: PinnedGeneration?
     /// Records what can be undone; nil without an undo manager.
     @exclusivity(unchecked) final var undoRecorder: UndoRecorder?
 
@@ -93,6 +101,9 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
+    /// Likewise of deleted objects.
+    final var deleteReports = 0
+    final var reportedDeletes: Set<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its shape. Shapes are never freed.
@@ -123,15 +134,18 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         detachAll()
     }
 
-    /// Where the context gets and saves its objects. Setting another one resets the context.
+    /// Where the context gets and saves its objects; of a child context that of its line's top. Setting another one
+    /// resets the context.
+    ///
+    /// - Precondition: the context has no parent.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator }
         set {
-            if coordinator !== newValue, coordinator != nil { reset() }
-            coordinator = newValue
-            lastStore = nil
-            newValue?.register(self)
-            if automaticallyMergesChangesFromParent { newValue?.observe(self) }
+            if coordinator === newValue { return }
+            precondition(link == nil, "the coordinator of a context that has a parent is its parent's")
+            if coordinator != nil { reset() }
+            generation = nil
+            setCoordinator(newValue)
         }
     }
 
@@ -158,9 +172,94 @@ open class NSManagedObjectContext: NSObject, NSLocking {
     /// - Complexity: O(n).
     open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
 
-    // MARK: Faults
+    // MARK: What subclasses may override
 
-    /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops.
+    /// Runs a block on the context's queue, later. Pending changes are processed after it.
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+    /// Runs a block on the context's queue and waits for it. May be nested.
+    open func performAndWait(_ block: () -> Void) { waitFor(block) }
+
+    /// Writes all changes to their stores, one transaction for each store; a child context gives them to its parent
+    /// instead.
+    ///
+    /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
+    /// When it throws, nothing has been written to the store that the error is from, and the context has its changes
+    /// as before. With several stores, those that were written before the failing one keep what they got, as in Core
+    /// Data.
+    ///
+    /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
+    ///   a store's error with the engine's as its underlying one.
+    /// - Complexity: O(n) in the changed objects.
+    open func save() throws { try saveChanges() }
+
+    /// Inserts an object that was created without context. An object that is here already is inserted again if it was
+    /// deleted.
+    ///
+    /// - Precondition: the object belongs to no other context.
+    open func insert(_ object: NSManagedObject) { insertObject(object) }
+
+    /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
+    ///
+    /// - Precondition: the object belongs to this context.
+    open func delete(_ object: NSManagedObject) { deleteObject(object) }
+
+    /// Follows the delete rules of what was deleted and posts
+    /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
+    open func processPendingChanges() { processChanges() }
+
+    /// Brings an object up to date with the store, or with the parent.
+    ///
+    /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
+    ///   the changes over it again.
+    open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
+        refreshObject(object, mergeChanges: flag)
+    }
+
+    /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
+    /// which breaks the circles of references among them.
+    open func refreshAllObjects() { refreshEverything() }
+
+    /// Gives up all changes: inserted objects leave the context, all others are as the store, or the parent, has them.
+    open func rollback() { rollBackChanges() }
+
+    /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
+    open func reset() { forgetEverything() }
+
+    /// The object with this ID if it is in memory.
+    open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        findRegisteredObject(for: objectID)
+    }
+
+    /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
+    ///
+    /// - Precondition: a permanent ID names a store of the context's coordinator.
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
+
+    /// The object with this ID, realized.
+    ///
+    /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
+    open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try findExistingObject(with: objectID)
+    }
+
+    /// Executes a request against the stores.
+    ///
+    /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        try executeRequest(request)
+    }
+
+    /// Gives inserted objects their permanent IDs before they are saved, also those that only the parent knows.
+    ///
+    /// - Throws: `CocoaError` when an object has no store to be saved to.
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try reservePermanentIDs(for: objects) }
+
+    /// Sets which store inserted objects are saved to, when more than one has their entity.
+    open func assign(_ object: Any, to store: NSPersistentStore) { assignObject(object, to: store) }
+
+    /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops. What it
+    /// returns by itself is ``shouldDeleteInaccessibleFaults``.
     ///
     /// Override it to decide by object, or to be told.
     /// - Parameter property: the property whose value was wanted, if it is known.
@@ -168,6 +267,46 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool {
         shouldDeleteInaccessibleFaults
+    }
+
+    /// Takes the news that a property of one of the context's objects has changed, from whoever observes it, and marks
+    /// the object as changed. Nothing in Strata calls it: objects tell their context themselves.
+    open func observeValue(
+        forKeyPath keyPath: String?, of object: Any?, change: [String: Any]?, context: UnsafeMutableRawPointer?
+    ) {
+        guard let keyPath, let object = object as? NSManagedObject, object.registry === registry else { return }
+        object.willChangeValue(forKey: keyPath)
+        object.didChangeValue(forKey: keyPath)
+    }
+
+    // MARK: Coding
+
+    private static let concurrencyTypeKey = "concurrencyType"
+
+    /// Creates a context without coordinator, as ``encode(with:)`` described one. Nil if that is no description.
+    public required convenience init?(coder: NSCoder) {
+        guard coder.containsValue(forKey: Self.concurrencyTypeKey),
+            let type = NSManagedObjectContextConcurrencyType(
+                rawValue: UInt(bitPattern: coder.decodeInteger(forKey: Self.concurrencyTypeKey)))
+        else { return nil }
+        self.init(concurrencyType: type)
+        name = coder.decodeObject(of: NSString.self, forKey: "name") as String?
+        transactionAuthor = coder.decodeObject(of: NSString.self, forKey: "transactionAuthor") as String?
+        propagatesDeletesAtEndOfEvent = coder.decodeBool(forKey: "propagatesDeletesAtEndOfEvent")
+        retainsRegisteredObjects = coder.decodeBool(forKey: "retainsRegisteredObjects")
+        shouldDeleteInaccessibleFaults = coder.decodeBool(forKey: "shouldDeleteInaccessibleFaults")
+        stalenessInterval = coder.decodeDouble(forKey: "stalenessInterval")
+    }
+
+    /// Writes the context's settings. Objects, changes, coordinator and parent are left out.
+    open func encode(with coder: NSCoder) {
+        coder.encode(Int(bitPattern: concurrencyType.rawValue), forKey: Self.concurrencyTypeKey)
+        coder.encode(name as NSString?, forKey: "name")
+        coder.encode(transactionAuthor as NSString?, forKey: "transactionAuthor")
+        coder.encode(propagatesDeletesAtEndOfEvent, forKey: "propagatesDeletesAtEndOfEvent")
+        coder.encode(retainsRegisteredObjects, forKey: "retainsRegisteredObjects")
+        coder.encode(shouldDeleteInaccessibleFaults, forKey: "shouldDeleteInaccessibleFaults")
+        coder.encode(stalenessInterval, forKey: "stalenessInterval")
     }
 
     // MARK: Locking
@@ -203,11 +342,13 @@ open class NSManagedObjectContext: NSObject, NSLocking {
         return index
     }
 
+    final func forgetLastStore() { lastStore = nil }
+
     /// Puts an object into the lists of what has changed.
     ///
     /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
-        if let undoRecorder, !object.flags.contains(.inEvent) { undoRecorder.capture(object) }
+        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
             changed.append(object)

@@ -8,6 +8,8 @@ struct ObjectChanges {
     var refreshed: Set<NSManagedObject> = []
     /// `inserted` as a set, when somebody has made it already.
     var insertedSet: Set<NSManagedObject>?
+    /// `deleted` likewise.
+    var deletedSet: Set<NSManagedObject>?
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
@@ -21,9 +23,29 @@ struct ObjectChanges {
             info[NSInsertedObjectsKey] = set
         }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
-        if !deleted.isEmpty { info[NSDeletedObjectsKey] = Self.set(deleted) }
+        if !deleted.isEmpty {
+            let set = deletedSet ?? Self.set(deleted)
+            deletedSet = set
+            info[NSDeletedObjectsKey] = set
+        }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
         NotificationCenter.default.post(name: name, object: context, userInfo: info)
+    }
+
+    /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
+    /// IDs must have been made before.
+    func postSavedIDs(from context: NSManagedObjectContext) {
+        var info: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = Self.ids(inserted) }
+        if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = Self.ids(updated) }
+        if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = Self.ids(deleted) }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+    }
+
+    private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
+        objects.forEachUnretained { set.insert($0.objectID) }
+        return set
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {

@@ -88,8 +88,8 @@ struct ObjectUndo {
     /// The slots that changed, with the values they had.
     var values: [(slot: Int, value: Any?)] = []
     var toMany: [MemberUndo] = []
-    /// Of an object that was deleted: the members of its to-many relationships by index, since the store will not
-    /// know them any more when the deletion has been saved.
+    /// Of an object that was deleted: the objects at the other ends of its relationships, by index. When the deletion
+    /// has been saved, the store does not know the members any more, and no context the objects.
     var members: [[NSManagedObject]] = []
 
     var isEmpty: Bool { before == after && values.isEmpty && toMany.isEmpty }
@@ -147,12 +147,7 @@ struct ObjectUndo {
     /// Keeps everything that the object refers to.
     private mutating func keepMembers() {
         for relationship in object.shape.relationships {
-            if relationship.isToMany {
-                members.append(object.toManyOrder(relationship))
-            } else {
-                _ = object.toOneTarget(relationship)
-                members.append([])
-            }
+            members.append(object.targets(relationship))
         }
     }
 }

@@ -14,6 +14,8 @@ final class ObjectRegistry: @unchecked Sendable {
     private struct Tables: ~Copyable {
         var temporary = RefTable()
         var first = RefTable()
+        /// Of a child context: what its parent has not saved.
+        var unsaved = RefTable()
         /// Of the stores after the first.
         var others: [Box] = []
 
@@ -25,6 +27,7 @@ final class ObjectRegistry: @unchecked Sendable {
             switch storeIndex {
             case 0: return body(&temporary)
             case 1: return body(&first)
+            case unsavedIndex: return body(&unsaved)
             default:
                 while others.count < Int(storeIndex) - 1 { others.append(Box()) }
                 return body(&others[Int(storeIndex) - 2].table)
@@ -43,6 +46,12 @@ final class ObjectRegistry: @unchecked Sendable {
         return body(&tables)
     }
 
+    /// The store index of objects in a child context that exist in its parent and have not been saved there.
+    static let unsavedIndex = UInt16.max
+
+    /// What temporary IDs have become, in a child context.
+    var permanentIDs: PermanentIDs?
+
     /// Nil once the context has gone.
     unowned(unsafe) var context: NSManagedObjectContext?
     /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
@@ -54,7 +63,7 @@ final class ObjectRegistry: @unchecked Sendable {
     lazy var probe = ObservationProbe()
 
     func handle(_ storeIndex: UInt16) -> StoreHandle? {
-        storeIndex == 0 ? nil : handles[Int(storeIndex) - 1]
+        storeIndex == 0 || storeIndex == Self.unsavedIndex ? nil : handles[Int(storeIndex) - 1]
     }
 
     func storeIndex(of handle: StoreHandle) -> UInt16 {
@@ -150,7 +159,7 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// A new fault for a reference that is not in the table. Nil if the store has no such entity.
     func newFault(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
-        guard storeIndex != 0,
+        guard storeIndex != 0, storeIndex != Self.unsavedIndex,
             let object = makeFault(ref, storeIndex, handle: handles[Int(storeIndex) - 1])
         else { return nil }
         let pointer = Unmanaged.passUnretained(object).toOpaque()
@@ -201,6 +210,27 @@ final class ObjectRegistry: @unchecked Sendable {
         object.flags.remove(.registered)
     }
 
+    /// Enters an object under another name.
+    func move(_ object: NSManagedObject, to ref: ObjectRef, _ storeIndex: UInt16) {
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        locked { tables in
+            tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+            object.ref = ref
+            object.storeIndex = storeIndex
+            object.cachedID = nil
+            tables.with(storeIndex) { $0.set(ref, pointer) }
+        }
+    }
+
+    /// The objects that the parent has not saved, of a child context.
+    var unsavedObjects: [NSManagedObject] {
+        locked { tables in
+            var objects: [NSManagedObject] = []
+            tables.unsaved.forEach { if let object = Self.retain($0) { objects.append(object) } }
+            return objects
+        }
+    }
+
     /// Every object that is alive.
     var all: [NSManagedObject] {
         locked { tables in
@@ -210,6 +240,7 @@ final class ObjectRegistry: @unchecked Sendable {
             }
             tables.temporary.forEach(collect)
             tables.first.forEach(collect)
+            tables.unsaved.forEach(collect)
             for box in tables.others { box.table.forEach(collect) }
             return objects
         }

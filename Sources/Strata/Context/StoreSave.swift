@@ -85,7 +85,7 @@ final class StoreSave {
             try transaction.delete(object.ref, replacing: object.version)
         }
         try links.write(to: transaction)
-        for object in context.required where object.storeIndex == storeIndex && !object.hasChanges {
+        for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
     }
@@ -104,6 +104,7 @@ final class StoreSave {
     /// Brings the objects in line with what was written.
     func finish() {
         guard let transaction, let receipt else { return }
+        context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.
         var next = 0

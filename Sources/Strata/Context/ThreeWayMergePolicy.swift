@@ -24,6 +24,7 @@ open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
     /// - Throws: what `fallback` throws.
     override open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         var rest: [NSMergeConflict] = []
+        var merges: [(ObjectMerge, Row)] = []
         for conflict in list {
             let object = conflict.sourceObject
             guard object.isUpdated, let row = try ObjectMerge.newestRow(of: object),
@@ -32,9 +33,11 @@ open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
                 rest.append(conflict)
                 continue
             }
-            ObjectMerge(object).rebase(row) { _, _, _ in true }
+            merges.append((ObjectMerge(object), row))
         }
+        // First, since a save that fails must leave all objects as they are.
         if !rest.isEmpty { try fallback.resolve(optimisticLockingConflicts: rest) }
+        for (merge, row) in merges { merge.rebase(row) { _, _, _ in true } }
     }
 
     override open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {

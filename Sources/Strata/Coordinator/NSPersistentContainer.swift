@@ -96,10 +96,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// Runs a block with a new context on its queue and suspends until it is done.
     ///
     /// - Throws: what the block throws.
-    public final func performBackgroundTask<T, Failure: Error>(
-        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
-    ) async throws(Failure) -> T {
+    public final func performBackgroundTask<T>(
+        _ block: @escaping (NSManagedObjectContext) throws -> T
+    ) async rethrows -> T {
         let context = newBackgroundContext()
-        return try await context.perform { () throws(Failure) -> T in try block(context) }
+        return try await context.perform { try block(context) }
     }
 }

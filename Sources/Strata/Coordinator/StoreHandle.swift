@@ -14,6 +14,8 @@ final class StoreHandle: Sendable {
     /// Where the rows come from and go to when that is a class of the user's; nil for a log store.
     let custom: CustomStore?
     private let refusesWrites: Atomic<Bool>
+    /// What contexts are pinned to.
+    let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
     private let detached = Atomic<Bool>(false)
@@ -102,14 +104,17 @@ enum StoreFailure {
     static func readOnly(_ handle: StoreHandle) -> any Error {
         CocoaError(
             .fileWriteNoPermission,
-            userInfo: [
-                NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path,
-                NSAffectedStoresErrorKey: handle.identity.store.map { [$0] } ?? [],
-            ])
+            userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path]
+                .merging(stores(handle)) { first, _ in first })
     }
 
     private static func make(_ error: StoreError, _ code: CocoaError.Code, _ handle: StoreHandle) -> any Error {
-        CocoaError(code, userInfo: info(error, handle.path))
+        CocoaError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
+    }
+
+    /// The store, for the user info of errors that concern it.
+    private static func stores(_ handle: StoreHandle) -> [String: Any] {
+        handle.identity.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
     }
 
     private static func info(_ error: StoreError, _ path: String) -> [String: Any] {

@@ -5,8 +5,8 @@ import StrataLog
 ///
 /// The narrow place where a compiled query will take over: everything that comes after works on ``Match``es.
 struct FetchExecutor {
-    private let context: NSManagedObjectContext
-    private let plan: FetchPlan
+    let context: NSManagedObjectContext
+    let plan: FetchPlan
 
     init(_ context: NSManagedObjectContext, _ plan: FetchPlan) {
         self.context = context
@@ -14,7 +14,7 @@ struct FetchExecutor {
     }
 
     /// Something that satisfies the predicate: a stored row, or an object with unsaved changes.
-    private struct Match {
+    struct Match {
         var ref: ObjectRef
         var storeIndex: UInt16
         var object: NSManagedObject?
@@ -50,7 +50,7 @@ struct FetchExecutor {
 
     func count() throws -> Int {
         let total: Int
-        if plan.predicate == nil {
+        if plan.predicate == nil, context.link == nil {
             total = try countWithoutPredicate()
         } else {
             total = try matches(stopAtWindow: true).count
@@ -59,6 +59,7 @@ struct FetchExecutor {
     }
 
     func dictionaries() throws -> [NSDictionary] {
+        if context.link != nil { return try dictionariesOfObjects() }
         guard !context.hasChanges || !plan.includesPendingChanges else {
             throw FetchPlan.error(
                 "Dictionaries are made of stored values: save first, or set includesPendingChanges to false.")
@@ -66,8 +67,9 @@ struct FetchExecutor {
         var seen: Set<NSDictionary> = []
         var results: [NSDictionary] = []
         for match in sorted(try matches(stopAtWindow: !plan.isDistinct)) {
-            guard let handle = context.registry.handle(match.storeIndex) else { continue }
-            let scope = RowScope(handle)
+            guard let handle = context.registry.handle(match.storeIndex), let snapshot = context.snapshot(of: handle)
+            else { continue }
+            let scope = RowScope(handle, snapshot)
             guard let row = try scope.snapshot.row(match.ref), let shape = handle.map.shape(row.block.entity) else {
                 continue
             }
@@ -97,7 +99,7 @@ struct FetchExecutor {
         return wanted
     }
 
-    private func changedObjects() -> [NSManagedObject] {
+    func changedObjects() -> [NSManagedObject] {
         guard plan.includesPendingChanges else { return [] }
         return context.changed.filter { $0.hasChanges && $0.shape.isKind(of: plan.shape) && isWanted($0.shape) }
     }
@@ -107,7 +109,7 @@ struct FetchExecutor {
     private func countWithoutPredicate() throws -> Int {
         var total = 0
         for handle in handles {
-            let snapshot = handle.log.snapshot
+            guard let snapshot = context.snapshot(of: handle) else { continue }
             for shape in plan.family where handle.map.holds(shape) {
                 total += snapshot.count(entity: handle.map.numbers[shape.index])
             }
@@ -119,16 +121,21 @@ struct FetchExecutor {
         return total
     }
 
-    private func matches(stopAtWindow: Bool) throws -> [Match] {
+    func matches(stopAtWindow: Bool) throws -> [Match] {
         let keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
         let changed = changedObjects()
         var matches: [Match] = []
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         let maximum = stopAtWindow && plan.sorts.isEmpty && !isUnlimited ? end : Int.max
-        for handle in handles {
+        if context.link != nil {
+            matches = try matchesOfParent(changed, needed: maximum)
+            if matches.count > maximum { matches.removeLast(matches.count - maximum) }
+        }
+        for handle in context.link == nil ? handles : [] {
+            guard let snapshot = context.snapshot(of: handle) else { continue }
             let storeIndex = context.registry.storeIndex(of: handle)
             let skipped = Set(changed.lazy.filter { $0.storeIndex == storeIndex }.map(\.ref))
-            let scope = RowScope(handle)
+            let scope = RowScope(handle, snapshot)
             do {
                 try scan(scope, storeIndex, skipped, keySorts) { match in
                     matches.append(match)
@@ -214,7 +221,7 @@ struct FetchExecutor {
 
     // MARK: Ordering
 
-    private func sorted(_ matches: [Match]) -> [Match] {
+    func sorted(_ matches: [Match]) -> [Match] {
         guard !plan.sorts.isEmpty else { return matches }
         let keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
         if keySorts.count == plan.sorts.count {
@@ -241,7 +248,7 @@ struct FetchExecutor {
         return Array(matches.dropFirst(plan.offset).prefix(plan.limit))
     }
 
-    private func makeObjects(_ matches: [Match]) -> [NSManagedObject] {
+    func makeObjects(_ matches: [Match]) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(matches.count)
         var index = 0

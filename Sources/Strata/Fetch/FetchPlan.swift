@@ -8,10 +8,10 @@ struct FetchPlan {
     let family: [EntityShape]
     let predicate: NSPredicate?
     let sorts: [NSSortDescriptor]
-    let limit: Int
-    let offset: Int
+    private(set) var limit: Int
+    private(set) var offset: Int
     let resultType: NSFetchRequestResultType
-    let includesPendingChanges: Bool
+    private(set) var includesPendingChanges: Bool
     let returnsFaults: Bool
     let refreshes: Bool
     let isDistinct: Bool
@@ -42,6 +42,17 @@ struct FetchPlan {
         isDistinct = request.returnsDistinctResults
         stores = request.affectedStores
         properties = try Self.names(request.propertiesToFetch, shape)
+    }
+
+    /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.
+    ///
+    /// - Parameter limit: how many matches do.
+    func forParent(limit: Int) -> FetchPlan {
+        var plan = self
+        plan.limit = limit
+        plan.offset = 0
+        plan.includesPendingChanges = true
+        return plan
     }
 
     private static func names(_ properties: [Any]?, _ shape: EntityShape) throws -> [String] {

@@ -8,9 +8,9 @@ final class RowScope {
     /// The first error that reading a value met: predicates cannot throw.
     var error: StoreError?
 
-    init(_ handle: StoreHandle) {
+    init(_ handle: StoreHandle, _ snapshot: Snapshot) {
         self.handle = handle
-        snapshot = handle.log.snapshot
+        self.snapshot = snapshot
     }
 }
 

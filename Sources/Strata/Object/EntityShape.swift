@@ -1,6 +1,5 @@
 import Foundation
 import StrataLog
-import Synchronization
 
 /// Where one property lies in rows and overlays.
 @usableFromInline
@@ -65,7 +64,8 @@ final class EntityShape: @unchecked Sendable {
     let objectClass: NSManagedObject.Type
     let isAbstract: Bool
     unowned(unsafe) let model: ModelShapes
-    let lazyValidation = AtomicLazyReference<EntityValidation>()
+    /// Found out when an object is first validated.
+    let compiledValidation = CompiledReference<EntityValidation>()
 
     let slots: [SlotInfo]
     /// Parallel to `slots`; never freed, as the shape.
@@ -85,6 +85,9 @@ final class EntityShape: @unchecked Sendable {
     /// Whether any slot has a default value.
     let hasDefaults: Bool
     let toManyCount: Int
+    let hasDenyRules: Bool
+    /// Whether rows of hidden entities refer to the objects. Set when the model's shapes are linked.
+    private(set) var hasLinks = false
 
     init(
         id: UInt32, index: Int, entity: NSEntityDescription, parent: EntityShape?, model: ModelShapes,
@@ -134,6 +137,7 @@ final class EntityShape: @unchecked Sendable {
             return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
         }
         toManyCount = layout.relationships.count { $0.isToMany }
+        hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
     }
 
     /// Completes what needs all shapes of the model.
@@ -141,6 +145,10 @@ final class EntityShape: @unchecked Sendable {
         lineage = (parent?.lineage ?? []) + [self]
         parent?.subshapes.append(self)
         for relationship in relationships { relationship.link(in: model, owner: self) }
+        hasLinks = relationships.contains {
+            if case .link = $0.storage { return true }
+            return false
+        }
     }
 
     var root: EntityShape { lineage.first ?? self }

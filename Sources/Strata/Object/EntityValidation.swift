@@ -1,6 +1,5 @@
 import Foundation
 import StrataLog
-import Synchronization
 
 /// What the values of an entity's objects must satisfy, found out at the first validation of one. Never changes then.
 final class EntityValidation: @unchecked Sendable {
@@ -21,10 +20,10 @@ final class EntityValidation: @unchecked Sendable {
     let allKeys: [Key]
     /// Those of which more is asked than a value where one is mandatory.
     let keys: [Key]
-    /// The indexes of relationships with the deny rule.
-    let denying: [Int]
     /// Whether the class has a say about each property.
     let asksForEachKey: Bool
+    /// Whether nothing is asked but values where they are mandatory.
+    let isPlain: Bool
     private let validators: [String: KeyValidator]
     private let positions: [String: Int]
 
@@ -38,9 +37,9 @@ final class EntityValidation: @unchecked Sendable {
             !$0.predicates.isEmpty || ($0.isToMany && ($0.isMandatory || $0.minimum > 0 || $0.maximum > 0))
         }
         positions = Dictionary(all.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        denying = shape.relationships.indices.filter { shape.relationships[$0].deleteRule == .denyDeleteRule }
         validators = KeyValidator.all(of: shape.objectClass)
         asksForEachKey = !validators.isEmpty || ValidationOverride.overridesValidateValue(shape.objectClass)
+        isPlain = !asksForEachKey && keys.isEmpty
     }
 
     private static func key(_ name: String, _ place: PropertyPlace, _ shape: EntityShape) -> Key? {
@@ -141,8 +140,8 @@ final class EntityValidation: @unchecked Sendable {
 }
 
 extension EntityShape {
+    /// What the objects must satisfy.
     var validation: EntityValidation {
-        if let known = lazyValidation.load() { return known }
-        return lazyValidation.storeIfNil(EntityValidation(self))
+        compiledValidation.load() ?? compiledValidation.storeIfNil(EntityValidation(self))
     }
 }

@@ -106,7 +106,7 @@ extension NSManagedObject {
     }
 
     /// Whether a dirty slot was set to what it was before.
-    private func hasCommittedValue(_ slot: Int, in overlay: Overlay) -> Bool {
+    final func hasCommittedValue(_ slot: Int, in overlay: Overlay) -> Bool {
         guard !flags.contains(.inserted), let row = committedRow() else { return false }
         return overlay.equals(slot, row.block.verifiedColumn(slot), row.row, self)
     }

@@ -41,11 +41,12 @@ extension NSManagedObject {
         if let overlay, overlay.isPresent(slot) {
             return overlay.isNull(slot) ? nil : overlay.object(at: shape.slots[slot].offset).objectID
         }
+        guard let context = registry?.context, context.link == nil else { return toOneTarget(relationship)?.objectID }
         guard let handle = registry?.handle(storeIndex) else { return nil }
         var target = ObjectRef.null
         if let block {
             target = block.verifiedColumn(slot).reference(Int(row))
-        } else if isFault, !handle.isDetached, let stored = try? handle.log.snapshot.row(ref) {
+        } else if isFault, !handle.isDetached, let stored = try? context.snapshot(of: handle)?.row(ref) {
             target = (try? stored.block.column(slot).reference(stored.index)) ?? .null
         }
         return id(of: target, handle)
@@ -56,11 +57,14 @@ extension NSManagedObject {
         let state = existingState(relationship)
         // An order that is not saved yet is only known with the members.
         let needsOrder = relationship.isOrdered && state?.isChanged == true
-        if storeIndex == 0 || needsOrder || state?.isLoaded == true {
+        let isChild = registry?.context?.link != nil
+        if storeIndex == 0 || needsOrder || isChild || state?.isLoaded == true {
             return toManyOrder(relationship).map(\.objectID)
         }
-        guard let handle = registry?.handle(storeIndex), !handle.isDetached else { return [] }
-        let reader = RelationshipReader(handle: handle, snapshot: handle.log.snapshot)
+        guard let handle = registry?.handle(storeIndex), !handle.isDetached,
+            let snapshot = registry?.context?.snapshot(of: handle)
+        else { return [] }
+        let reader = RelationshipReader(handle: handle, snapshot: snapshot)
         guard let members = try? reader.members(relationship, of: ref) else { return [] }
         var ids = members.compactMap { id(of: $0.ref, handle) }
         guard let state, state.isChanged else { return ids }

@@ -137,13 +137,27 @@ extension NSManagedObject {
         for relationship in shape.relationships {
             switch relationship.deleteRule {
             case .nullifyDeleteRule:
+                // The other end is mostly what this object's deletion came from.
+                if isTargetDeleted(relationship) { continue }
                 for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
             case .cascadeDeleteRule:
-                for target in targets(relationship) { context.delete(target) }
+                context.delete(cascading: context.membersToDelete(relationship, of: self) ?? targets(relationship))
             case .denyDeleteRule, .noActionDeleteRule:
                 continue
             }
         }
+    }
+
+    /// Whether a to-one relationship is known to lead to a deleted object, without keeping a reference to it.
+    private func isTargetDeleted(_ relationship: RelationshipShape) -> Bool {
+        guard !relationship.isToMany, !isFault else { return false }
+        let slot = relationship.slot
+        if let overlay, overlay.isPresent(slot) {
+            return !overlay.isNull(slot) && overlay.object(at: Int(shape.codes[slot].offset)).isDeleted
+        }
+        guard let blockReference, let registry else { return false }
+        let target = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot).reference(Int(row)) }
+        return target.isNull || registry.object(target, storeIndex)?.isDeleted == true
     }
 
     final func targets(_ relationship: RelationshipShape) -> [NSManagedObject] {

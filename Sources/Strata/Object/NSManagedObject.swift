@@ -71,6 +71,7 @@ open class NSManagedObject: NSObject {
     /// The object's ID: temporary until it is saved.
     public final var objectID: NSManagedObjectID {
         if let cachedID { return cachedID }
+        if storeIndex == ObjectRegistry.unsavedIndex { return unsavedID() }
         let identity = storeIndex == 0 ? nil : registry?.handle(storeIndex)?.identity
         let id = NSManagedObjectID(ref: ref, identity: identity, shape: shape)
         cachedID = id

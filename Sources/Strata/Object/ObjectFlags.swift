@@ -44,6 +44,8 @@ struct ObjectFlags: OptionSet, Sendable {
     /// From a custom store, which wants to know when it leaves its context.
     static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
 
+    /// A child context knows the object by its temporary ID.
+    @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
     /// In prepareForDeletion.
     static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
 

@@ -60,10 +60,16 @@ extension NSManagedObject {
     ///   the entity has.
     final func validateProperties() throws {
         let rules = shape.validation
-        if rules.asksForEachKey {
+        if rules.isPlain {
+            try validatePresence(nil)
+        } else if rules.asksForEachKey {
             try validateEachKey(rules)
-            return
+        } else {
+            try validatePresence(rules)
         }
+    }
+
+    private func validatePresence(_ rules: EntityValidation?) throws {
         var errors: [any Error] = []
         let shape = shape
         for group in 0..<shape.groupCount where shape.mandatory[group] != 0 {
@@ -74,7 +80,7 @@ extension NSManagedObject {
                 errors.append(ValidationErrors.error(.validationMissingMandatoryProperty, self, info.name))
             }
         }
-        if !rules.keys.isEmpty {
+        if let rules {
             for key in rules.keys {
                 do {
                     try rules.check(validatedValue(key), key, self, mandatory: key.isToMany)
@@ -159,11 +165,9 @@ extension NSManagedObject {
 
     /// Checks that nothing is left of the relationships whose delete rule is deny.
     final func validateDenyRules() throws {
-        let denying = shape.validation.denying
-        if denying.isEmpty { return }
+        guard shape.hasDenyRules else { return }
         var errors: [any Error] = []
-        for index in denying {
-            let relationship = shape.relationships[index]
+        for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
             guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
             errors.append(
                 ValidationErrors.error(

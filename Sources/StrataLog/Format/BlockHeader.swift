@@ -25,6 +25,21 @@ package struct BlockHeader: Sendable {
     /// Columns before those of the slots.
     var internalColumnCount: Int { (hasStoredKeys ? 1 : 0) + (hasStoredSequences ? 1 : 0) }
 
+    /// Of rows in memory, which were never written.
+    init(inMemory entity: UInt16, rowCount: Int, slotCount: Int) {
+        self.entity = entity
+        self.rowCount = rowCount
+        self.slotCount = slotCount
+        schemaVersion = 0
+        sequence = 0
+        firstKey = 0
+        byteCount = 0
+        decodedByteCount = 0
+        flags = .plain
+        payloadLength = 0
+        payloadChecksum = 0
+    }
+
     /// Header and descriptors.
     var headerByteCount: Int {
         Self.headerByteCount(flags: flags, slotCount: slotCount)

@@ -148,6 +148,19 @@ public struct OpenRow {
         Self.require(column.pointee.width == 0)
         let count = bytes.count
         precondition(count <= 64 << 10, "the value must be stored out of line")
+        append(bytes, to: column)
+    }
+
+    /// As ``set(_:bytes:)`` for rows that stay in memory: they have no place where long values could lie out of line.
+    package func set(_ slot: Int, bytesOfAnyLength bytes: UnsafeRawBufferPointer) {
+        let column = column(slot)
+        Self.require(column.pointee.width == 0)
+        append(bytes, to: column)
+    }
+
+    @inlinable @inline(__always)
+    func append(_ bytes: UnsafeRawBufferPointer, to column: UnsafeMutablePointer<SlotColumn>) {
+        let count = bytes.count
         let start = column.pointee.heapCount
         if column.pointee.heapCapacity &- start < count { column.pointee.growHeap(by: count) }
         if count > 0 {

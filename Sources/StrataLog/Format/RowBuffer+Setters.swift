@@ -33,6 +33,11 @@ extension RowBuffer {
     @inlinable
     public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) { row.set(slot, bytes: bytes) }
 
+    /// As ``set(_:bytes:)`` for rows that stay in memory: they have no place where long values could lie out of line.
+    package func set(_ slot: Int, bytesOfAnyLength bytes: UnsafeRawBufferPointer) {
+        row.set(slot, bytesOfAnyLength: bytes)
+    }
+
     /// Sets a value that is stored out of line.
     /// - Precondition: the slot's kind is of variable width.
     public func set(_ slot: Int, external: ExternalValue) { row.set(slot, external: external) }

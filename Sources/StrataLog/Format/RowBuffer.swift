@@ -101,6 +101,13 @@ public final class RowBuffer {
         return PendingBlock(
             rows: TakenRows(taken), entity: layout.id, schemaVersion: schemaVersion, advice: advice)
     }
+
+    /// Moves the finished rows out as a block that can be read at once and lies in no log.
+    ///
+    /// Values of any length may have been set with ``set(_:bytesOfAnyLength:)``.
+    package func takeBlock(sequence: UInt64) -> Block {
+        Block(take(), layout: layout, sequence: sequence)
+    }
 }
 
 /// Rows taken out of a buffer: nobody writes to them any more.

@@ -35,6 +35,8 @@ public final class Block: @unchecked Sendable {
     @usableFromInline let ready: UnsafeMutablePointer<Atomic<UInt8>>
     /// Memory of decoded columns, by slot.
     private let owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    /// What the views point into when the rows were never stored; keys and sequences lie there, too.
+    private let rows: TakenRows?
     private let lock = Mutex<Void>(())
     private let isVerified = Atomic<Bool>(false)
 
@@ -109,6 +111,7 @@ public final class Block: @unchecked Sendable {
         slotCount = header.slotCount
         blockSequence = header.sequence
         firstKey = header.firstKey
+        self.rows = nil
         (bytes.base + header.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: BitPacking.slackBytes)
         self.bytes = UnsafeRawPointer(bytes.base)
         memory = bytes.memory
@@ -131,14 +134,57 @@ public final class Block: @unchecked Sendable {
         }
     }
 
+    /// A block over rows in memory that no log has. Nothing is encoded or copied.
+    ///
+    /// Its ``location`` is one that no segment has: such rows cannot be read again by it.
+    package init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64) {
+        let memory = pending.rows.memory
+        precondition(layout.slots.count == memory.slotCount, "rows of another layout")
+        header = BlockHeader(inMemory: pending.entity, rowCount: memory.rowCount, slotCount: memory.slotCount)
+        location = Self.locationInMemory
+        self.layout = layout
+        entity = pending.entity
+        schemaVersion = pending.schemaVersion
+        rowCount = memory.rowCount
+        slotCount = memory.slotCount
+        blockSequence = sequence
+        firstKey = 0
+        rows = pending.rows
+        self.memory = nil
+        keys = memory.keys
+        sequences = memory.sequences
+        bytes = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
+        estimatedByteCount = memory.rowCount * memory.fixedRowBytes + memory.heapBytes + 256
+        views = .allocate(capacity: Swift.max(slotCount, 1))
+        ready = .allocate(capacity: Swift.max(slotCount, 1))
+        owned = .allocate(capacity: Swift.max(slotCount, 1))
+        owned.initialize(repeating: nil, count: slotCount)
+        for slot in 0..<slotCount {
+            let column = memory.columns[slot]
+            (views + slot).initialize(
+                to: ColumnView(
+                    kind: column.kind, rows: rowCount, values: column.values, heap: column.heap ?? column.values,
+                    nulls: column.nulls.map { UnsafePointer($0) }, externals: column.externals.map { UnsafePointer($0) }
+                ))
+            (ready + slot).initialize(to: Atomic(1))
+        }
+        isVerified.store(true, ordering: .relaxed)
+    }
+
+    /// Where rows in memory say they lie: the last segment, which no log reaches.
+    private static let locationInMemory = Location(
+        segment: Location.maximumSegment, byteOffset: Location.segmentMaximumBytes - Location.alignmentBytes, row: 0)
+
     deinit {
         for slot in 0..<slotCount { owned[slot].map(free) }
         owned.deallocate()
         ready.deinitialize(count: slotCount)
         ready.deallocate()
         views.deallocate()
-        keys?.deallocate()
-        sequences?.deallocate()
+        if rows == nil {
+            keys?.deallocate()
+            sequences?.deallocate()
+        }
         free(UnsafeMutableRawPointer(mutating: bytes))
     }
 

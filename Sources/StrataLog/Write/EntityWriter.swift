@@ -47,6 +47,7 @@ public final class EntityWriter {
     private let constraints: [Int]
     /// Whether the row being written may have other values than before, as far as constraints go.
     @exclusivity(unchecked) private var changesUnique = false
+    @exclusivity(unchecked) private var lastReplaced: Block?
     private var changedConstraints: [Int] = []
     @usableFromInline let keepsPostings: Bool
     /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
@@ -136,7 +137,7 @@ public final class EntityWriter {
         for constraint in constraints {
             let slots = changes.rules.constraints[constraint].slots
             if let changed, !slots.contains(where: { changed.contains($0) }) { continue }
-            if row == nil { row = try transaction.source.row(at: version.location) }
+            if row == nil { row = try replacedRow(version) }
             guard let row else { return }
             try changes.remove(
                 constraint, ObjectRef(entity: layout.id, key: key), row, reading: transaction.source)
@@ -167,12 +168,22 @@ public final class EntityWriter {
         block.buffer.beginRow(key: key)
     }
 
+    /// Rows that are replaced or deleted mostly come in the order in which they lie.
+    private func replacedRow(_ version: RowVersion) throws(StoreError) -> Row {
+        if let lastReplaced, lastReplaced.location == version.location.block {
+            return Row(block: lastReplaced, index: version.location.row)
+        }
+        let row = try transaction.source.row(at: version.location)
+        lastReplaced = row.block
+        return row
+    }
+
     private func readReplacedTargets(_ version: RowVersion, changed: SlotSet) throws(StoreError) {
         var row: Row?
         for (index, slot) in postingSlots.enumerated() {
             replacedTargets[index] = .null
             guard changed.contains(slot) else { continue }
-            if row == nil { row = try transaction.source.row(at: version.location) }
+            if row == nil { row = try replacedRow(version) }
             guard let row, slot < row.block.slotCount else { continue }
             let column = try row.block.column(slot)
             if !column.isNull(row.index) { replacedTargets[index] = column.reference(row.index) }
@@ -296,7 +307,7 @@ public final class EntityWriter {
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
     func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
         if !postingSlots.isEmpty || !preservedSlots.isEmpty {
-            let row = try transaction.source.row(at: replacing.location)
+            let row = try replacedRow(replacing)
             let referrer = ObjectRef(entity: layout.id, key: key)
             for slot in postingSlots where slot < row.block.slotCount {
                 let column = try row.block.column(slot)

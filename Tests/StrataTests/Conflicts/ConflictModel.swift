@@ -23,7 +23,10 @@ enum ConflictModel {
         item.uniquenessConstraints = [["code"]]
         special.properties = [GraphModel.attribute("extra", .stringAttributeType)]
         item.subentities = [special]
-        part.properties = [GraphModel.attribute("text", .stringAttributeType), owner]
+        part.properties = [
+            GraphModel.attribute("text", .stringAttributeType), GraphModel.attribute("note", .stringAttributeType),
+            GraphModel.attribute("number", .integer64AttributeType), owner,
+        ]
         label.properties = [GraphModel.attribute("text", .stringAttributeType), items]
         pair.properties = [
             GraphModel.attribute("left", .integer32AttributeType), GraphModel.attribute("right", .dateAttributeType),

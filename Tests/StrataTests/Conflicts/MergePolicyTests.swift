@@ -272,6 +272,32 @@ private final class IgnoringPolicy: NSMergePolicy, @unchecked Sendable {
         }
     }
 
+    @Test func watchedObjectsMayBeDeletedElsewhere() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let first = store.context()
+        let second = store.context()
+        try first.performAndWait {
+            let watched = item(first, ["code": "a"])
+            let other = item(first, ["code": "b"])
+            try first.save()
+            first.detectConflicts(for: watched)
+            second.delete(second.object(with: watched.objectID))
+            try second.save()
+            other.setValue("one", forKey: "name")
+            #expect(saveError(first)?.persistentStoreSaveConflicts?.first?.newVersionNumber == 0)
+            first.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            try first.save()
+            #expect(watched.managedObjectContext == nil && !other.hasChanges)
+            first.mergePolicy = NSMergePolicy.error
+            first.detectConflicts(for: other)
+            first.rollback()
+            second.object(with: other.objectID).setValue("two", forKey: "name")
+            try second.save()
+            _ = item(first, ["code": "c"])
+            try first.save()
+        }
+    }
+
     @Test func threeWayMergesDifferentProperties() throws {
         try withConflict(
             policy: ThreeWayMergePolicy(), mine: ["count": 2], theirs: ["name": "theirs"]

@@ -3,6 +3,10 @@ import CoreData
 /// Names every symbol of the group "context" with its signature, so that none can vanish. Never run.
 enum SurfaceContext {
     static func nsManagedObjectContext1() {
+        _ = NSManagedObjectContext.self
+        _ = { (object: NSManagedObjectContext) -> NSObject in object }
+        _ = { (object: NSManagedObjectContext) -> any NSCoding in object }
+        _ = { (object: NSManagedObjectContext) -> any NSLocking in object }
         _ = { (a0: NSManagedObjectContextConcurrencyType) -> NSManagedObjectContext in
             NSManagedObjectContext(concurrencyType: a0)
         }
@@ -12,6 +16,8 @@ enum SurfaceContext {
         _ = { (object: NSManagedObjectContext, value: NSPersistentStoreCoordinator?) -> Void in
             object.persistentStoreCoordinator = value
         }
+        _ = { (object: NSManagedObjectContext) -> NSManagedObjectContext? in object.parent }
+        _ = { (object: NSManagedObjectContext, value: NSManagedObjectContext?) -> Void in object.parent = value }
         _ = { (object: NSManagedObjectContext) -> String? in object.name }
         _ = { (object: NSManagedObjectContext, value: String?) -> Void in object.name = value }
         _ = { (object: NSManagedObjectContext) -> UndoManager? in object.undoManager }
@@ -34,6 +40,11 @@ enum SurfaceContext {
         _ = { (object: NSManagedObjectContext, a0: NSManagedObject, a1: Bool) -> Void in
             object.refresh(a0, mergeChanges: a1)
         }
+        _ = {
+            (
+                object: NSManagedObjectContext, a0: String?, a1: Any?, a2: [String: Any]?, a3: UnsafeMutableRawPointer?
+            ) -> Void in object.observeValue(forKeyPath: a0, of: a1, change: a2, context: a3)
+        }
         _ = { (object: NSManagedObjectContext) -> Void in object.processPendingChanges() }
         _ = { (object: NSManagedObjectContext, a0: Any, a1: NSPersistentStore) -> Void in object.assign(a0, to: a1) }
         _ = { (object: NSManagedObjectContext) -> Set<NSManagedObject> in object.insertedObjects }
@@ -48,6 +59,9 @@ enum SurfaceContext {
         _ = { (object: NSManagedObjectContext) -> Void in object.refreshAllObjects() }
         _ = { (object: NSManagedObjectContext) -> Bool in object.propagatesDeletesAtEndOfEvent }
         _ = { (object: NSManagedObjectContext, value: Bool) -> Void in object.propagatesDeletesAtEndOfEvent = value }
+    }
+
+    static func nsManagedObjectContext2() {
         _ = { (object: NSManagedObjectContext) -> Bool in object.retainsRegisteredObjects }
         _ = { (object: NSManagedObjectContext, value: Bool) -> Void in object.retainsRegisteredObjects = value }
         _ = { (object: NSManagedObjectContext) -> Bool in object.shouldDeleteInaccessibleFaults }
@@ -59,9 +73,6 @@ enum SurfaceContext {
         }
         _ = { (object: NSManagedObjectContext) -> TimeInterval in object.stalenessInterval }
         _ = { (object: NSManagedObjectContext, value: TimeInterval) -> Void in object.stalenessInterval = value }
-    }
-
-    static func nsManagedObjectContext2() {
         _ = { (object: NSManagedObjectContext, a0: [NSManagedObject]) throws -> Void in
             try object.obtainPermanentIDs(for: a0)
         }

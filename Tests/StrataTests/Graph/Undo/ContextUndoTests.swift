@@ -331,4 +331,96 @@ import Testing
             #expect(context.undoManager?.undoCount == 1)
         }
     }
+
+    @Test func nothingKeepsAContextAlive() throws {
+        let store = try TestStore(.memory, Probe.model())
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        weak var weakContext: NSManagedObjectContext?
+        weak var weakProbe: Probe?
+        try {
+            let context = store.shortLivedContext()
+            weakContext = context
+            context.undoManager = manager
+            try context.performAndWait {
+                let probe = Probe(context: context)
+                probe.parent = Probe(context: context)
+                weakProbe = probe
+                try context.save()
+                probe.name = "changed"
+                context.processPendingChanges()
+            }
+            #expect(manager.undoCount == 2)
+        }()
+        #expect(weakContext == nil && weakProbe == nil && !manager.canUndo && manager.undoCount == 0)
+    }
+
+    @Test func deletionAtOnceIsTakenBackToo() throws {
+        let (_, context) = try makeContext(.memory)
+        context.propagatesDeletesAtEndOfEvent = false
+        try context.performAndWait {
+            let (root, child, other) = (Probe(context: context), Probe(context: context), Probe(context: context))
+            child.parent = root
+            other.items = [child, root]
+            try context.save()
+            root.name = "changed before"
+            context.delete(root)
+            #expect(child.isDeleted && other.items.isEmpty)
+            context.undo()
+            #expect(!root.isDeleted && !child.isDeleted && root.name == nil && other.items == [child, root])
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test func changesInWillSaveCanBeUndone() throws {
+        let (_, context) = try makeContext(.memory)
+        try context.performAndWait {
+            let probe = Probe(context: context)
+            try context.save()
+            probe.handlers["willSave"] = { if $0.count != 12 { $0.count = 12 } }
+            probe.name = "x"
+            try context.save()
+            probe.handlers = [:]
+            context.undo()
+            #expect(probe.count == 3 && probe.name == "x" && probe.isUpdated)
+            context.undo()
+            #expect(probe.name == nil)
+        }
+    }
+
+    @Test func whatWasNeverSavedComesBackAfterASave() throws {
+        let (store, context) = try makeContext(.memory)
+        try context.performAndWait {
+            let probe = Probe(context: context)
+            probe.name = "never saved"
+            context.processPendingChanges()
+            context.delete(probe)
+            try context.save()
+            #expect(probe.managedObjectContext == nil)
+            context.undo()
+            #expect(probe.isInserted && probe.managedObjectContext === context && probe.name == "never saved")
+            #expect(probe.objectID.isTemporaryID && context.insertedObjects == [probe])
+            try context.save()
+            #expect(try stored(store).map(\.name) == ["never saved"] && !probe.objectID.isTemporaryID)
+        }
+    }
+
+    /// The child came back before its parent and asked the context for it, which made a second object for the parent's
+    /// row. The child then referred to an object that nobody else had.
+    @Test func objectsComeBackWithTheObjectsTheyReferredTo() throws {
+        let (_, context) = try makeContext(.memory)
+        try context.performAndWait {
+            let parent = Probe(context: context)
+            let children = (0..<8).map { _ in Probe(context: context) }
+            for child in children { child.parent = parent }
+            try context.save()
+            for child in children { context.delete(child) }
+            context.delete(parent)
+            context.processPendingChanges()
+            context.refreshAllObjects()
+            try context.save()
+            context.undo()
+            #expect(children.allSatisfy { $0.parent === parent } && parent.children == Set(children))
+        }
+    }
 }

@@ -5,13 +5,20 @@ import Testing
 
 /// Random edits, saves, undoing and redoing against a model that keeps every whole state.
 @Suite struct UndoModelTests {
-    @Test(arguments: StoreKind.allCases, 0..<4)
-    func undoLeadsThroughAllStates(_ kind: StoreKind, _ run: Int) throws {
-        let seed = ProcessInfo.processInfo.environment["STRATA_UNDO_SEED"].flatMap(UInt64.init) ?? UInt64(7_000 + run)
-        let steps = ProcessInfo.processInfo.environment["STRATA_UNDO_STEPS"].flatMap(Int.init) ?? 100
+    /// `STRATA_SOAK=10` runs ten times as many; `STRATA_UNDO_SEED=n` repeats one.
+    private static let seeds: [UInt64] = {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["STRATA_UNDO_SEED"].flatMap(UInt64.init) { return [seed] }
+        let factor = environment["STRATA_SOAK"].flatMap(UInt64.init) ?? 1
+        return Array(7_000..<7_000 + 6 * factor)
+    }()
+    private static let steps = 150
+
+    @Test(arguments: StoreKind.allCases, seeds)
+    func undoLeadsThroughAllStates(_ kind: StoreKind, _ seed: UInt64) throws {
         let run = try UndoRun(kind, seed)
         try run.context.performAndWait {
-            for step in 0..<steps {
+            for step in 0..<Self.steps {
                 try run.step()
                 if let problem = run.problem {
                     Issue.record(

@@ -1,0 +1,163 @@
+import Foundation
+import StrataLog
+
+/// What one object's save in a child context changes in the parent.
+struct ChildChange {
+    enum Kind {
+        case inserted, updated, deleted
+    }
+
+    var kind: Kind
+    var object: SharedRef
+    /// All values, of an object that was inserted or has changed attributes or to-one relationships.
+    var row: Row?
+    /// The slots that differ from what the child had read.
+    var slots: [Int] = []
+    /// The stored row that the changes are based on.
+    var version = RowVersion.none
+    var toMany: [ToMany] = []
+    /// The store that an inserted object was assigned to.
+    var store: NSPersistentStore?
+
+    /// Only what the to-one sides of relationships do not tell.
+    struct ToMany {
+        var relationship: Int
+        var added: [SharedRef]
+        var removed: [SharedRef]
+        /// All members, of an ordered relationship.
+        var order: [SharedRef]?
+    }
+}
+
+// How a parent takes what a child saves. Runs on the parent's queue.
+extension NSManagedObjectContext {
+    /// Does to the objects here what the child has done to its own, as if the program had done it: both ends of
+    /// relationships are kept, inserted objects awake, and delete rules are followed once more, for there may be
+    /// objects that the child did not know.
+    ///
+    /// The child's values win over changes of the same properties here. What has been deleted here stays so.
+    final func take(_ changes: [ChildChange]) {
+        processPendingChanges()
+        for change in changes where change.kind == .inserted { takeInserted(change) }
+        for change in changes where change.row != nil { takeValues(change) }
+        for change in changes where !change.toMany.isEmpty { takeMembers(change) }
+        for change in changes where change.kind == .deleted {
+            if let object = object(change.object) { deleteObject(object) }
+        }
+        processPendingChanges()
+    }
+
+    private func takeInserted(_ change: ChildChange) {
+        guard registeredObject(change.object) == nil else { return }
+        let shape = change.object.shape
+        let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
+        object.ref = change.object.ref
+        if let handle = change.object.handle { object.storeIndex = registry.storeIndex(of: handle) }
+        insertNew(object)
+        object.flags.insert(.knownToChildren)
+        if let store = change.store { assign(object, to: store) }
+    }
+
+    private func takeValues(_ change: ChildChange) {
+        let known = registeredObject(change.object)
+        guard let row = change.row, let object = known ?? object(change.object) else { return }
+        let wasRead = known.map { !$0.isFault } ?? false
+        if !wasRead { object.realize() }
+        if object.isDeleted || object.flags.contains(.gone) { return }
+        if change.kind == .updated, !wasRead { rebase(object, on: change) }
+        for slot in change.slots { object.takeValue(slot, from: row) }
+    }
+
+    /// The child's changes are based on an older row than the one that was just read for them, and nobody has told
+    /// this context of the newer one: the save to the store has to find the conflict.
+    private func rebase(_ object: NSManagedObject, on change: ChildChange) {
+        guard change.version.sequence != 0, change.version != object.version,
+            let handle = registry.handle(object.storeIndex),
+            knownSequences[ObjectIdentifier(handle)]?.contains(object.version.sequence) != true
+        else { return }
+        object.version = change.version
+        object.flags.remove(.rowIsCommitted)
+    }
+
+    private func takeMembers(_ change: ChildChange) {
+        guard let owner = object(change.object) else { return }
+        if owner.isFault { owner.realize() }
+        if owner.isDeleted || owner.flags.contains(.gone) { return }
+        for toMany in change.toMany {
+            let relationship = owner.shape.relationships[toMany.relationship]
+            let isPresent = { (object: NSManagedObject) in !object.isDeleted && !object.flags.contains(.gone) }
+            for member in toMany.removed.compactMap(object) { owner.removeFromMany(relationship, member) }
+            for member in toMany.added.compactMap(object) where isPresent(member) {
+                owner.addToMany(relationship, member)
+            }
+            if let order = toMany.order { owner.takeOrder(order.compactMap(object), relationship) }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Sets a slot to a row's value, with all that belongs to a change.
+    fileprivate final func takeValue(_ slot: Int, from row: Row) {
+        let column = row.block.verifiedColumn(slot)
+        let code = shape.codes[slot]
+        if code.relationshipIndex >= 0 {
+            let relationship = shape.relationships[Int(code.relationshipIndex)]
+            let target = column.isNull(row.index) ? ObjectRef.null : column.reference(row.index)
+            let object = target.isNull ? nil : registry?.context?.target(target, of: self)
+            // A target that was deleted here meanwhile is none.
+            setToOne(relationship, to: object.flatMap { $0.isDeleted || $0.flags.contains(.gone) ? nil : $0 })
+            return
+        }
+        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        let overlay = ensuredOverlay
+        if overlay.holdsValue(slot) { overlay.release(code) }
+        let isNull = !overlay.initialize(code, shape.slots[slot], from: column, row.index)
+        overlay.markChanged(slot, isNull: isNull)
+    }
+
+    /// Puts the members of an ordered relationship into the order given; those that it does not name come last.
+    fileprivate final func takeOrder(_ wanted: [NSManagedObject], _ relationship: RelationshipShape) {
+        let state = loadedState(relationship)
+        var left = state.members
+        var order: [NSManagedObject] = []
+        for object in wanted where left.remove(object) != nil { order.append(object) }
+        order += state.order.filter { left.contains($0) }
+        guard order != state.order else { return }
+        state.order = order
+        state.isOrderChanged = true
+        noteChange(.dirtyToMany)
+    }
+}
+
+extension Overlay {
+    /// Puts a row's attribute value into a place that holds none. False, and nothing is put there, if it is null.
+    fileprivate func initialize(_ code: SlotCode, _ info: SlotInfo, from column: ColumnView, _ row: Int) -> Bool {
+        if column.isNull(row) { return false }
+        let place = base + Int(code.offset)
+        func put<T: AttributeValue>(_ type: T.Type) -> Bool {
+            place.assumingMemoryBound(to: T.self).initialize(to: T._read(column, row))
+            return true
+        }
+        switch code.kind {
+        case .bool: return put(Bool.self)
+        case .int16: return put(Int16.self)
+        case .int32: return put(Int32.self)
+        case .int64: return put(Int64.self)
+        case .float: return put(Float.self)
+        case .double: return put(Double.self)
+        case .date: return put(Date.self)
+        case .uuid: return put(UUID.self)
+        case .string: return put(String.self)
+        case .data: return put(Data.self)
+        case .decimal: return put(Decimal.self)
+        case .uri: return put(URL.self)
+        case .transformable:
+            guard let attribute = info.attribute,
+                let value = try? attribute.value(fromTransformedData: Data(column.bytes(row)))
+            else { return false }
+            place.assumingMemoryBound(to: TransformableBox.self).initialize(to: TransformableBox(value))
+            return true
+        case .toOne: return false
+        }
+    }
+}

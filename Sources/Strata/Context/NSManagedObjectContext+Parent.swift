@@ -1,0 +1,190 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+extension NSManagedObjectContext {
+    /// The context that this one reads through and saves into; nil for one that works on a coordinator.
+    ///
+    /// A child sees its parent's objects as they are, saved or not. Saving it changes the parent's objects and writes
+    /// nothing: that comes when the context at the top of the line is saved. A child keeps its parent alive, and its
+    /// coordinator is that of the line's top.
+    ///
+    /// - Precondition: the context has no coordinator of its own and no registered objects, and the parent does not
+    ///   descend from it.
+    public final var parent: NSManagedObjectContext? {
+        get { link?.parent }
+        set {
+            guard newValue !== link?.parent else { return }
+            precondition(
+                link != nil || coordinator == nil, "the context already has a coordinator; it cannot have a parent, too"
+            )
+            precondition(
+                registry.all.isEmpty, "the parent of a context cannot be changed while objects are registered with it")
+            link?.parent.children.remove(self)
+            link = nil
+            registry.permanentIDs = nil
+            setCoordinator(nil)
+            guard let newValue else { return }
+            precondition(
+                !newValue.ancestors.contains { $0 === self }, "a context cannot descend from itself")
+            let family = newValue.children
+            let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
+            link = ParentLink(newValue, ids)
+            registry.permanentIDs = ids
+            family.add(self)
+            setCoordinator(newValue.coordinator)
+        }
+    }
+
+    /// The context, its parent, the parent's parent and so on.
+    private final var ancestors: [NSManagedObjectContext] {
+        var contexts = [self]
+        while let parent = contexts.last?.link?.parent { contexts.append(parent) }
+        return contexts
+    }
+
+    /// Takes another coordinator, and gives it to the children.
+    final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
+        coordinator = new
+        forgetLastStore()
+        new?.register(self)
+        if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
+        for child in children.all { child.setCoordinator(new) }
+    }
+
+    /// Runs a block with the parent, on the parent's queue. The caller may hold that queue already.
+    ///
+    /// - Throws: what the block throws.
+    final func withParent<T>(_ link: ParentLink, _ block: (NSManagedObjectContext) throws -> T) throws -> T {
+        let parent = link.parent
+        let result: Result<T, any Error> = parent.queue.sync(for: parent) { Result { try block(parent) } }
+        return try result.get()
+    }
+
+    // MARK: Names
+
+    /// What the context and its family call the object.
+    final func sharedRef(of object: NSManagedObject) -> SharedRef {
+        SharedRef(object.ref, registry.handle(object.storeIndex), object.shape)
+    }
+
+    /// The ID's permanent name if it has become permanent.
+    private final func resolved(_ ref: SharedRef) -> SharedRef {
+        guard ref.handle == nil, let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref.ref) else {
+            return ref
+        }
+        return SharedRef(entry.ref, entry.handle, ref.shape)
+    }
+
+    /// The object that the family calls so, if it is in memory.
+    final func registeredObject(_ shared: SharedRef) -> NSManagedObject? {
+        adoptPermanentIDs()
+        if shared.handle == nil, let object = registry.object(shared.ref, 0) { return object }
+        let ref = resolved(shared)
+        guard let handle = ref.handle else { return registry.object(ref.ref, ObjectRegistry.unsavedIndex) }
+        return registry.object(ref.ref, registry.storeIndex(of: handle))
+    }
+
+    /// The object that the family calls so, or a fault. Nil when a root never heard of a temporary name.
+    final func object(_ shared: SharedRef) -> NSManagedObject? {
+        if let object = registeredObject(shared) { return object }
+        let ref = resolved(shared)
+        if let handle = ref.handle { return object(ref.ref, registry.storeIndex(of: handle)) }
+        guard link != nil else { return nil }
+        let object = registry.newUnsavedFault(ref.ref, ref.shape)
+        if isRetaining { retained.append(object) }
+        return object
+    }
+
+    /// The object that a reference in a row of `object` names.
+    final func target(_ ref: ObjectRef, of object: NSManagedObject) -> NSManagedObject? {
+        object.storeIndex == 0 ? unusualTarget(ref) : self.object(ref, object.storeIndex)
+    }
+
+    /// The target of a reference in a row that the usual way did not find: it is temporary, or the row's own object
+    /// is, so that the row does not say which store counts.
+    final func unusualTarget(_ ref: ObjectRef) -> NSManagedObject? {
+        if ref.entity != 0 {
+            let handles = coordinator?.persistentStores.compactMap(\.handle) ?? []
+            guard let handle = handles.first(where: { $0.map.shape(ref.entity) != nil }) else { return nil }
+            return object(ref, registry.storeIndex(of: handle))
+        }
+        if let object = registry.object(ref, 0) ?? registry.object(ref, ObjectRegistry.unsavedIndex) { return object }
+        if let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref) {
+            return object(entry.ref, registry.storeIndex(of: entry.handle))
+        }
+        guard let link else { return nil }
+        let shape = try? withParent(link) { parent in parent.unusualTarget(ref)?.shape }
+        return shape.flatMap { $0 }.flatMap { object(SharedRef(ref, nil, $0)) }
+    }
+
+    // MARK: Permanent IDs
+
+    /// Gives objects that the parent's side has made permanent their new names.
+    final func adoptPermanentIDs() {
+        guard let link else { return }
+        let generation = link.permanentIDs.generation.load(ordering: .acquiring)
+        guard generation != link.adoptedGeneration else { return }
+        link.adoptedGeneration = generation
+        registry.adopt(link.permanentIDs)
+    }
+
+    /// Tells the descendants what the objects, which are about to become permanent, will be called.
+    final func sharePermanentIDs(_ objects: ContiguousArray<NSManagedObject>, _ handle: StoreHandle) {
+        guard let ids = link?.permanentIDs ?? children.permanentIDs else { return }
+        var new: [(temporary: ObjectRef, entry: PermanentIDs.Entry)] = []
+        objects.forEachUnretained { object in
+            guard object.storeIndex == 0, object.flags.contains(.knownToChildren) else { return }
+            let ref = ObjectRef(rawValue: object.version.location.rawValue)
+            new.append((object.ref, PermanentIDs.Entry(ref: ref, handle: handle)))
+        }
+        ids.add(new)
+    }
+
+    /// Has the parent's side give permanent IDs to what only it knows.
+    final func obtainPermanentIDsFromParent(for objects: [NSManagedObject]) throws {
+        guard let link else { return }
+        adoptPermanentIDs()
+        let refs = objects.filter { $0.registry === registry && $0.storeIndex == ObjectRegistry.unsavedIndex }
+            .map(sharedRef)
+        guard !refs.isEmpty else { return }
+        try withParent(link) { parent in
+            try parent.obtainPermanentIDs(for: refs.compactMap { parent.registeredObject($0) })
+        }
+        adoptPermanentIDs()
+    }
+
+    // MARK: Merging
+
+    /// Tells the children that merge by themselves what has changed in this context.
+    final func tellChildren(_ changes: ObjectChanges, except child: NSManagedObjectContext? = nil) {
+        let listeners = children.all.filter { $0 !== child && $0.automaticallyMergesChangesFromParent }
+        guard !listeners.isEmpty else { return }
+        let ids = MergedIDs(
+            inserted: changes.inserted.map(\.objectID), updated: changes.updated.map(\.objectID),
+            deleted: changes.deleted.map(\.objectID))
+        for listener in listeners { listener.perform { listener.merge(ids) } }
+    }
+
+    /// As ``tellChildren(_:except:)``, of changes that were merged into this context.
+    final func tellChildren(of ids: MergedIDs) {
+        for child in children.all where child.automaticallyMergesChangesFromParent {
+            child.perform { child.merge(ids) }
+        }
+    }
+
+    /// Remembers that the context's objects are as new as the stores: what children read before does not count as
+    /// out of date any more.
+    final func noteMerged() {
+        guard link == nil, !children.all.isEmpty else { return }
+        for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
+            knownSequences[ObjectIdentifier(handle)] = KnownSequences(merged: handle.log.snapshot.sequence)
+        }
+    }
+
+    /// Remembers that a transaction of a store was this context's own.
+    final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
+        guard !children.all.isEmpty else { return }
+        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].own.insert(sequence)
+    }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+import StrataLog
+
+/// Names a state of a coordinator's stores that a context can be pinned to.
+///
+/// A token that a context gave out keeps that state readable as long as it lives. Archived and restored, it names the
+/// same state as long as a token or a context of this process keeps it, or nothing has been saved since. Tokens are
+/// equal when they name the same state. Immutable, and safe to use from any thread.
+public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
+    /// Transaction numbers by store UUID; nil for ``current``.
+    let sequences: [String: UInt64]?
+    /// The states themselves; of a restored token only what was found.
+    let snapshots: [String: Snapshot]
+
+    /// Stands for the state that is the newest when a context first reads after it was pinned to this.
+    public class var current: NSQueryGenerationToken { currentToken }
+
+    private static let currentToken = NSQueryGenerationToken()
+
+    private override init() {
+        sequences = nil
+        snapshots = [:]
+    }
+
+    init(_ snapshots: [String: Snapshot]) {
+        sequences = snapshots.mapValues(\.sequence)
+        self.snapshots = snapshots
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    private static let codingKey = "sequences"
+
+    public init?(coder: NSCoder) {
+        snapshots = [:]
+        guard coder.containsValue(forKey: Self.codingKey) else {
+            sequences = nil
+            return
+        }
+        guard let data = coder.decodeObject(of: NSData.self, forKey: Self.codingKey) as Data?,
+            let decoded = try? JSONDecoder().decode([String: UInt64].self, from: data)
+        else { return nil }
+        sequences = decoded
+    }
+
+    public func encode(with coder: NSCoder) {
+        // A dictionary of strings and numbers always has a JSON form.
+        guard let sequences, let data = try? JSONEncoder().encode(sequences) else { return }
+        coder.encode(data as NSData, forKey: Self.codingKey)
+    }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override public func isEqual(_ object: Any?) -> Bool {
+        (object as? NSQueryGenerationToken)?.sequences == sequences
+    }
+
+    override public var hash: Int { sequences.hashValue }
+
+    override public var description: String {
+        guard let sequences else { return "NSQueryGenerationToken current" }
+        return "NSQueryGenerationToken \(sequences.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })"
+    }
+}

@@ -1,0 +1,54 @@
+import StrataLog
+import Synchronization
+
+/// The states of the stores that a context reads, once it has begun to read.
+final class PinnedGeneration {
+    /// Nil until something is read.
+    private(set) var token: NSQueryGenerationToken?
+
+    /// - Parameter token: nil for the states that are the newest when something is first read.
+    init(_ token: NSQueryGenerationToken?) {
+        self.token = token
+    }
+
+    /// What the context sees of a store; nil for one that was added later.
+    func snapshot(of handle: StoreHandle, _ coordinator: NSPersistentStoreCoordinator?) -> Snapshot? {
+        if token == nil { pin(coordinator) }
+        return token?.snapshots[handle.identity.uuidString]
+    }
+
+    /// Takes the newest states.
+    func pin(_ coordinator: NSPersistentStoreCoordinator?) {
+        var snapshots: [String: Snapshot] = [:]
+        for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
+            let snapshot = handle.log.snapshot
+            handle.heldSnapshots.add(snapshot)
+            snapshots[handle.identity.uuidString] = snapshot
+        }
+        token = NSQueryGenerationToken(snapshots)
+    }
+
+    /// The next reading takes the newest states.
+    func moveOn() { token = nil }
+}
+
+/// The snapshots of a store that somebody may still hold, for tokens that were archived. Safe from any thread.
+final class HeldSnapshots: Sendable {
+    private struct WeakSnapshot: Sendable {
+        weak let snapshot: Snapshot?
+    }
+
+    private let held = Mutex<[UInt64: WeakSnapshot]>([:])
+
+    func add(_ snapshot: Snapshot) {
+        held.withLock { held in
+            if held[snapshot.sequence]?.snapshot != nil { return }
+            if held.count >= 64 { held = held.filter { $0.value.snapshot != nil } }
+            held[snapshot.sequence] = WeakSnapshot(snapshot: snapshot)
+        }
+    }
+
+    func snapshot(_ sequence: UInt64) -> Snapshot? {
+        held.withLock { $0[sequence]?.snapshot }
+    }
+}

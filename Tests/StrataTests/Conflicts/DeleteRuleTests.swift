@@ -1,0 +1,176 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct DeleteRuleTests {
+    /// Nodes with relationships of every shape and rule among themselves.
+    private static func model() -> NSManagedObjectModel {
+        let node = GraphModel.entity("Node")
+        func pair(
+            _ name: String, _ rule: NSDeleteRule, toMany: Bool, ordered: Bool = false, _ inverse: String,
+            _ inverseRule: NSDeleteRule = .nullifyDeleteRule, inverseToMany: Bool = false
+        ) -> [NSRelationshipDescription] {
+            let there = GraphModel.relationship(name, to: node, toMany: toMany, rule: rule, ordered: ordered)
+            let back = GraphModel.relationship(inverse, to: node, toMany: inverseToMany, rule: inverseRule)
+            GraphModel.link(there, back)
+            return [there, back]
+        }
+        let friends = GraphModel.relationship("friends", to: node, toMany: true)
+        friends.inverseRelationship = friends
+        node.properties =
+            [GraphModel.attribute("name", .stringAttributeType), friends]
+            + pair("children", .cascadeDeleteRule, toMany: true, "parent")
+            + pair("steps", .cascadeDeleteRule, toMany: true, ordered: true, "plan")
+            + pair("next", .cascadeDeleteRule, toMany: false, "previous", .cascadeDeleteRule)
+            + pair("guards", .denyDeleteRule, toMany: true, "guarded")
+            + pair("owns", .noActionDeleteRule, toMany: true, "owner")
+            + pair("groups", .cascadeDeleteRule, toMany: true, "members", inverseToMany: true)
+            + pair("listed", .nullifyDeleteRule, toMany: true, ordered: true, "listing")
+        let model = NSManagedObjectModel()
+        model.entities = [node]
+        return model
+    }
+
+    private func with(
+        _ kind: StoreKind, _ names: [String],
+        _ body: (TestStore, NSManagedObjectContext, [NSManagedObject]) throws -> Void
+    ) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            try body(store, context, names.map { insert("Node", context).set(["name": $0]) })
+        }
+    }
+
+    private func names(_ store: TestStore) throws -> [String] {
+        try stored("Node", store, sort: "name").compactMap { $0.text("name") }
+    }
+
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func cascadesOfFaults(_ kind: StoreKind, _ atEndOfEvent: Bool) throws {
+        try with(kind, ["a", "b", "c", "d", "e"]) { store, context, nodes in
+            nodes[1].setValue(nodes[0], forKey: "parent")
+            nodes[2].setValue(nodes[1], forKey: "parent")
+            nodes[3].setValue(nodes[1], forKey: "plan")
+            try context.save()
+            let other = store.context()
+            other.propagatesDeletesAtEndOfEvent = atEndOfEvent
+            let root = other.object(with: nodes[0].objectID)
+            let added = insert("Node", other).set(["name": "added", "parent": root])
+            let kept = other.object(with: nodes[2].objectID)
+            kept.setValue(nil, forKey: "parent")
+            other.delete(root)
+            #expect(other.deletedObjects.count == (atEndOfEvent ? 1 : 3))
+            other.processPendingChanges()
+            #expect(Set(other.deletedObjects.compactMap { $0.text("name") }) == ["a", "b", "d"])
+            #expect(added.isDeleted && !kept.isDeleted)
+            try other.save()
+            #expect(try names(store) == ["c", "e"])
+            #expect(!other.hasChanges && other.registeredObjects.contains(kept))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func cyclesOfCascadesEnd(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b", "c", "d"]) { store, context, nodes in
+            for index in 0..<3 { nodes[index].setValue(nodes[(index + 1) % 3], forKey: "next") }
+            nodes[0].setValue(nodes[0], forKey: "parent")
+            nodes[0].setValue(Set([nodes[1], nodes[0]]), forKey: "groups")
+            try context.save()
+            context.delete(nodes[1])
+            try context.save()
+            #expect(try names(store) == ["d"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func nullifyOfEveryShape(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b", "c", "d"]) { store, context, nodes in
+            nodes[0].setValue(Set(nodes[1...]), forKey: "friends")
+            nodes[3].setValue(NSOrderedSet(array: [nodes[2], nodes[0], nodes[1]]), forKey: "listed")
+            nodes[1].setValue(Set([nodes[0]]), forKey: "children")
+            try context.save()
+            context.delete(nodes[0])
+            context.processPendingChanges()
+            func check(_ nodes: [NSManagedObject]) {
+                #expect(nodes.allSatisfy { $0.members("friends").isEmpty })
+                let listed = nodes[2].value(forKey: "listed") as? NSOrderedSet
+                #expect(listed?.array.compactMap { ($0 as? NSManagedObject)?.text("name") } == ["c", "b"])
+                #expect(nodes[0].members("children").isEmpty)
+            }
+            #expect(nodes[2].isDeleted == false)
+            check(Array(nodes[1...]))
+            #expect(nodes[3].isUpdated && nodes[1].isUpdated)
+            try context.save()
+            check(Array(nodes[1...]))
+            #expect(try names(store) == ["b", "c", "d"])
+            check(try stored("Node", store, sort: "name"))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func manyToManyCascades(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b", "c"]) { store, context, nodes in
+            nodes[0].setValue(Set([nodes[1]]), forKey: "groups")
+            nodes[2].setValue(Set([nodes[1]]), forKey: "groups")
+            try context.save()
+            let other = store.context()
+            other.delete(other.object(with: nodes[0].objectID))
+            try other.save()
+            #expect(try names(store) == ["c"])
+            #expect(try stored("Node", store, sort: "name").first?.members("groups").isEmpty == true)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func denyLooksAtWhatIsLeft(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b", "c"]) { store, context, nodes in
+            nodes[0].setValue(Set(nodes[1...]), forKey: "guards")
+            try context.save()
+            context.delete(nodes[0])
+            for _ in 0..<2 {
+                let error = saveError(context)
+                #expect(error?.code.rawValue == 1600 && error?.validationKey == "guards")
+                #expect(error?.localizedDescription == "Items cannot be deleted from guards.")
+                #expect((error?.validationValue as? Set<NSManagedObject>)?.count == 2)
+                #expect(nodes[0].isDeleted && context.deletedObjects == [nodes[0]])
+            }
+            #expect(try names(store) == ["a", "b", "c"])
+            // One of them goes in the same save, the other is let go.
+            context.delete(nodes[1])
+            nodes[2].setValue(nil, forKey: "guarded")
+            try context.save()
+            #expect(try names(store) == ["c"])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func noActionLeavesTheOthersAlone(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b"]) { store, context, nodes in
+            nodes[1].setValue(nodes[0], forKey: "owner")
+            try context.save()
+            context.delete(nodes[0])
+            context.processPendingChanges()
+            #expect(!nodes[1].isUpdated && nodes[1].value(forKey: "owner") as? NSManagedObject === nodes[0])
+            try context.save()
+            let left = try #require(try stored("Node", store, sort: "name").first)
+            #expect(left.text("name") == "b")
+            // The reference leads to a row that is gone, which reads as an object without values.
+            #expect((left.value(forKey: "owner") as? NSManagedObject)?.text("name") == nil)
+        }
+    }
+
+    @Test func notificationsNameTheDeletedObjects() throws {
+        try with(.memory, ["a", "b", "c"]) { _, context, nodes in
+            nodes[1].setValue(nodes[0], forKey: "parent")
+            try context.save()
+            for deleted in [Set([nodes[2]]), Set([nodes[0], nodes[1]])] {
+                let changes = NotificationRecorder(
+                    .NSManagedObjectContextObjectsDidChange, context, NSDeletedObjectsKey)
+                let saves = NotificationRecorder(.NSManagedObjectContextDidSave, context, NSDeletedObjectsKey)
+                context.delete(deleted.contains(nodes[2]) ? nodes[2] : nodes[0])
+                context.processPendingChanges()
+                let passing = insert("Node", context)
+                context.processPendingChanges()
+                context.delete(passing)
+                try context.save()
+                #expect(changes.objects == deleted.union([passing]) && saves.objects == deleted)
+            }
+        }
+    }
+}
