@@ -220,6 +220,30 @@ import Testing
         }
     }
 
+    @Test func childContextsWorkOverTheStore() throws {
+        let service = service()
+        let parent = context(try ServiceStore.make(GraphModel.company(), service))
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        try child.performAndWait {
+            let people = try fetchAll(Employee.self, "Employee", child, sort: "name")
+            #expect(people.map(\.name) == ["Ada", "Bob"])
+            let department = try #require(people[0].department)
+            #expect(department.employees == Set(people))
+            people[0].age = 70
+            let new = Employee(context: child)
+            new.name = "Cyd"
+            new.department = department
+            try child.save()
+            #expect(service.rows["E1"]?.values["age"] as? Int == 36)
+        }
+        try parent.performAndWait {
+            try parent.save()
+            #expect(service.rows["E1"]?.values["age"] as? Int == 70)
+            #expect(service.rows["D"]?.toMany["employees"]?.count == 3)
+        }
+    }
+
     @Test func theStoreHearsOfRegistration() throws {
         let service = service()
         let coordinator = try ServiceStore.make(GraphModel.company(), service)
