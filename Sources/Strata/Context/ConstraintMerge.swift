@@ -103,6 +103,11 @@ struct ConstraintMerge {
         object.attach(row.block, row: row.index, location: row.location)
         for (index, state) in object.toMany.enumerated() {
             guard let state else { continue }
+            // The states of fetched properties come after those of relationships.
+            guard index < object.shape.relationships.count else {
+                state.unload()
+                continue
+            }
             try forgetStored(state, object.shape.relationships[index], of: object)
             state.unload()
         }

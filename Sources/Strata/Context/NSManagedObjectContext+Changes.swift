@@ -188,6 +188,8 @@ extension NSManagedObjectContext {
         adoptPermanentIDs()
         noteMerged()
         generation?.moveOn()
+        fetchBatch = nil
+        membersBatch = nil
         for object in registry.all {
             invalidated.append(object.objectID)
             object.flags.subtract([

@@ -1,12 +1,12 @@
 import Foundation
-import StrataLog
 
 extension NSManagedObjectContext {
     /// The objects that a request describes.
     ///
     /// Runs on the newest state of the stores, with the context's unsaved changes laid over it.
     ///
-    /// - Throws: `CocoaError` when the entity is unknown or a store cannot be read.
+    /// - Throws: `CocoaError` 134070 for a request that makes no sense (an unknown entity or key, options that exclude
+    ///   each other), where Core Data raises an exception; the store's error when it cannot be read.
     /// - Complexity: O(n) in the objects of the entity, unless the predicate names objects or the target of a to-one
     ///   relationship that has an inverse; O(m log m) in the matches with sort descriptors.
     public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
@@ -33,13 +33,14 @@ extension NSManagedObjectContext {
         return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
-    /// Executes a request: a fetch of persistent history.
+    /// Executes a request: a fetch, at once or asynchronous, or a fetch of persistent history.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if let request = request as? NSPersistentHistoryChangeRequest {
             return try HistoryExecutor(self, request).execute()
         }
+        if let request = request as? any ContextExecutable { return try request.execute(in: self) }
         if let result = try executeInCustomStore(request) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
@@ -47,44 +48,36 @@ extension NSManagedObjectContext {
     }
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
-        if let custom = CustomFetch(self, request) { return try typed(try custom.results()) }
+        if let custom = CustomFetch(self, request) { return try FetchResults.typed(try custom.results()) }
         let plan = try FetchPlan(request, in: self)
-        let executor = FetchExecutor(self, plan)
-        let results: [Any]
-        if plan.resultType.contains(.countResultType) {
-            results = [NSNumber(value: try executor.count())]
-        } else if plan.resultType.contains(.managedObjectIDResultType) {
-            results = try executor.objectIDs()
-        } else if plan.resultType.contains(.dictionaryResultType) {
-            results = try executor.dictionaries()
-        } else {
-            let objects = try executor.objects()
-            if let type = T.self as? NSManagedObject.Type,
-                plan.family.allSatisfy({ Self.isClass($0.objectClass, type) })
-            {
-                // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
-                return unsafeBitCast(objects, to: [T].self)
-            }
-            results = objects
+        return try FetchExecutor(self, plan).results().typed(plan)
+    }
+}
+
+extension FetchResults {
+    /// The results as an array of the type that the request says.
+    ///
+    /// - Throws: `CocoaError` when they are of another type.
+    func typed<T>(_ plan: FetchPlan) throws -> [T] {
+        if case .objects(let objects) = self, let type = T.self as? NSManagedObject.Type,
+            plan.family.allSatisfy({ Self.isClass($0.objectClass, type) })
+        {
+            // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
+            return unsafeBitCast(objects, to: [T].self)
         }
-        return try typed(results)
+        return try Self.typed(any)
     }
 
-    private func typed<T>(_ results: [Any]) throws -> [T] {
+    /// Results of whatever origin as an array of the type that the request says.
+    static func typed<T>(_ results: [Any]) throws -> [T] {
         try results.map { result in
             guard let typed = result as? T else {
-                throw CocoaError(
-                    .persistentStoreOperation,
-                    userInfo: [
-                        NSLocalizedDescriptionKey: "The request gives \(type(of: result)), not \(T.self)."
-                    ])
+                throw FetchProblem.error("The request gives \(type(of: result)), not \(T.self).")
             }
             return typed
         }
     }
-}
 
-extension NSManagedObjectContext {
     private static func isClass(_ type: NSManagedObject.Type, _ ancestor: NSManagedObject.Type) -> Bool {
         var current: AnyClass? = type
         while let candidate = current {
@@ -97,7 +90,10 @@ extension NSManagedObjectContext {
 
 extension NSManagedObjectContext: FetchExpressionContext {
     package final func fetchExpressionValue(_ request: Any, countOnly: Bool) -> Any? {
-        guard let request = request as? NSFetchRequest<any NSFetchRequestResult> else { return nil }
-        return countOnly ? try? count(for: request) : try? fetch(request)
+        guard let request = request as? any AnyFetchRequest,
+            let plan = try? FetchPlan(request.settings, resultClass: request.resultClass, in: self)
+        else { return nil }
+        let executor = FetchExecutor(self, plan)
+        return countOnly ? try? executor.count() : try? executor.results().any
     }
 }

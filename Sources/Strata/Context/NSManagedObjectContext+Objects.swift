@@ -93,6 +93,7 @@ extension NSManagedObjectContext {
     ///   - slot: the slot whose value is wanted, -1 for none in particular.
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         guard let handle = registry.handle(object.storeIndex) else {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
@@ -100,23 +101,27 @@ extension NSManagedObjectContext {
         }
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            guard !handle.isDetached,
-                let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
-                    .locate(object.ref),
-                !location.isAbsent
-            else {
-                inaccessible(object, slot)
-                return
-            }
-            let block: Block
-            if let lastBlock, lastBlock.location == location.block {
-                block = lastBlock
+            if given == nil, generation == nil, !handle.isDetached, handle.custom == nil,
+                 let found = try rowFromBatch(object, handle) {
+                object.attach(found.block, row: found.location.row, location: found.location)
             } else {
-                block = try handle.log.block(at: location)
-                try block.verify()
-                lastBlock = block
+                guard !handle.isDetached, let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
+                        .locate(object.ref),
+                    !location.isAbsent
+                else {
+                    inaccessible(object, slot)
+                    return
+                }
+                let block: Block
+                if let lastBlock, lastBlock.location == location.block {
+                    block = lastBlock
+                } else {
+                    block = try handle.log.block(at: location)
+                    try block.verify()
+                    lastBlock = block
+                }
+                object.attach(block, row: location.row, location: location)
             }
-            object.attach(block, row: location.row, location: location)
         } catch {
             noteUnreadable(object, error)
             object.flags.insert(.realized)
@@ -149,6 +154,19 @@ extension NSManagedObjectContext {
                 object.awakeFromFetch()
             }
         }
+    }
+
+    /// The row, if it is known from a neighbour of the object in a fetch or a relationship.
+    @inline(__always)
+    private final func rowFromBatch(
+        _ object: NSManagedObject, _ handle: StoreHandle
+    ) throws(StoreError) -> (block: Block, location: Location)? {
+        if let membersBatch,
+            let found = try membersBatch.take(object.ref, object.storeIndex, handle, &faultStatistics)
+        {
+            return found
+        }
+        return try fetchBatch?.take(object.ref, object.storeIndex, handle, &faultStatistics)
     }
 
     /// The fault's row, or its store, is gone.
@@ -195,7 +213,9 @@ extension NSManagedObjectContext {
         {
             do {
                 let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
-                stored = objects(entries.map(\.ref), owner.storeIndex, handle)
+                let refs = entries.map(\.ref)
+                stored = objects(refs, owner.storeIndex, handle)
+                membersBatch = FaultBatch(refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
@@ -235,9 +255,5 @@ extension NSManagedObjectContext {
         else { return 0 }
         if let custom = handle.custom, !custom.keepsAllRows { return nil }
         return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
-    }
-
-    final func fetchedProperty(_ property: NSPropertyDescription, of object: NSManagedObject) -> Any? {
-        preconditionFailure("fetched property \(property.name): fetched properties cannot be read yet")
     }
 }

@@ -92,6 +92,11 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final var readErrors: [NSManagedObjectID: any Error] = [:]
     /// The block that a fault was last fired from; the next fault is often its neighbour.
     final var lastBlock: Block?
+    /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
+    final var fetchBatch: FaultBatch?
+    final var membersBatch: FaultBatch?
+    /// What reading objects has cost so far.
+    public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
     /// Objects that ``detectConflicts(for:)`` was called for.
     final var required: [NSManagedObject] = []

@@ -40,7 +40,9 @@ final class StoreSave {
                 guard rounds <= NSManagedObjectContext.maximumConflictRounds else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
-                try ConflictResolver(context, self).resolve(error)
+                var left = error
+                left.conflicts = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
+                try ConflictResolver(context, self).resolve(left)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }

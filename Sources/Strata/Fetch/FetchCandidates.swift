@@ -54,7 +54,7 @@ enum FetchCandidates {
             guard let id else { return nil }
             if id.identity === scope.handle.identity, seen.insert(id.ref).inserted { refs.append(id.ref) }
         }
-        return refs.sorted()
+        return refs.sorted { $0.key < $1.key }
     }
 
     private static func referrers(
@@ -65,6 +65,6 @@ enum FetchCandidates {
         else { return nil }
         guard let target = targets.first else { return .refs([]) }
         let postings = scope.handle.map.postings(plan.shape, relationship.slot)
-        return .refs(try scope.snapshot.referrers(postings: postings, to: target))
+        return .refs(try scope.snapshot.referrers(postings: postings, to: target).sorted { $0.key < $1.key })
     }
 }

@@ -9,55 +9,41 @@ extension FetchExecutor {
         var keys: SortKeys?
     }
 
-    /// The parent's matches without those that this context has changed.
-    ///
-    /// - Parameter needed: how many do, together with what this context adds.
-    func matchesOfParent(_ changed: [NSManagedObject], needed: Int) throws -> [Match] {
-        guard let link = context.link else { return [] }
+    /// What the parent finds, saved or not. Dictionaries are made of what is stored, as those of the parent itself.
+    func searchParent(_ link: ParentLink, maximum: Int, counting: Bool) throws -> StoredMatches {
+        if plan.dictionaries != nil, !counting { return try dictionariesOfParent(link, maximum: maximum) }
         context.adoptPermanentIDs()
-        let plan = plan.forParent(limit: changed.isEmpty ? needed : Int.max)
+        let question = plan.forParent(limit: maximum)
         let found = try context.withParent(link) { parent in
             parent.processPendingChanges()
-            return try FetchExecutor(parent, plan).matchesForChild()
+            return try FetchExecutor(parent, question).matchesForChild()
         }
-        let changedIDs = Set(changed.map(\.objectID))
-        return found.compactMap { match in
+        var result = StoredMatches()
+        for match in found {
             if let handle = match.ref.handle {
                 let storeIndex = context.registry.storeIndex(of: handle)
-                if !changed.isEmpty, let object = context.registry.object(match.ref.ref, storeIndex),
-                    changedIDs.contains(object.objectID)
-                {
-                    return nil
-                }
-                return Match(ref: match.ref.ref, storeIndex: storeIndex, keys: match.keys)
+                result.matches.append(FetchMatch(ref: match.ref.ref, storeIndex: storeIndex, keys: match.keys))
+            } else if let object = context.object(match.ref) {
+                result.matches.append(
+                    FetchMatch(ref: object.ref, storeIndex: object.storeIndex, object: object, keys: match.keys))
             }
-            guard let object = context.object(match.ref), !changedIDs.contains(object.objectID) else { return nil }
-            return Match(ref: object.ref, storeIndex: object.storeIndex, object: object, keys: match.keys)
+        }
+        return result
+    }
+
+    private func dictionariesOfParent(_ link: ParentLink, maximum: Int) throws -> StoredMatches {
+        try context.withParent(link) { parent in
+            let executor = FetchExecutor(parent, plan)
+            return try executor.search(executor.stores(), maximum: maximum)
         }
     }
 
     private func matchesForChild() throws -> [ParentMatch] {
-        try matches(stopAtWindow: true).compactMap { match in
+        try orderedMatches().compactMap { match in
             if let object = match.object { return ParentMatch(ref: context.refForChild(object), keys: match.keys) }
             guard let handle = context.registry.handle(match.storeIndex), let shape = handle.map.shape(match.ref.entity)
             else { return nil }
             return ParentMatch(ref: SharedRef(match.ref, handle, shape), keys: match.keys)
         }
-    }
-
-    /// Dictionaries made of what this context's objects hold, since no stored row need have it.
-    func dictionariesOfObjects() throws -> [NSDictionary] {
-        var seen: Set<NSDictionary> = []
-        var results: [NSDictionary] = []
-        for object in makeObjects(sorted(try matches(stopAtWindow: !plan.isDistinct))) {
-            let values = NSMutableDictionary()
-            for name in plan.properties {
-                guard let value = object.value(forKey: name) else { continue }
-                values[name] = (value as? NSManagedObject)?.objectID ?? value
-            }
-            if let error = context.readErrors[object.objectID] { throw error }
-            if !plan.isDistinct || seen.insert(values).inserted { results.append(values) }
-        }
-        return Array(results.dropFirst(plan.offset).prefix(plan.limit))
     }
 }

@@ -1,88 +1,115 @@
 import Foundation
 import StrataLog
 
-/// Runs a fetch: store rows first, by a predicate interpreted row by row, then the context's changes over them.
-///
-/// The narrow place where a compiled query will take over: everything that comes after works on ``Match``es.
+/// What a fetch gives, in its form.
+enum FetchResults {
+    case objects([NSManagedObject])
+    case objectIDs([NSManagedObjectID])
+    case dictionaries([NSDictionary])
+    case counts([NSNumber])
+
+    var any: [Any] {
+        switch self {
+        case .objects(let objects): objects
+        case .objectIDs(let ids): ids
+        case .dictionaries(let dictionaries): dictionaries
+        case .counts(let counts): counts
+        }
+    }
+}
+
+/// Runs a fetch: stored rows first, then the context's changes over them, then the results in their form.
 struct FetchExecutor {
     let context: NSManagedObjectContext
     let plan: FetchPlan
+    private let keySorts: [KeySortDescriptor]
 
     init(_ context: NSManagedObjectContext, _ plan: FetchPlan) {
         self.context = context
         self.plan = plan
+        keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
     }
 
-    /// Something that satisfies the predicate: a stored row, or an object with unsaved changes.
-    struct Match {
-        var ref: ObjectRef
-        var storeIndex: UInt16
-        var object: NSManagedObject?
-        var keys: SortKeys?
+    /// What a fetch found in the stores before the context's changes are laid over it. It can be found on any thread
+    /// unless the plan needs objects.
+    struct StoredMatches {
+        var matches: [FetchMatch] = []
+        var dictionaries: [NSDictionary] = []
     }
 
     // MARK: Results
 
-    func objects() throws -> [NSManagedObject] {
-        context.processPendingChanges()
-        let matches = window(sorted(try self.matches(stopAtWindow: true)))
+    /// The results in the form the plan asks for.
+    func results() throws -> FetchResults {
+        if plan.includesPendingChanges { context.processPendingChanges() }
+        if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
+        return try results(of: search(stores(), maximum: maximumMatches))
+    }
+
+    /// Lays the context's changes over what was found and gives it its form.
+    func results(of found: StoredMatches) throws -> FetchResults {
+        if plan.resultType.contains(.countResultType) {
+            return .counts([NSNumber(value: window(overlaid(found)).count)])
+        }
+        if plan.dictionaries != nil { return .dictionaries(found.dictionaries) }
+        if plan.resultType.contains(.managedObjectIDResultType) {
+            return .objectIDs(try objectIDs(window(sorted(overlaid(found)))))
+        }
+        return .objects(try objects(found))
+    }
+
+    /// What the request describes, in order, without making objects.
+    func orderedMatches() throws -> [FetchMatch] {
+        window(sorted(overlaid(try search(stores(), maximum: maximumMatches))))
+    }
+
+    private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
+        context.faultStatistics.beginFetch()
+        let matches = window(sorted(overlaid(found)))
         let objects = makeObjects(matches)
-        if plan.refreshes { for object in objects { context.refresh(object, mergeChanges: true) } }
+        if plan.refreshes {
+            for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
+                context.refresh(object, mergeChanges: true)
+            }
+        }
+        if plan.includesValues, context.link == nil { context.fetchBatch = FaultBatch(matches, size: plan.batchSize) }
         if !plan.returnsFaults {
             for object in objects where object.isFault {
                 object.realize()
                 if let error = context.readErrors[object.objectID] { throw error }
             }
         }
+        for path in plan.prefetchedPaths { try Prefetch(context).run(path, objects) }
         return objects
     }
 
-    func objectIDs() throws -> [NSManagedObjectID] {
-        let handles = context.registry
-        return try window(sorted(matches(stopAtWindow: true))).map { match in
+    private func objectIDs(_ matches: [FetchMatch]) throws -> [NSManagedObjectID] {
+        try matches.map { match in
             if let object = match.object { return object.objectID }
-            guard let handle = handles.handle(match.storeIndex), let shape = handle.map.shape(match.ref.entity) else {
-                throw FetchPlan.error("A row of an unknown entity was found.")
+            guard let handle = context.registry.handle(match.storeIndex),
+                let shape = handle.map.shape(match.ref.entity)
+            else {
+                throw FetchProblem.error("A row of an unknown entity was found.")
             }
             return NSManagedObjectID(ref: match.ref, identity: handle.identity, shape: shape)
         }
     }
 
     func count() throws -> Int {
-        let total: Int
-        if plan.predicate == nil, context.link == nil {
-            total = try countWithoutPredicate()
-        } else {
-            total = try matches(stopAtWindow: true).count
+        if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
+            return try search(stores(), maximum: Int.max).dictionaries.count
         }
-        return min(max(0, total - plan.offset), plan.limit)
-    }
-
-    func dictionaries() throws -> [NSDictionary] {
-        if context.link != nil { return try dictionariesOfObjects() }
-        guard !context.hasChanges || !plan.includesPendingChanges else {
-            throw FetchPlan.error(
-                "Dictionaries are made of stored values: save first, or set includesPendingChanges to false.")
-        }
-        var seen: Set<NSDictionary> = []
-        var results: [NSDictionary] = []
-        for match in sorted(try matches(stopAtWindow: !plan.isDistinct)) {
-            guard let handle = context.registry.handle(match.storeIndex), let snapshot = context.snapshot(of: handle)
-            else { continue }
-            let scope = RowScope(handle, snapshot)
-            guard let row = try scope.snapshot.row(match.ref), let shape = handle.map.shape(row.block.entity) else {
-                continue
+        if plan.predicate == nil, !plan.needsObjects, context.link == nil {
+            let stored = stores().reduce(0) { total, store in
+                let map = store.handle.map
+                return plan.family.reduce(total) { total, shape in
+                    map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
+                }
             }
-            let source = RowSource(scope, shape, row.block, row.index)
-            let values = NSMutableDictionary()
-            for name in plan.properties {
-                guard let value = source.value(forKey: name) else { continue }
-                values[name] = (value as? RowSource)?.objectID ?? value
-            }
-            if let error = scope.error { throw StoreFailure.cocoaError(error, reading: handle) }
-            if !plan.isDistinct || seen.insert(values).inserted { results.append(values) }
+            let total = stored + PendingOverlay(context, plan, handles).countDifference
+            return min(max(0, total - plan.offset), plan.limit)
         }
-        return Array(results.dropFirst(plan.offset).prefix(plan.limit))
+        return window(overlaid(try search(stores(), maximum: maximumMatches, counting: true))).count
     }
 
     // MARK: Finding
@@ -92,145 +119,76 @@ struct FetchExecutor {
         return stores.filter { store in plan.stores?.contains { $0 === store } ?? true }.compactMap(\.handle)
     }
 
-    /// The entity numbers wanted, as a table.
-    private func wanted(_ handle: StoreHandle) -> [Bool] {
-        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for shape in plan.family where handle.map.holds(shape) { wanted[Int(handle.map.numbers[shape.index])] = true }
-        return wanted
+    /// A store as the context sees it.
+    typealias SeenStore = (handle: StoreHandle, index: UInt16, snapshot: Snapshot)
+
+    /// The stores to be asked, with their indexes in the context. To be called on the context's queue.
+    func stores() -> [SeenStore] {
+        handles.compactMap { handle in
+            context.snapshot(of: handle).map { (handle, context.registry.storeIndex(of: handle), $0) }
+        }
     }
 
-    func changedObjects() -> [NSManagedObject] {
-        guard plan.includesPendingChanges else { return [] }
-        return context.changed.filter { $0.hasChanges && $0.shape.isKind(of: plan.shape) && isWanted($0.shape) }
-    }
+    /// Whether ``search(_:checkCancellation:)`` has to run on the context's queue.
+    var needsQueue: Bool { plan.needsObjects || context.link != nil }
 
-    private func isWanted(_ shape: EntityShape) -> Bool { plan.family.count > 1 || shape === plan.shape }
-
-    private func countWithoutPredicate() throws -> Int {
-        var total = 0
-        for handle in handles {
-            guard let snapshot = context.snapshot(of: handle) else { continue }
-            for shape in plan.family where handle.map.holds(shape) {
-                total += snapshot.count(entity: handle.map.numbers[shape.index])
+    /// Looks through the stores until there are `maximum` matches.
+    func search(
+        _ stores: [SeenStore], maximum: Int, counting: Bool = false, checkCancellation: (() throws -> Void)? = nil
+    ) throws -> StoredMatches {
+        if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
+        var found = StoredMatches()
+        if let dictionaries = plan.dictionaries, !counting {
+            var fetch = DictionaryFetch(plan, dictionaries, keySorts)
+            for store in stores {
+                let scan = StoreScan(
+                    plan, store, needsRow: true, context: context,
+                    checkCancellation: checkCancellation)
+                try fetch.add(scan)
             }
+            found.dictionaries = try fetch.results()
+            return found
         }
-        for object in changedObjects() {
-            if object.isInserted { total += 1 }
-            if object.isDeleted, !object.flags.contains(.inserted) { total -= 1 }
+        let sorts = counting ? [] : keySorts
+        for store in stores {
+            let scan = StoreScan(
+                plan, store, needsRow: !sorts.isEmpty, context: context,
+                checkCancellation: checkCancellation)
+            try scan.forEach { ref, row in
+                let keys = sorts.isEmpty ? nil : row.map { SortKeys($0, sorts) }
+                found.matches.append(FetchMatch(ref: ref, storeIndex: store.index, keys: keys))
+                return found.matches.count < maximum
+            }
+            if found.matches.count >= maximum { break }
         }
-        return total
+        return found
     }
 
-    func matches(stopAtWindow: Bool) throws -> [Match] {
-        let keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
-        let changed = changedObjects()
-        var matches: [Match] = []
+    /// How many stored matches are enough. With changes to be laid over them, or an order, all are needed.
+    private var maximumMatches: Int {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
-        let maximum = stopAtWindow && plan.sorts.isEmpty && !isUnlimited ? end : Int.max
-        if context.link != nil {
-            matches = try matchesOfParent(changed, needed: maximum)
-            if matches.count > maximum { matches.removeLast(matches.count - maximum) }
-        }
-        for handle in context.link == nil ? handles : [] {
-            guard let snapshot = context.snapshot(of: handle) else { continue }
-            let storeIndex = context.registry.storeIndex(of: handle)
-            let skipped = Set(changed.lazy.filter { $0.storeIndex == storeIndex }.map(\.ref))
-            let scope = RowScope(handle, snapshot)
-            do {
-                try scan(scope, storeIndex, skipped, keySorts) { match in
-                    matches.append(match)
-                    return matches.count < maximum
-                }
-            } catch let error as StoreError {
-                throw StoreFailure.cocoaError(error, reading: handle)
-            }
-        }
-        for object in changed where !object.isDeleted && matches.count < maximum {
-            guard plan.predicate?.evaluate(with: object) ?? true else { continue }
-            matches.append(
-                Match(
-                    ref: object.ref, storeIndex: object.storeIndex, object: object,
-                    keys: keySorts.isEmpty ? nil : SortKeys(object, keySorts)))
-        }
+        let hasChanges = plan.includesPendingChanges && !context.changed.isEmpty
+        return !plan.sorts.isEmpty || isUnlimited || hasChanges ? Int.max : end
+    }
+
+    private func overlaid(_ found: StoredMatches) -> [FetchMatch] {
+        var matches = found.matches
+        let overlay = PendingOverlay(context, plan, handles)
+        if !overlay.isEmpty { overlay.apply(to: &matches, plan, keySorts) }
         return matches
-    }
-
-    private func scan(
-        _ scope: RowScope, _ storeIndex: UInt16, _ skipped: Set<ObjectRef>, _ sorts: [KeySortDescriptor],
-        _ body: (Match) -> Bool
-    ) throws {
-        let wanted = wanted(scope.handle)
-        let needsRow = plan.predicate != nil || !sorts.isEmpty
-        var source: RowSource?
-        /// False to stop.
-        func visit(_ ref: ObjectRef, _ block: Block?, _ row: Int) throws(StoreError) -> Bool {
-            if !skipped.isEmpty, skipped.contains(ref) { return true }
-            guard needsRow, let block, let shape = scope.handle.map.shape(ref.entity) else {
-                return body(Match(ref: ref, storeIndex: storeIndex))
-            }
-            let current: RowSource
-            if let source {
-                source.move(to: block, row, shape)
-                current = source
-            } else {
-                current = RowSource(scope, shape, block, row)
-                source = current
-            }
-            let isMatch = plan.predicate?.evaluate(with: current) ?? true
-            if let error = scope.error { throw error }
-            guard isMatch else { return true }
-            let keys = sorts.isEmpty ? nil : SortKeys(current, sorts)
-            return body(Match(ref: ref, storeIndex: storeIndex, keys: keys))
-        }
-        switch try FetchCandidates.of(plan, scope) {
-        case .refs(let refs):
-            for ref in refs {
-                guard let row = try scope.snapshot.row(ref) else { continue }
-                let entity = Int(row.block.entity)
-                guard entity < wanted.count, wanted[entity] else { continue }
-                if try !visit(row.ref, row.block, row.index) { return }
-            }
-        case .scan:
-            try scanAll(scope, wanted, needsRow, visit)
-        }
-    }
-
-    private func scanAll(
-        _ scope: RowScope, _ wanted: [Bool], _ needsRow: Bool,
-        _ visit: (ObjectRef, Block?, Int) throws(StoreError) -> Bool
-    ) throws(StoreError) {
-        let root = plan.shape.root
-        let rootNumber = scope.handle.map.numbers[root.index]
-        guard rootNumber != 0 else { return }
-        // Rows of one entity alone need not be looked at to know their entity.
-        let onlyEntity = root.subshapes.isEmpty ? rootNumber : nil
-        var block: Block?
-        try scope.snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
-            if needsRow || onlyEntity == nil, block?.location != run.location.block {
-                block = try scope.handle.log.block(at: run.location)
-            }
-            let entity = onlyEntity ?? block?.entity ?? 0
-            guard Int(entity) < wanted.count, wanted[Int(entity)] else { return true }
-            for index in 0..<run.count {
-                let ref = ObjectRef(entity: entity, key: run.firstKey + UInt64(index))
-                if try !visit(ref, block, run.location.row + index) { return false }
-            }
-            return true
-        }
     }
 
     // MARK: Ordering
 
-    func sorted(_ matches: [Match]) -> [Match] {
+    private func sorted(_ matches: [FetchMatch]) -> [FetchMatch] {
         guard !plan.sorts.isEmpty else { return matches }
-        let keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
         if keySorts.count == plan.sorts.count {
             return matches.sorted { left, right in
                 guard let a = left.keys, let b = right.keys else { return false }
                 return SortKeys.precedes(a, b, keySorts)
             }
         }
-        // Descriptors made of Swift key paths can only compare objects.
+        // Descriptors made of Swift key paths without a name can only compare objects.
         var complete = matches
         for (index, object) in makeObjects(matches).enumerated() { complete[index].object = object }
         return complete.sorted { left, right in
@@ -243,12 +201,12 @@ struct FetchExecutor {
         }
     }
 
-    private func window(_ matches: [Match]) -> [Match] {
+    private func window(_ matches: [FetchMatch]) -> [FetchMatch] {
         if plan.offset == 0, matches.count <= plan.limit { return matches }
         return Array(matches.dropFirst(plan.offset).prefix(plan.limit))
     }
 
-    func makeObjects(_ matches: [Match]) -> [NSManagedObject] {
+    private func makeObjects(_ matches: [FetchMatch]) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(matches.count)
         var index = 0

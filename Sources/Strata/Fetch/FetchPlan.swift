@@ -1,47 +1,75 @@
 import Foundation
 import StrataLog
 
-/// A fetch request with its entity looked up.
+/// A fetch request with its entity looked up and its key paths checked: all that an executor needs to know.
 struct FetchPlan {
     let shape: EntityShape
     /// The entity, with those that inherit from it if they are wanted.
     let family: [EntityShape]
     let predicate: NSPredicate?
+    /// The predicate asks for something that only objects know: a block, or a method of the object's class.
+    let needsObjects: Bool
     let sorts: [NSSortDescriptor]
     private(set) var limit: Int
     private(set) var offset: Int
     let resultType: NSFetchRequestResultType
     private(set) var includesPendingChanges: Bool
+    let includesValues: Bool
     let returnsFaults: Bool
     let refreshes: Bool
     let isDistinct: Bool
-    let properties: [String]
+    let batchSize: Int
+    let prefetchedPaths: [KeyPathComponents]
     let stores: [NSPersistentStore]?
+    /// Only of requests for dictionaries.
+    let dictionaries: DictionaryPlan?
 
     init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
+        try self.init(request.settings, resultClass: request.resultClass, in: context)
+    }
+
+    /// - Throws: `CocoaError` 134070 for a request that makes no sense: an unknown entity or key, options that exclude
+    ///   each other.
+    init(_ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext) throws {
         guard let shapes = context.modelShapes else {
-            throw Self.error("The context has no persistent store coordinator.")
+            throw FetchProblem.error("The context has no persistent store coordinator.")
         }
-        let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes.shape(ofClass: $0)?.name }
-        guard let name, let shape = shapes.byName[name] else {
-            throw Self.error("The model has no entity named \(name ?? "nil").")
-        }
-        guard request.propertiesToGroupBy?.isEmpty ?? true, request.havingPredicate == nil else {
-            throw Self.error("propertiesToGroupBy and havingPredicate are not supported yet.")
-        }
+        let shape = try Self.shape(settings, resultClass, shapes)
         self.shape = shape
-        family = request.includesSubentities ? shape.family : [shape]
-        predicate = request.predicate
-        sorts = request.sortDescriptors ?? []
-        limit = request.fetchLimit > 0 ? request.fetchLimit : Int.max
-        offset = max(0, request.fetchOffset)
-        resultType = request.resultType
-        includesPendingChanges = request.includesPendingChanges
-        returnsFaults = request.returnsObjectsAsFaults
-        refreshes = request.shouldRefreshRefetchedObjects
-        isDistinct = request.returnsDistinctResults
-        stores = request.affectedStores
-        properties = try Self.names(request.propertiesToFetch, shape)
+        family = settings.includesSubentities ? shape.family : [shape]
+        let checker = KeyPathChecker(shape)
+        var folding = ConstantFolding()
+        let predicate = settings.predicate.map { folding.apply(to: $0) }
+        try predicate.map { try checker.check($0) }
+        // A predicate that is always true is none.
+        self.predicate = predicate?.formatString == "TRUEPREDICATE" ? nil : predicate
+        needsObjects = folding.needsObjects
+        resultType = settings.resultType
+        dictionaries =
+            settings.resultType.contains(.dictionaryResultType) ? try DictionaryPlan(settings, shape) : nil
+        sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
+        let columns = dictionaries?.names ?? []
+        for case let sort as KeySortDescriptor in sorts where !columns.contains(sort.path.text) {
+            try checker.check(sort.path.names[...], from: shape, whole: sort.path.text)
+            if checker.isToMany(sort.path), !sort.path.text.contains("@") {
+                throw FetchProblem.error("to-many key not allowed here: \(sort.path.text)")
+            }
+        }
+        limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
+        offset = max(0, settings.fetchOffset)
+        includesPendingChanges = settings.includesPendingChanges && dictionaries == nil
+        includesValues = settings.includesPropertyValues
+        returnsFaults = settings.returnsObjectsAsFaults || !settings.includesPropertyValues
+        refreshes = settings.shouldRefreshRefetchedObjects
+        isDistinct = settings.returnsDistinctResults
+        batchSize = max(0, settings.fetchBatchSize)
+        stores = settings.affectedStores
+        prefetchedPaths = try (settings.relationshipKeyPathsForPrefetching ?? []).map { text in
+            let path = KeyPathComponents(text)
+            try checker.checkRelationships(path)
+            return path
+        }
+        try Self.checkOptions(settings, shape)
     }
 
     /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.
@@ -55,20 +83,34 @@ struct FetchPlan {
         return plan
     }
 
-    private static func names(_ properties: [Any]?, _ shape: EntityShape) throws -> [String] {
-        guard let properties else {
-            return shape.slots.prefix(shape.persistentSlotCount).filter { !$0.isHidden }.map(\.name)
+    private static func shape(
+        _ settings: FetchSettings, _ resultClass: Any.Type, _ shapes: ModelShapes
+    ) throws -> EntityShape {
+        let byClass = (resultClass as? NSManagedObject.Type).flatMap { shapes.shape(ofClass: $0)?.name }
+        guard let name = settings.entityName ?? byClass else {
+            throw FetchProblem.error("A fetch request must have an entity.")
         }
-        return try properties.map { property in
-            let name = (property as? NSPropertyDescription)?.name ?? property as? String
-            guard let name, !(property is NSExpressionDescription), case .slot = shape.place(name) else {
-                throw error("\(property) cannot be fetched into dictionaries of \(shape.name) yet.")
-            }
-            return name
+        guard let shape = shapes.byName[name] else {
+            throw FetchProblem.error("could not locate an entity named '\(name)' in this model.")
         }
+        return shape
     }
 
-    static func error(_ text: String) -> CocoaError {
-        CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
+    private static func checkOptions(_ settings: FetchSettings, _ shape: EntityShape) throws {
+        let isGrouped = settings.propertiesToGroupBy?.isEmpty == false
+        if isGrouped, !settings.resultType.contains(.dictionaryResultType) {
+            throw FetchProblem.error("Invalid fetch request: GROUP BY requires NSDictionaryResultType")
+        }
+        if settings.havingPredicate != nil, !isGrouped {
+            throw FetchProblem.error("Invalid fetch request: HAVING requires GROUP BY")
+        }
+        if !settings.resultType.contains(.dictionaryResultType), let properties = settings.propertiesToFetch {
+            for property in properties {
+                let name = (property as? NSPropertyDescription)?.name ?? property as? String
+                guard let name, property is NSExpressionDescription || shape.place(name) != nil else {
+                    throw FetchProblem.error("Invalid property \(property) passed to setPropertiesToFetch:")
+                }
+            }
+        }
     }
 }

@@ -4,56 +4,57 @@ public import Foundation
 ///
 /// `ResultType` is a class of managed objects, `NSManagedObjectID`, `NSDictionary` or `NSNumber`, or
 /// `any NSFetchRequestResult` for requests whose results are cast later.
-open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
-    /// The entity whose objects are wanted.
-    open var entity: NSEntityDescription? {
-        didSet { storedName = entity?.name }
-    }
-    private var storedName: String?
-    /// What the objects must satisfy; nil for all.
-    open var predicate: NSPredicate?
-    /// The order of the results; without it, the order in which the objects were created.
-    open var sortDescriptors: [NSSortDescriptor]?
-    /// The greatest number of results; 0 for no limit.
-    open var fetchLimit = 0
-    /// How many of the results are left out at the beginning.
-    open var fetchOffset = 0
-    /// The form of the results.
-    open var resultType: NSFetchRequestResultType = []
-    /// Whether objects of entities that inherit from the entity are wanted, too. Default `true`.
-    open var includesSubentities = true
-    /// Whether values are read along with the objects. Kept only: faults are read in blocks.
-    open var includesPropertyValues = true
-    /// Whether the results may be faults (the default) or have their values at once.
-    open var returnsObjectsAsFaults = true
-    /// Key paths of relationships to be read along. Kept only.
-    open var relationshipKeyPathsForPrefetching: [String]?
-    /// Whether changes that have not been saved count. Default `true`.
-    open var includesPendingChanges = true
-    /// Whether equal dictionaries appear once. Default `false`.
-    open var returnsDistinctResults = false
-    /// The properties of dictionaries: names, or property descriptions.
-    open var propertiesToFetch: [Any]?
-    /// How many objects are made at a time. Kept only: a fault costs little until it is read.
-    open var fetchBatchSize = 0
-    /// Whether objects in memory take the values found in the store. Default `false`.
-    open var shouldRefreshRefetchedObjects = false
-    /// The properties that dictionaries are grouped by. Not supported yet.
-    open var propertiesToGroupBy: [Any]?
-    /// What groups must satisfy. Not supported yet.
-    open var havingPredicate: NSPredicate?
+///
+/// A request may be changed and used again; what has been fetched does not change with it. It belongs to whoever made
+/// it: use it from one thread at a time.
+open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding {
+    private var stored = FetchSettings()
 
-    /// Creates a request that has no entity yet.
+    /// Creates a request that has no entity yet. One whose results are objects of a class finds the entity by it.
     override public init() {}
 
     /// Creates a request for the objects of an entity, which the context looks up.
     public convenience init(entityName: String) {
         self.init()
-        storedName = entityName
+        stored.entityName = entityName
     }
 
-    /// The name of the entity.
-    open var entityName: String? { storedName }
+    /// Creates a request that says the same with results of another type. Swift cannot cast one to the other.
+    ///
+    ///     NSFetchRequest<any NSFetchRequestResult>(converting: employees)
+    public convenience init<Other>(converting request: NSFetchRequest<Other>) {
+        self.init(request.settings)
+    }
+
+    convenience init(_ settings: FetchSettings) {
+        self.init()
+        stored = settings
+        affectedStores = settings.affectedStores
+    }
+
+    /// Reads a request that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        guard let settings = FetchRequestCoding.settings(from: coder) else { return nil }
+        self.init(settings)
+    }
+
+    /// Whether requests can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the request: names, predicates and options, as models keep their templates.
+    ///
+    /// A predicate made of a block, a sort descriptor with a comparator, expression descriptions and
+    /// ``affectedStores`` have no encoding; with one of these the coder is told of the failure.
+    open func encode(with coder: NSCoder) {
+        FetchRequestCoding.encode(settings, with: coder)
+    }
+
+    override open func copy(with zone: NSZone? = nil) -> Any {
+        NSFetchRequest<ResultType>(settings)
+    }
+
+    /// The kind of request.
+    override open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     /// Runs the request in the context that executes blocks on the calling queue.
     ///
@@ -61,34 +62,168 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     ///   ``NSManagedObjectContext/fetch(_:)-swift.method``.
     open func execute() throws -> [ResultType] {
         guard let context = ContextQueue.currentContext else {
-            throw CocoaError(
-                .persistentStoreOperation,
-                userInfo: [NSLocalizedDescriptionKey: "execute() works only inside of a context's perform."])
+            throw FetchProblem.error("execute() works only inside of a context's perform.")
         }
         return try context.results(of: self)
     }
 
-    override open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = NSFetchRequest<ResultType>()
-        copy.entity = entity
-        copy.storedName = storedName
-        copy.predicate = predicate
-        copy.sortDescriptors = sortDescriptors
-        copy.fetchLimit = fetchLimit
-        copy.fetchOffset = fetchOffset
-        copy.resultType = resultType
-        copy.includesSubentities = includesSubentities
-        copy.includesPropertyValues = includesPropertyValues
-        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        copy.includesPendingChanges = includesPendingChanges
-        copy.returnsDistinctResults = returnsDistinctResults
-        copy.propertiesToFetch = propertiesToFetch
-        copy.fetchBatchSize = fetchBatchSize
-        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-        copy.propertiesToGroupBy = propertiesToGroupBy
-        copy.havingPredicate = havingPredicate
-        copy.affectedStores = affectedStores
-        return copy
+    // MARK: Which objects
+
+    /// The entity whose objects are wanted.
+    open var entity: NSEntityDescription? {
+        get { stored.entity }
+        set {
+            stored.entity = newValue
+            stored.entityName = newValue?.name
+        }
+    }
+
+    /// The name of the entity.
+    open var entityName: String? { stored.entityName }
+
+    /// What the objects must satisfy; nil for all.
+    open var predicate: NSPredicate? {
+        get { stored.predicate }
+        set { stored.predicate = newValue }
+    }
+
+    /// The order of the results; without it, the order in which the objects were first saved, with those that have not
+    /// been saved at the end. Null comes first when ascending, as in SQLite, then numbers, strings and bytes.
+    open var sortDescriptors: [NSSortDescriptor]? {
+        get { stored.sortDescriptors }
+        set { stored.sortDescriptors = newValue }
+    }
+
+    /// The greatest number of results; 0 for no limit.
+    open var fetchLimit: Int {
+        get { stored.fetchLimit }
+        set { stored.fetchLimit = newValue }
+    }
+
+    /// How many of the results are left out at the beginning.
+    open var fetchOffset: Int {
+        get { stored.fetchOffset }
+        set { stored.fetchOffset = newValue }
+    }
+
+    /// Whether objects of entities that inherit from the entity are wanted, too. Default `true`.
+    open var includesSubentities: Bool {
+        get { stored.includesSubentities }
+        set { stored.includesSubentities = newValue }
+    }
+
+    /// Whether changes that have not been saved count. Default `true`. Dictionaries are always made of what is stored.
+    open var includesPendingChanges: Bool {
+        get { stored.includesPendingChanges }
+        set { stored.includesPendingChanges = newValue }
+    }
+
+    // MARK: In which form
+
+    /// The form of the results.
+    open var resultType: NSFetchRequestResultType {
+        get { stored.resultType }
+        set { stored.resultType = newValue }
+    }
+
+    /// Whether the rows of the results are made ready along with them. Default `true`. Without, each fault looks its
+    /// row up when it fires, and ``returnsObjectsAsFaults`` does not count.
+    open var includesPropertyValues: Bool {
+        get { stored.includesPropertyValues }
+        set { stored.includesPropertyValues = newValue }
+    }
+
+    /// Whether the results may be faults (the default) or have their values at once.
+    open var returnsObjectsAsFaults: Bool {
+        get { stored.returnsObjectsAsFaults }
+        set { stored.returnsObjectsAsFaults = newValue }
+    }
+
+    /// How many rows are looked up together when a fault of the results fires; 0 leaves that to Strata.
+    ///
+    /// The results are faults in an ordinary array: a row is read when its object is first used. The first fault that
+    /// fires finds the rows of its neighbours, too, so that theirs need no search of their own.
+    open var fetchBatchSize: Int {
+        get { stored.fetchBatchSize }
+        set { stored.fetchBatchSize = newValue }
+    }
+
+    /// Key paths of relationships whose objects are read along: afterwards no fault fires on the way.
+    open var relationshipKeyPathsForPrefetching: [String]? {
+        get { stored.relationshipKeyPathsForPrefetching }
+        set { stored.relationshipKeyPathsForPrefetching = newValue }
+    }
+
+    /// Whether objects in memory take the values found in the store. Default `false`.
+    open var shouldRefreshRefetchedObjects: Bool {
+        get { stored.shouldRefreshRefetchedObjects }
+        set { stored.shouldRefreshRefetchedObjects = newValue }
+    }
+
+    // MARK: Dictionaries
+
+    /// Whether equal dictionaries appear once. Default `false`.
+    open var returnsDistinctResults: Bool {
+        get { stored.returnsDistinctResults }
+        set { stored.returnsDistinctResults = newValue }
+    }
+
+    /// The properties of dictionaries: names, key paths through to-one relationships, attributes, to-one relationships
+    /// and `NSExpressionDescription`s; nil for everything stored.
+    open var propertiesToFetch: [Any]? {
+        get { stored.propertiesToFetch }
+        set { stored.propertiesToFetch = newValue }
+    }
+
+    /// The properties that dictionaries are grouped by; as for ``propertiesToFetch``.
+    open var propertiesToGroupBy: [Any]? {
+        get { stored.propertiesToGroupBy }
+        set { stored.propertiesToGroupBy = newValue }
+    }
+
+    /// What groups must satisfy. May use what is grouped by, functions such as `sum:(age)`, and `$name` for a fetched
+    /// expression.
+    open var havingPredicate: NSPredicate? {
+        get { stored.havingPredicate }
+        set { stored.havingPredicate = newValue }
+    }
+
+    override open var description: String {
+        var parts = ["entity: \(entityName ?? "(null)")", "predicate: (\(predicate?.formatString ?? "(null)"))"]
+        parts.append("sortDescriptors: (\(sortDescriptors.map { "\($0)" } ?? "(null)"))")
+        if fetchLimit > 0 { parts.append("limit: \(fetchLimit)") }
+        if fetchOffset > 0 { parts.append("offset: \(fetchOffset)") }
+        if fetchBatchSize > 0 { parts.append("batch size: \(fetchBatchSize)") }
+        parts.append("type: \(resultType.name)")
+        return "<NSFetchRequest: \(addressDescription(self))> (\(parts.joined(separator: "; ")); )"
+    }
+}
+
+extension NSFetchRequest: AnyFetchRequest {
+    final var settings: FetchSettings {
+        var settings = stored
+        settings.affectedStores = affectedStores
+        return settings
+    }
+
+    final var resultClass: Any.Type { ResultType.self }
+}
+
+extension NSFetchRequest: ContextExecutable {
+    final func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let request = NSAsynchronousFetchRequest(fetchRequest: self)
+        let result = NSAsynchronousFetchResult(request, context, progress: nil)
+        result.finish(.success(try context.results(of: self)))
+        return result
+    }
+}
+
+extension NSFetchRequestResultType {
+    /// As descriptions of requests print it.
+    fileprivate var name: String {
+        if contains(.countResultType) { return "NSCountResultType" }
+        if contains(.managedObjectIDResultType) { return "NSManagedObjectIDResultType" }
+        if contains(.dictionaryResultType) { return "NSDictionaryResultType" }
+        return "NSManagedObjectResultType"
     }
 }

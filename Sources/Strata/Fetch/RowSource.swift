@@ -7,10 +7,18 @@ final class RowScope {
     let snapshot: Snapshot
     /// The first error that reading a value met: predicates cannot throw.
     var error: StoreError?
+    /// The first key that an entity turned out not to have.
+    var unknownKey: CocoaError?
 
     init(_ handle: StoreHandle, _ snapshot: Snapshot) {
         self.handle = handle
         self.snapshot = snapshot
+    }
+
+    /// - Throws: what the values that were read could not say.
+    func check() throws {
+        if let error { throw StoreFailure.cocoaError(error, reading: handle) }
+        if let unknownKey { throw unknownKey }
     }
 }
 
@@ -47,13 +55,16 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
         switch shape.place(key) {
         case .slot(let slot)?: return value(slot)
         case .toMany(let index)?: return members(shape.relationships[index])
+        case .composite(let composite)?: return composite.dictionary { value($0) }
         case .fetched?: return nil
         case nil:
             switch key {
-            case "self": return self
+            case "self", "SELF": return self
             case "objectID": return objectID
             case "entity": return shape.entity
-            default: preconditionFailure("keypath \(key) not found in entity \(shape.name)")
+            default:
+                scope.unknownKey = scope.unknownKey ?? FetchProblem.unknownKey(key, shape)
+                return nil
             }
         }
     }

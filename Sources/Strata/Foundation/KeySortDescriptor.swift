@@ -95,7 +95,7 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
 
     private static let naturalOrder: @Sendable (Any, Any) -> ComparisonResult = { left, right in
-        ComparisonResult(rawValue: Operand(left).compare(Operand(right)) ?? 0) ?? .orderedSame
+        Operand(left).order(Operand(right))
     }
 
     private static func order(named selector: Selector) -> @Sendable (Any, Any) -> ComparisonResult {

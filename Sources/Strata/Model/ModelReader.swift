@@ -51,6 +51,11 @@ struct ModelReader {
         return part
     }
 
+    /// The template that is all there is.
+    mutating func readTemplateAlone() throws -> FetchRequestTemplate {
+        try readAlone { try $0.readTemplate() }
+    }
+
     private mutating func readStringTable() throws {
         let count = try readCount()
         strings.reserveCapacity(count)

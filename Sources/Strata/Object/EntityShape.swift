@@ -33,6 +33,8 @@ struct SlotCode {
 enum PropertyPlace {
     case slot(Int)
     case toMany(Int)
+    /// Several slots under one name.
+    case composite(CompositeShape)
     case fetched(NSPropertyDescription)
 }
 
@@ -84,6 +86,11 @@ final class EntityShape: @unchecked Sendable {
     let toOneMask: UnsafePointer<UInt64>
     /// Whether any slot has a default value.
     let hasDefaults: Bool
+    let hasComposites: Bool
+    /// Attributes computed at each save.
+    let derivations: [Derivation]
+    /// Fetched properties; the state of each lies behind those of the relationships.
+    let fetched: [NSFetchedPropertyDescription]
     let toManyCount: Int
     let hasDenyRules: Bool
     /// Whether rows of hidden entities refer to the objects. Set when the model's shapes are linked.
@@ -138,6 +145,13 @@ final class EntityShape: @unchecked Sendable {
         }
         toManyCount = layout.relationships.count { $0.isToMany }
         hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
+        hasComposites = layout.places.values.contains { place in
+            if case .composite = place { return true }
+            return false
+        }
+        derivations = layout.slots.enumerated().compactMap { slot, info in Derivation(slot, info.attribute) }
+        fetched = entity.propertiesByName.values.compactMap { $0 as? NSFetchedPropertyDescription }
+            .sorted { $0.name < $1.name }
     }
 
     /// Completes what needs all shapes of the model.

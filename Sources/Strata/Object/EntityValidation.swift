@@ -61,6 +61,10 @@ final class EntityValidation: @unchecked Sendable {
             let description = shape.relationships[index].description
             (property, isToMany) = (description, true)
             (minimum, maximum) = (description.minCount, description.maxCount)
+        case .composite(let composite):
+            // Their elements are checked by their own names, composites in composites by the outermost one's.
+            if composite.name.contains(".") { return nil }
+            property = composite.description
         case .fetched: return nil
         }
         let predicates = property.validationPredicates.enumerated().map { index, predicate in

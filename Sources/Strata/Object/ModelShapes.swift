@@ -10,6 +10,10 @@ final class ModelShapes: @unchecked Sendable {
     private(set) var shapes: [EntityShape] = []
     private(set) var byName: [String: EntityShape] = [:]
     private(set) var links: [LinkShape] = []
+    /// Whether some entity has derived attributes.
+    private(set) var hasDerivations = false
+    /// What has to be watched to keep derived attributes right.
+    private(set) var dependencies: [DerivationDependency] = []
     private var byClass: [ObjectIdentifier: EntityShape] = [:]
     let model: NSManagedObjectModel
 
@@ -53,6 +57,8 @@ final class ModelShapes: @unchecked Sendable {
     private func compile(_ nextID: inout UInt32) {
         for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) { add(entity, &nextID) }
         for shape in shapes { shape.link() }
+        hasDerivations = shapes.contains { !$0.derivations.isEmpty }
+        dependencies = shapes.flatMap { DerivationDependency.of($0) }
         var ambiguous: Set<ObjectIdentifier> = []
         for shape in shapes {
             let key = ObjectIdentifier(shape.objectClass)

@@ -55,9 +55,12 @@ extension NSManagedObject {
         for (name, place) in shape.places where keys?.contains(name) ?? true {
             switch place {
             case .slot(let slot) where shape.slots[slot].isPersistent:
+                if shape.hasComposites, name.contains(".") { continue }
                 values[name] = committedValue(slot, row) ?? NSNull()
             case .toMany(let index):
                 values[name] = committedMembers(shape.relationships[index])
+            case .composite(let composite) where !composite.name.contains("."):
+                values[name] = composite.dictionary { committedValue($0, row) } ?? NSNull()
             default: continue
             }
         }
@@ -71,6 +74,7 @@ extension NSManagedObject {
                 values[shape.slots[slot].name] = overlay.isNull(slot) ? NSNull() : overlay.boxed(shape.slots[slot])
             }
         }
+        gatherComposites(&values) { boxedValue($0) }
         for relationship in shape.relationships where relationship.isToMany {
             if existingState(relationship)?.isChanged == true {
                 values[relationship.name] = keyedValue(relationship.name)

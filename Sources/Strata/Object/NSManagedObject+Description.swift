@@ -28,6 +28,7 @@ extension NSManagedObject {
             }
             let ids = toManyOrder(relationship).map { "        \"\($0.objectID)\"" }
             return ids.isEmpty ? "(\n    )" : "(\n\(ids.joined(separator: ",\n"))\n    )"
+        case .composite(let composite)?: return compositeValue(composite).map { "\($0)" } ?? "nil"
         case .fetched?: return "\"<fetched property: '\(name)'>\""
         case nil: return nil
         }

@@ -10,18 +10,20 @@ extension NSManagedObject: KeyValueCoding {
     /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil. A to-many
     /// relationship on the way sets the property of all its objects.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let dot = keyPath.lastIndex(of: ".") else { return setValue(value, forKey: keyPath) }
-        let key = String(keyPath[keyPath.index(after: dot)...])
-        let owner = AnyElements.plain(self.value(forKeyPath: String(keyPath[..<dot])))
-        switch owner {
+        guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let first = String(keyPath[..<dot])
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        // A composite attribute is no object: the path as a whole names one of its elements.
+        if case .composite? = shape.place(first) { return setValue(value, forKey: keyPath) }
+        switch AnyElements.plain(self.value(forKey: first)) {
         case nil: return
-        case let object as NSManagedObject: object.setValue(value, forKey: key)
-        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: key)
+        case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
+        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: rest)
         case let owner?:
             guard let elements = AnyElements(owner) else {
                 preconditionFailure("\(shape.name): there is nothing to be set at the key path \"\(keyPath)\"")
             }
-            for case let object as NSManagedObject in elements.elements { object.setValue(value, forKey: key) }
+            for case let object as NSManagedObject in elements.elements { object.setValue(value, forKeyPath: rest) }
         }
     }
 
@@ -50,8 +52,10 @@ extension NSManagedObject {
             let relationship = shape.relationships[index]
             return relationship.isOrdered
                 ? NSOrderedSet(array: toManyOrder(relationship)) : toManyMembers(relationship) as Any
+        case .composite(let composite)?:
+            return compositeValue(composite)
         case .fetched(let property)?:
-            return registry?.context?.fetchedProperty(property, of: self)
+            return fetchedValue(property)
         case nil:
             return unmodeledValue(key)
         }
@@ -89,6 +93,8 @@ extension NSManagedObject {
             setToOne(shape.relationships[index], to: converted as? NSManagedObject)
         case .toMany(let index)?:
             setToMany(shape.relationships[index], to: members(value, for: shape.relationships[index]))
+        case .composite(let composite)?:
+            setCompositeValue(value, composite)
         case .fetched(let property)?:
             preconditionFailure("\(shape.name).\(property.name) is a fetched property and cannot be set")
         case nil:

@@ -112,7 +112,9 @@ extension NSManagedObject {
     }
 
     final func state(_ relationship: RelationshipShape) -> ToManyState {
-        if toMany.isEmpty { toMany = ContiguousArray(repeating: nil, count: shape.relationships.count) }
+        if toMany.isEmpty {
+            toMany = ContiguousArray(repeating: nil, count: shape.relationships.count + shape.fetched.count)
+        }
         if let state = toMany[relationship.index] { return state }
         let state = ToManyState()
         // Nothing is stored of an object that was never saved, so what is known is all there is.

@@ -279,6 +279,17 @@ open class NSManagedObject: NSObject {
         return shape.entity
     }
 
+    /// The names of the properties that Swift key paths of the class stand for. Empty by default.
+    ///
+    /// `#Predicate`, `SortDescriptor` and `NSSortDescriptor(keyPath:ascending:)` name properties by Swift key paths,
+    /// which know no names. A class whose objects are fetched with them says which key path is which property. A key
+    /// path is found only under the class that it was written for, so a subclass lists what it inherits, too:
+    ///
+    ///     override class var propertyNames: [AnyKeyPath: String] {
+    ///         [\Person.name: "name", \Person.employer: "employer"]
+    ///     }
+    open class var propertyNames: [AnyKeyPath: String] { [:] }
+
     /// A request for all objects of the class's entity.
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()

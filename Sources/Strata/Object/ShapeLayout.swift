@@ -30,9 +30,9 @@ struct ShapeLayout {
         }
         for (name, attribute) in entity.attributesByName.sorted(by: { $0.key < $1.key })
         where !inheritedNames.contains(name) {
-            guard let kind = Self.kind(of: attribute) else { continue }
-            let info = Self.unplaced(name, kind, attribute: attribute, isPersistent: !attribute.isTransient)
-            if attribute.isTransient { transient.append(info) } else { persistent.append(info) }
+            for info in Self.unplaced(name, attribute, isPersistent: !attribute.isTransient) {
+                if attribute.isTransient { transient.append(info) } else { persistent.append(info) }
+            }
         }
         for (name, description) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
         where !inheritedNames.contains(name) {
@@ -50,7 +50,8 @@ struct ShapeLayout {
         let all = persistent + transient
         var offset = header(all.count)
         for info in all {
-            let attribute = info.attribute.flatMap { $0.name.isEmpty ? nil : entity.attributesByName[$0.name] }
+            // A subentity may have a description of its own; an element of a composite is found by its path only.
+            let attribute = info.attribute.flatMap { _ in entity.attributesByName[info.name] }
             slots.append(info.placed(at: offset, attribute: attribute ?? info.attribute))
             offset += info.kind.overlayBytes
         }
@@ -59,8 +60,27 @@ struct ShapeLayout {
             places[relationship.name] = .toMany(relationship.index)
         }
         for (slot, info) in slots.enumerated() where !info.isHidden { places[info.name] = .slot(slot) }
-        for property in entity.properties {
+        let numbers = Dictionary(
+            slots.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        for case let (name, attribute as NSCompositeAttributeDescription) in entity.attributesByName {
+            for composite in CompositeShape(name, attribute, slots: numbers).all {
+                places[composite.name] = .composite(composite)
+            }
+        }
+        for property in entity.propertiesByName.values {
             if let fetched = property as? NSFetchedPropertyDescription { places[fetched.name] = .fetched(fetched) }
+        }
+    }
+
+    /// An attribute's slot; of a composite those of all its elements, named by their paths.
+    private static func unplaced(
+        _ name: String, _ attribute: NSAttributeDescription, isPersistent: Bool
+    ) -> [SlotInfo] {
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            return [unplaced(name, kind(of: attribute), attribute: attribute, isPersistent: isPersistent)]
+        }
+        return composite.elements.sorted { $0.name < $1.name }.flatMap { element in
+            unplaced(name + "." + element.name, element, isPersistent: isPersistent)
         }
     }
 
@@ -73,8 +93,7 @@ struct ShapeLayout {
             relationshipIndex: relationshipIndex, defaultValue: nil, isHidden: isHidden)
     }
 
-    /// Nil for attributes that have no slot: composite ones, whose parts are attributes of their own.
-    private static func kind(of attribute: NSAttributeDescription) -> SlotKind? {
+    private static func kind(of attribute: NSAttributeDescription) -> SlotKind {
         switch attribute.attributeType {
         case .integer16AttributeType: .int16
         case .integer32AttributeType: .int32

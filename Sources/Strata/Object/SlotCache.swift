@@ -80,6 +80,7 @@ private final class SlotProperty: Sendable {
         switch place {
         case .slot(let slot): return SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
         case .toMany(let index): return SlotToken(shape: shape, index: index, offset: 0)
+        case .composite: preconditionFailure("\(shape.name).\(name) is a composite attribute")
         case .fetched: preconditionFailure("\(shape.name).\(name) is a fetched property")
         }
     }

@@ -131,6 +131,8 @@ extension NSManagedObject {
                 return ValidatedCount(count: toManyCount(relationship))
             }
             return keyedValue(relationship.name)
+        case .composite(let composite):
+            return compositeValue(composite)
         case .fetched:
             return nil
         }

@@ -81,6 +81,16 @@ public final class LogStore: Sendable {
     /// The newest committed state. O(1).
     public var snapshot: Snapshot { published.withLock { $0 } }
 
+    private let publications = Atomic<UInt64>(1)
+
+    /// How many snapshots have been published: as long as it stays the same, so does what ``snapshot`` returns.
+    public var publicationCount: UInt64 { publications.load(ordering: .acquiring) }
+
+    private func publish(_ snapshot: Snapshot) {
+        published.withLock { $0 = snapshot }
+        publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
     /// Whether the store was opened for reading only.
     public let isReadOnly: Bool
 
@@ -179,7 +189,7 @@ public final class LogStore: Sendable {
             writer.raiseNextKeys(
                 keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
-            commit.run(group) { snapshot in published.withLock { $0 = snapshot } }
+            commit.run(group) { snapshot in publish(snapshot) }
             note(writer)
         }
     }
@@ -246,7 +256,7 @@ public final class LogStore: Sendable {
     /// Flushes: every commit that has returned is durable when this returns.
     public func sync() throws(StoreError) {
         try withWriter { writer throws(StoreError) in
-            try GroupCommit.flush(writer, base: snapshot) { snapshot in published.withLock { $0 = snapshot } }
+            try GroupCommit.flush(writer, base: snapshot) { snapshot in publish(snapshot) }
         }
     }
 
@@ -273,7 +283,7 @@ public final class LogStore: Sendable {
                 path: files.directory.string)
         }
         try withWriter { writer throws(StoreError) in
-            let publish = { (snapshot: Snapshot) in self.published.withLock { $0 = snapshot } }
+            let publish = { (snapshot: Snapshot) in self.publish(snapshot) }
             try writer.makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
             try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
             try writer.append(kind, body: body, updating: update)

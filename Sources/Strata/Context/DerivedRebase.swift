@@ -1,0 +1,53 @@
+import Foundation
+import StrataLog
+
+/// Takes conflicts out of a save that are about derived attributes only.
+///
+/// Core Data keeps derived attributes by triggers inside of its store, so that two contexts which each add an object to
+/// a relationship with a derived count do not get in each other's way. Here the owner's row is written: when another
+/// context was first, the newest row is taken, the attributes are computed anew, and the save is tried again.
+struct DerivedRebase {
+    let context: NSManagedObjectContext
+    let save: StoreSave
+
+    /// The conflicts that are left to the merge policy.
+    ///
+    /// - Throws: the store's error if a row cannot be read.
+    func resolve(_ refs: [ObjectRef]) throws -> [ObjectRef] {
+        guard context.modelShapes?.hasDerivations == true else { return refs }
+        do {
+            return try rebase(refs)
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: save.handle)
+        }
+    }
+
+    private func rebase(_ refs: [ObjectRef]) throws(StoreError) -> [ObjectRef] {
+        let snapshot = save.handle.log.snapshot
+        var rest: [ObjectRef] = []
+        for ref in refs {
+            guard let object = context.registry.object(ref, save.storeIndex), object.isUpdated,
+                let row = try snapshot.row(ref), hasOnlyDerivedChanges(object)
+            else {
+                rest.append(ref)
+                continue
+            }
+            try row.block.verify()
+            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
+            object.attach(row.block, row: row.index, location: row.location)
+            for state in object.toMany { state?.unload() }
+            object.flags.insert(.dirtySlots)
+            for derivation in object.shape.derivations {
+                object.setBoxedValue(derivation.value(for: object, at: Date()), slot: derivation.slot)
+            }
+        }
+        return rest
+    }
+
+    private func hasOnlyDerivedChanges(_ object: NSManagedObject) -> Bool {
+        guard let overlay = object.overlay else { return false }
+        let derived = Set(object.shape.derivations.map(\.slot))
+        if derived.isEmpty { return false }
+        return (0..<object.shape.persistentSlotCount).allSatisfy { !overlay.isDirty($0) || derived.contains($0) }
+    }
+}

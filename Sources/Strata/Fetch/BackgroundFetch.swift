@@ -1,0 +1,82 @@
+import Dispatch
+import Foundation
+
+/// Searches the stores on another thread and hands the results over on the context's queue.
+final class BackgroundFetch: @unchecked Sendable {
+    // Unchecked: constant; the plan holds no objects, and the context is only used on its queue.
+    private let plan: FetchPlan
+    private let context: NSManagedObjectContext
+    private let progress: Progress
+    private let executor: FetchExecutor
+    private let stores: [FetchExecutor.SeenStore]
+
+    /// To be called on the context's queue.
+    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress) {
+        self.plan = plan
+        self.context = context
+        self.progress = progress
+        executor = FetchExecutor(context, plan)
+        stores = executor.stores()
+    }
+
+    /// - Parameter completion: called once, on the context's queue.
+    func start(_ completion: @escaping (Result<FetchResults, any Error>) -> Void) {
+        let completion = UncheckedBox(completion)
+        if executor.needsQueue {
+            finish {
+                try self.search()
+            } completion: {
+                completion.value($0)
+            }
+            return
+        }
+        DispatchQueue.global().async {
+            let found = UncheckedBox(Result { try self.search() })
+            self.finish {
+                try found.value.get()
+            } completion: {
+                completion.value($0)
+            }
+        }
+    }
+
+    private func search() throws -> FetchExecutor.StoredMatches {
+        // How many changes will lie over the matches is not known yet, so all are found.
+        try executor.search(stores, maximum: Int.max, checkCancellation: checkCancellation)
+    }
+
+    private func checkCancellation() throws {
+        if progress.isCancelled { throw CocoaError(.userCancelled) }
+    }
+
+    private func finish(
+        _ found: @escaping () throws -> FetchExecutor.StoredMatches,
+        completion: @escaping (Result<FetchResults, any Error>) -> Void
+    ) {
+        context.perform {
+            let outcome = Result {
+                try self.checkCancellation()
+                let found = try found()
+                try self.checkCancellation()
+                if self.plan.includesPendingChanges { self.context.processPendingChanges() }
+                return try self.executor.results(of: found)
+            }
+            if case .success(let results) = outcome {
+                if self.progress.totalUnitCount < 0 { self.progress.totalUnitCount = Int64(max(1, results.count)) }
+                self.progress.completedUnitCount = self.progress.totalUnitCount
+            }
+            completion(outcome)
+        }
+    }
+}
+
+extension FetchResults {
+    fileprivate var count: Int {
+        switch self {
+        case .objects(let objects): objects.count
+        case .objectIDs(let ids): ids.count
+        case .dictionaries(let dictionaries): dictionaries.count
+        case .counts(let counts): counts.count
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Foundation
+
+/// What a request for dictionaries computes: one column for each property, over rows or over groups of rows.
+struct DictionaryPlan {
+    struct Column {
+        let name: String
+        /// Evaluated over a row; of columns over groups, with the aggregates bound as variables.
+        let expression: NSExpression
+        /// The type to be brought to; undefined for what it is.
+        let type: NSAttributeType
+        let isAggregate: Bool
+    }
+
+    let columns: [Column]
+    /// What rows must agree in to be in one group.
+    let groups: [Column]
+    let aggregates: [Aggregate]
+    let having: NSPredicate?
+
+    /// Whether there is one dictionary for each group instead of one for each row.
+    var isGrouped: Bool { !groups.isEmpty || !aggregates.isEmpty }
+
+    /// The names that dictionaries can be sorted by in addition to key paths of the entity.
+    var names: Set<String> { Set(columns.map(\.name)).union(groups.map(\.name)) }
+
+    init(_ settings: FetchSettings, _ shape: EntityShape) throws {
+        var builder = ColumnBuilder(shape)
+        let groups = try (settings.propertiesToGroupBy ?? []).map { try builder.column($0) }
+        let grouped = Set(groups.map(\.name))
+        let columns: [Column]
+        if let properties = settings.propertiesToFetch, !properties.isEmpty {
+            columns = try properties.map { try builder.column($0) }
+        } else {
+            columns = groups.isEmpty ? try builder.allColumns() : groups
+        }
+        if !groups.isEmpty {
+            for column in columns where !column.isAggregate && !grouped.contains(column.name) {
+                throw FetchProblem.error(
+                    "SELECT clauses in queries with GROUP BY components can only contain properties named in the "
+                        + "GROUP BY or aggregate functions (\(column.name) is not in the GROUP BY)")
+            }
+            for group in groups where group.isAggregate {
+                throw FetchProblem.error("GROUP BY cannot contain the aggregate function \(group.name)")
+            }
+        }
+        self.columns = columns
+        self.groups = groups
+        having = try settings.havingPredicate.map { try builder.having($0) }
+        aggregates = builder.aggregates
+    }
+}
+
+/// Turns what requests say they want into columns.
+private struct ColumnBuilder {
+    private let shape: EntityShape
+    private let checker: KeyPathChecker
+    private(set) var aggregates: [Aggregate] = []
+
+    init(_ shape: EntityShape) {
+        self.shape = shape
+        checker = KeyPathChecker(shape)
+    }
+
+    func allColumns() throws -> [DictionaryPlan.Column] {
+        let slots = shape.slots.prefix(shape.persistentSlotCount).filter { !$0.isHidden && !$0.name.contains(".") }
+        let composites = shape.places.keys.filter { name in
+            if case .composite? = shape.place(name) { return !name.contains(".") }
+            return false
+        }
+        return (slots.map(\.name) + composites.sorted()).map { name in
+            DictionaryPlan.Column(
+                name: name, expression: NSExpression(forKeyPath: name), type: .undefinedAttributeType,
+                isAggregate: false)
+        }
+    }
+
+    mutating func column(_ property: Any) throws -> DictionaryPlan.Column {
+        switch property {
+        case let description as NSExpressionDescription: return try column(description)
+        case let description as NSPropertyDescription: return try column(description.name, property)
+        case let name as String: return try column(name, property)
+        default: throw FetchProblem.error("Invalid property \(property) passed to setPropertiesToFetch:")
+        }
+    }
+
+    private func column(_ name: String, _ property: Any) throws -> DictionaryPlan.Column {
+        let path = KeyPathComponents(name)
+        try checker.check(path.names[...], from: shape, whole: name)
+        if checker.isToMany(path) {
+            throw FetchProblem.error("Invalid to many relationship in setPropertiesToFetch: (\(name))")
+        }
+        return DictionaryPlan.Column(
+            name: name, expression: NSExpression(forKeyPath: name), type: .undefinedAttributeType, isAggregate: false)
+    }
+
+    private mutating func column(_ description: NSExpressionDescription) throws -> DictionaryPlan.Column {
+        guard let expression = description.expression, !description.name.isEmpty else {
+            throw FetchProblem.error("An expression to be fetched has no name or no expression: \(description)")
+        }
+        var folding = ConstantFolding()
+        let folded = folding.apply(to: expression)
+        guard !folding.needsObjects else {
+            throw FetchProblem.error("\(expression) cannot be computed from stored values.")
+        }
+        try checker.check(folded)
+        let known = aggregates.count
+        let rewritten = rewrite(folded)
+        return DictionaryPlan.Column(
+            name: description.name, expression: rewritten, type: description.expressionResultType,
+            isAggregate: aggregates.count > known)
+    }
+
+    mutating func having(_ predicate: NSPredicate) throws -> NSPredicate {
+        var folding = ConstantFolding()
+        return rewrite(folding.apply(to: predicate))
+    }
+
+    // MARK: Aggregates
+
+    /// Puts a variable in the place of every aggregate.
+    private mutating func rewrite(_ expression: NSExpression) -> NSExpression {
+        switch expression.form {
+        case .function(nil, let name, let arguments):
+            if arguments.count == 1, let function = Aggregate.Function(rawValue: name), isOverRows(arguments[0]) {
+                return variable(Aggregate(function: function, argument: arguments[0]))
+            }
+            return NSExpression(form: .function(target: nil, name: name, arguments: arguments.map { rewrite($0) }))
+        case .keyPath(nil, let path): return aggregate(path) ?? expression
+        case .conditional(let predicate, let first, let second):
+            return NSExpression(form: .conditional(rewrite(predicate), rewrite(first), rewrite(second)))
+        case .aggregate(let elements): return NSExpression(form: .aggregate(elements.map { rewrite($0) }))
+        default: return expression
+        }
+    }
+
+    private mutating func rewrite(_ predicate: NSPredicate) -> NSPredicate {
+        switch predicate {
+        case let comparison as NSComparisonPredicate:
+            return NSComparisonPredicate(
+                rewrite(comparison.leftExpression), rewrite(comparison.rightExpression),
+                comparison.comparisonPredicateModifier, comparison.predicateOperatorType, comparison.options,
+                comparison.customSelector)
+        case let compound as NSCompoundPredicate:
+            return CompoundPredicate(
+                type: compound.compoundPredicateType, subpredicates: compound.subpredicates.map { rewrite($0) })
+        default: return predicate
+        }
+    }
+
+    /// `@sum.age` and `age.@sum`, which mean the same as `sum:(age)` unless the path is to-many.
+    private mutating func aggregate(_ path: KeyPathComponents) -> NSExpression? {
+        guard let index = path.names.firstIndex(where: { $0.utf8.first == UInt8(ascii: "@") }),
+            let function = Aggregate.Function(operator: path.names[index])
+        else { return nil }
+        let rest = path.names[..<index] + path.names[(index + 1)...]
+        let argument =
+            rest.isEmpty
+            ? NSExpression(form: .evaluatedObject) : NSExpression(forKeyPath: rest.joined(separator: "."))
+        return isOverRows(argument) ? variable(Aggregate(function: function, argument: argument)) : nil
+    }
+
+    /// Whether the expression has one value a row, so that a function of it runs over rows. A to-many path has many:
+    /// the function runs over those, for each row.
+    private func isOverRows(_ expression: NSExpression) -> Bool {
+        switch expression.form {
+        case .keyPath(nil, let path): return !checker.isToMany(path)
+        case .aggregate, .set, .subquery, .keyPath: return false
+        case .function(_, _, let arguments): return arguments.allSatisfy { isOverRows($0) }
+        case .conditional(_, let first, let second): return isOverRows(first) && isOverRows(second)
+        case .constant(let value): return value.map { AnyElements($0) == nil } ?? true
+        default: return true
+        }
+    }
+
+    private mutating func variable(_ aggregate: Aggregate) -> NSExpression {
+        aggregates.append(aggregate)
+        return NSExpression(forVariable: Aggregate.variable(aggregates.count - 1))
+    }
+}

@@ -1,0 +1,129 @@
+import StrataLog
+
+/// The objects of a fetch or of a to-many relationship, as neighbours: when the fault of one fires, the rows of those
+/// around it are looked up with its own, so that theirs need no search.
+///
+/// Only places are kept, and the few blocks they are in; an object takes its row when its own fault fires. What was
+/// looked up counts only while nothing has been saved since: a fault shows the newest row.
+final class FaultBatch {
+    private struct Place {
+        var location: Location
+        var block: Block?
+    }
+
+    /// How many rows are looked up together when the request does not say.
+    static let defaultSize = 64
+    /// The most that is looked up together, whatever the request says: the blocks are kept meanwhile.
+    static let maximumSize = 1_024
+    /// How many results that are no faults any more are passed over in search of the one that fires.
+    private static let lookAhead = 8
+
+    private let refs: [ObjectRef]
+    private let storeIndex: UInt16
+    private let size: Int
+    private let isAscending: Bool
+    /// References outside of these are none of these; other entities' objects are told apart by them at once.
+    private let bounds: ClosedRange<ObjectRef>
+    private var next = 0
+    private var window = 0..<0
+    private var places: [Place] = []
+    private var publication: UInt64 = 0
+
+    /// Nil when there are no neighbours.
+    init?(_ matches: [FetchMatch], size: Int) {
+        guard matches.count > 1, let storeIndex = matches.first(where: { $0.storeIndex != 0 })?.storeIndex else {
+            return nil
+        }
+        // One store is the common case; others' faults are looked up one by one.
+        refs = matches.compactMap { $0.storeIndex == storeIndex ? $0.ref : nil }
+        self.storeIndex = storeIndex
+        self.size = min(size > 0 ? size : Self.defaultSize, Self.maximumSize)
+        (isAscending, bounds) = Self.order(refs)
+    }
+
+    /// The members of a relationship. Nil when there are no neighbours.
+    init?(_ refs: [ObjectRef], _ storeIndex: UInt16) {
+        guard refs.count > 1 else { return nil }
+        self.refs = refs
+        self.storeIndex = storeIndex
+        size = min(refs.count, Self.maximumSize)
+        (isAscending, bounds) = Self.order(refs)
+    }
+
+    private static func order(_ refs: [ObjectRef]) -> (isAscending: Bool, bounds: ClosedRange<ObjectRef>) {
+        var (low, high) = (refs[0], refs[0])
+        var isAscending = true
+        for ref in refs {
+            if ref < high { isAscending = false }
+            low = min(low, ref)
+            high = max(high, ref)
+        }
+        return (isAscending, low...high)
+    }
+
+    /// The row of an object whose fault fires, if the object is one of these and exists.
+    func take(
+        _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ statistics: inout FaultStatistics
+    ) throws(StoreError) -> (block: Block, location: Location)? {
+        guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref) else { return nil }
+        next = index + 1
+        let newest = handle.log.publicationCount
+        if newest != publication || !window.contains(index) {
+            try lookUp(from: index, handle, newest)
+            statistics.batchLookups += 1
+        } else {
+            statistics.faultsFromBatches += 1
+        }
+        let place = places[index - window.lowerBound]
+        guard let block = place.block else { return nil }
+        return (block, place.location)
+    }
+
+    /// Faults mostly fire in order; of what is in the order of references, any is found.
+    private func index(of ref: ObjectRef) -> Int? {
+        let end = min(next + Self.lookAhead, refs.count)
+        for index in next..<max(next, end) where refs[index] == ref { return index }
+        guard isAscending else { return nil }
+        var (low, high) = (0, refs.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if refs[middle] < ref { low = middle + 1 } else { high = middle }
+        }
+        return low < refs.count && refs[low] == ref ? low : nil
+    }
+
+    private func lookUp(from first: Int, _ handle: StoreHandle, _ publication: UInt64) throws(StoreError) {
+        // What refers to each other is often read in no order: a small batch is looked up as a whole.
+        let start = refs.count <= size ? 0 : first
+        let snapshot = handle.log.snapshot
+        var blocks: [Location: Block] = [:]
+        var last: Block?
+        places.removeAll(keepingCapacity: true)
+        window = start..<min(start + size, refs.count)
+        self.publication = publication
+        for index in window {
+            do {
+                let location = try snapshot.locate(refs[index])
+                guard !location.isAbsent else {
+                    places.append(Place(location: location))
+                    continue
+                }
+                if last?.location != location.block {
+                    if let known = blocks[location.block] {
+                        last = known
+                    } else {
+                        let block = try handle.log.block(at: location)
+                        try block.verify()
+                        blocks[location.block] = block
+                        last = block
+                    }
+                }
+                places.append(Place(location: location, block: last))
+            } catch {
+                // A neighbour that cannot be read is its own fault's problem.
+                if index == first { throw error }
+                places.append(Place(location: Location.absent))
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// Finds out whether the key paths of a request lead anywhere before a row is read.
+struct KeyPathChecker {
+    private let shape: EntityShape
+    /// What the variables of the subqueries around stand for; nil where that is not known.
+    private var variables: [String: EntityShape?] = [:]
+
+    init(_ shape: EntityShape) {
+        self.shape = shape
+    }
+
+    func check(_ predicate: NSPredicate) throws {
+        switch predicate {
+        case let comparison as NSComparisonPredicate:
+            try check(comparison.leftExpression)
+            try check(comparison.rightExpression)
+        case let compound as NSCompoundPredicate:
+            for part in compound.subpredicates { try check(part) }
+        default: return
+        }
+    }
+
+    func check(_ expression: NSExpression) throws {
+        switch expression.form {
+        case .constant, .evaluatedObject, .anyKey, .variable, .block: return
+        case .keyPath(nil, let path): try check(path.names[...], from: shape, whole: path.text)
+        case .keyPath(let operand?, let path):
+            try check(operand)
+            if case .variable(let name) = operand.form, case let start?? = variables[name] {
+                try check(path.names[...], from: start, whole: path.text)
+            }
+        case .function(let target, _, let arguments):
+            try target.map { try check($0) }
+            for argument in arguments { try check(argument) }
+        case .aggregate(let elements): for element in elements { try check(element) }
+        case .set(_, let left, let right), .fetch(let left, let right, _):
+            try check(left)
+            try check(right)
+        case .subquery(let collection, let variable, let predicate):
+            try check(collection)
+            var inner = self
+            inner.variables.updateValue(target(of: collection), forKey: variable)
+            try inner.check(predicate)
+        case .conditional(let predicate, let first, let second):
+            try check(predicate)
+            try check(first)
+            try check(second)
+        }
+    }
+
+    /// The entity of the objects that a collection expression has, if that can be told.
+    private func target(of expression: NSExpression) -> EntityShape? {
+        switch expression.form {
+        case .keyPath(nil, let path): return target(of: path, from: shape)
+        case .keyPath(let operand?, let path):
+            guard case .variable(let name) = operand.form, case let start?? = variables[name] else { return nil }
+            return target(of: path, from: start)
+        case .subquery(let collection, _, _): return target(of: collection)
+        default: return nil
+        }
+    }
+
+    private func target(of path: KeyPathComponents, from start: EntityShape) -> EntityShape? {
+        var current: EntityShape? = start
+        for name in path.names { current = current?.relationship(name)?.destination }
+        return current
+    }
+
+    /// - Parameter whole: for the message.
+    func check(_ path: ArraySlice<String>, from start: EntityShape, whole: String) throws {
+        var current = start
+        var rest = path
+        while let name = rest.popFirst() {
+            // Operators apply to the collection that the path has come to.
+            if name.utf8.first == UInt8(ascii: "@") { continue }
+            switch current.place(name) {
+            case .slot(let slot)?:
+                let info = current.slots[slot]
+                guard info.isPersistent else {
+                    throw FetchProblem.error(
+                        "\(current.name).\(name) is transient: keypath \(whole) cannot be fetched by.")
+                }
+                guard info.relationshipIndex >= 0 else { return }
+                current = current.relationships[info.relationshipIndex].destination
+            case .toMany(let index)?: current = current.relationships[index].destination
+            case .composite(let composite)?: return try check(rest, in: composite, current, whole: whole)
+            case .fetched?:
+                throw FetchProblem.error("\(current.name).\(name) is a fetched property and cannot be fetched by.")
+            case nil:
+                if name == "self" || name == "SELF" { continue }
+                if name == "objectID" || name == "entity" { return }
+                throw FetchProblem.unknownKey(whole, start)
+            }
+        }
+    }
+
+    private func check(
+        _ path: ArraySlice<String>, in composite: CompositeShape, _ owner: EntityShape, whole: String
+    ) throws {
+        guard let name = path.first else { return }
+        switch owner.place(composite.name + "." + name) {
+        case .composite(let inner)?: try check(path.dropFirst(), in: inner, owner, whole: whole)
+        case nil: throw FetchProblem.unknownKey(whole, owner)
+        default: return
+        }
+    }
+
+    /// Checks that every step is a relationship.
+    func checkRelationships(_ path: KeyPathComponents) throws {
+        guard !path.names.isEmpty, target(of: path, from: shape) != nil else {
+            throw FetchProblem.error(
+                "\(path.text) of \(shape.name) is no path of relationships and cannot be prefetched.")
+        }
+    }
+
+    /// Whether a path goes through a to-many relationship.
+    func isToMany(_ path: KeyPathComponents) -> Bool {
+        var current: EntityShape? = shape
+        for name in path.names {
+            guard let relationship = current?.relationship(name) else { return false }
+            if relationship.isToMany { return true }
+            current = relationship.destination
+        }
+        return false
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import StrataLog
+
+/// The objects of a fetch, made when they are asked for: what Core Data's array is for a request with
+/// ``NSFetchRequest/fetchBatchSize``.
+///
+/// Until then an object costs 16 bytes. Objects are made a batch at a time, their rows looked up together, and the
+/// collection keeps the batch that was used last; others live as long as somebody holds them. Which objects there are
+/// and their order stay as they were when the request was run. An object that has been deleted since is there as a
+/// fault whose row is gone.
+///
+/// Belongs to the context's queue, as its objects do.
+public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection {
+    /// The batch that was used last.
+    private final class Page {
+        var range = 0..<0
+        var objects: [NSManagedObject] = []
+    }
+
+    /// How many objects are made together when the request does not say.
+    public static var defaultBatchSize: Int { 256 }
+
+    private let context: NSManagedObjectContext
+    private let matches: [FetchMatch.Place]
+    /// Those with unsaved changes at the time, which must not be lost.
+    private let pending: [Int: NSManagedObject]
+    private let page = Page()
+    /// How many objects are made together.
+    public let batchSize: Int
+
+    init(_ context: NSManagedObjectContext, _ matches: [FetchMatch], batchSize: Int) {
+        self.context = context
+        self.matches = matches.map { FetchMatch.Place(ref: $0.ref, storeIndex: $0.storeIndex) }
+        self.batchSize = batchSize > 0 ? batchSize : Self.defaultBatchSize
+        var pending: [Int: NSManagedObject] = [:]
+        for (index, match) in matches.enumerated() { pending[index] = match.object }
+        self.pending = pending
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { matches.count }
+
+    /// The object at a position; a fault unless it is in memory already.
+    ///
+    /// - Complexity: O(1); O(``batchSize``) for the first of a batch.
+    public subscript(position: Int) -> Element {
+        precondition(matches.indices.contains(position), "index \(position) is out of range of the fetch's results")
+        if !page.range.contains(position) { turn(to: position / batchSize) }
+        guard let object = page.objects[position - page.range.lowerBound] as? Element else {
+            preconditionFailure("the fetch gives objects that are no \(Element.self)")
+        }
+        return object
+    }
+
+    private func turn(to number: Int) {
+        let range = (number * batchSize)..<Swift.min((number + 1) * batchSize, matches.count)
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(range.count)
+        for index in range {
+            let place = matches[index]
+            guard let object = pending[index] ?? context.object(place.ref, place.storeIndex) else {
+                preconditionFailure("a store does not know the entity of a row that was fetched from it")
+            }
+            objects.append(object)
+        }
+        page.range = range
+        page.objects = objects
+        let places = matches[range].map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
+        context.fetchBatch = FaultBatch(places, size: batchSize)
+    }
+}
+
+extension FetchMatch {
+    /// Where a match lies, and no more.
+    struct Place {
+        var ref: ObjectRef
+        var storeIndex: UInt16
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Runs a request for objects whose results are made when they are asked for.
+    ///
+    /// ``fetch(_:)-swift.method`` returns an array, which holds an object for each result. This is the way to go
+    /// through results that are too many for that.
+    ///
+    /// - Throws: as ``fetch(_:)-swift.method``, and for a request whose results are no objects.
+    /// - Complexity: as ``fetch(_:)-swift.method``, without making objects.
+    public final func fetchLazily<T: NSManagedObject>(_ request: NSFetchRequest<T>) throws -> LazyFetchResults<T> {
+        let plan = try FetchPlan(request, in: self)
+        let forms: NSFetchRequestResultType = [
+            .managedObjectIDResultType, .dictionaryResultType, .countResultType,
+        ]
+        guard plan.resultType.isDisjoint(with: forms) else {
+            throw FetchProblem.error("fetchLazily(_:) gives objects; the request asks for something else.")
+        }
+        if plan.includesPendingChanges { processPendingChanges() }
+        faultStatistics.beginFetch()
+        return LazyFetchResults(self, try FetchExecutor(self, plan).orderedMatches(), batchSize: plan.batchSize)
+    }
+}

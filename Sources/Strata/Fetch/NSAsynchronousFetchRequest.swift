@@ -1,0 +1,116 @@
+public import Foundation
+
+/// Called when an asynchronous fetch has ended, on the context's queue.
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
+    (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void
+
+/// A fetch that runs in the background: the stores are searched on another thread, and the results made on the
+/// context's queue.
+///
+/// Hand it to ``NSManagedObjectContext/execute(_:)``. The context can be used meanwhile; changes made until the search
+/// has ended show in the results.
+open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @unchecked Sendable {
+    // Unchecked: the request belongs to the context's queue, the search works with a plan of its own.
+    private let storedRequest: NSFetchRequest<ResultType>
+    fileprivate let completion: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+    private var estimate = 0
+
+    /// Creates the request.
+    ///
+    /// - Parameter completionBlock: called on the context's queue when the fetch has ended, also when it failed or was
+    ///   cancelled.
+    public init(
+        fetchRequest: NSFetchRequest<ResultType>,
+        completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+    ) {
+        storedRequest = fetchRequest
+        completion = completionBlock
+        super.init()
+        affectedStores = fetchRequest.affectedStores
+    }
+
+    /// What is fetched.
+    open var fetchRequest: NSFetchRequest<ResultType> { storedRequest }
+
+    /// What is called when the fetch has ended, for results of any type.
+    open var completionBlock: NSPersistentStoreAsynchronousFetchResultCompletionBlock? {
+        guard let completion else { return nil }
+        return { result in
+            let typed = NSAsynchronousFetchResult(self, result.managedObjectContext, progress: result.progress)
+            if let error = result.operationError {
+                typed.finish(.failure(error))
+            } else {
+                typed.finish(.success((result.finalResult ?? []).compactMap { $0 as? ResultType }))
+            }
+            completion(typed)
+        }
+    }
+
+    /// How many results are expected; the total of the progress. 0, the default, makes the progress indeterminate.
+    open var estimatedResultCount: Int {
+        get { estimate }
+        set { estimate = max(0, newValue) }
+    }
+
+    /// The kind of request.
+    override open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    override open func copy(with zone: NSZone? = nil) -> Any {
+        guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
+            preconditionFailure("a copy of a fetch request is of another class")
+        }
+        let copy = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: completion)
+        copy.estimatedResultCount = estimatedResultCount
+        return copy
+    }
+}
+
+extension NSAsynchronousFetchRequest: ContextExecutable {
+    /// Starts the fetch and returns at once.
+    ///
+    /// - Throws: for a request that makes no sense; what goes wrong later is the result's error.
+    final func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
+            preconditionFailure("a copy of a fetch request is of another class")
+        }
+        request.affectedStores = affectedStores
+        let plan = try FetchPlan(request, in: context)
+        let progress = Progress(parent: Progress.current(), userInfo: nil)
+        progress.totalUnitCount = estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1
+        progress.isCancellable = true
+        let result = NSAsynchronousFetchResult(self, context, progress: progress)
+        BackgroundFetch(plan, context, progress).start { outcome in
+            result.finish(Result { try outcome.get().typed(plan) })
+            self.completion?(result)
+        }
+        return result
+    }
+}
+
+/// What an asynchronous fetch gives. Safe to use from any thread; the objects belong to the context's queue.
+open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
+    // Unchecked: the results are set once, on the context's queue, before anybody is told.
+    private let request: NSAsynchronousFetchRequest<ResultType>
+    private var results: [ResultType]?
+    private let lock = NSLock()
+
+    init(
+        _ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext, progress: Progress?
+    ) {
+        self.request = request
+        super.init(context, progress: progress)
+    }
+
+    /// The request that was executed.
+    open var fetchRequest: NSAsynchronousFetchRequest<ResultType> { request }
+
+    /// The results; nil until the fetch has ended, and if it failed.
+    open var finalResult: [ResultType]? { lock.withLock { results } }
+
+    final func finish(_ outcome: Result<[ResultType], any Error>) {
+        switch outcome {
+        case .success(let values): lock.withLock { results = values }
+        case .failure(let error): fail(error)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+public import Foundation
+import Synchronization
+
+/// The answer to a request that is still being worked on.
+///
+/// Safe to use from any thread.
+open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
+    // Unchecked: what changes is in the mutex; the context is only handed on.
+    private struct State {
+        var error: (any Error)?
+    }
+
+    private let state = Mutex(State())
+    private let context: NSManagedObjectContext
+    private let storedProgress: Progress?
+
+    init(_ context: NSManagedObjectContext, progress: Progress?) {
+        self.context = context
+        storedProgress = progress
+        super.init()
+    }
+
+    /// The context that the request was given to.
+    open var managedObjectContext: NSManagedObjectContext { context }
+
+    /// Why there is no result; nil while the work goes on and after it succeeded. `CocoaError` 3072 after
+    /// ``cancel()``.
+    open var operationError: (any Error)? { state.withLock { $0.error } }
+
+    /// How far the work has come. Nil for results that were there at once.
+    open var progress: Progress? { storedProgress }
+
+    /// Gives the work up as soon as possible. What is finished stays as it is.
+    open func cancel() { storedProgress?.cancel() }
+
+    final func fail(_ error: any Error) {
+        state.withLock { $0.error = error }
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+
+extension NSManagedObject {
+    /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault.
+    ///
+    /// A store that cannot be read gives no results; ``NSManagedObjectContext/existingObject(with:)`` throws its error.
+    /// - Precondition: the request makes sense.
+    final func fetchedValue(_ property: NSPropertyDescription) -> Any? {
+        guard let context = registry?.context,
+            let index = shape.fetched.firstIndex(where: { $0.name == property.name }),
+            let template = shape.fetched[index].template
+        else { return [NSManagedObject]() }
+        let place = shape.relationships.count + index
+        while toMany.count < shape.relationships.count + shape.fetched.count { toMany.append(nil) }
+        if let state = toMany[place], state.isLoaded { return state.order }
+        var settings = template.settings(in: shape.entity.managedObjectModel)
+        settings.predicate = settings.predicate?.withSubstitutionVariables([
+            "FETCH_SOURCE": self, "FETCHED_PROPERTY": shape.fetched[index],
+        ])
+        let plan: FetchPlan
+        do {
+            plan = try FetchPlan(settings, resultClass: NSManagedObject.self, in: context)
+        } catch {
+            preconditionFailure("the request of the fetched property \(shape.name).\(property.name): \(error)")
+        }
+        do {
+            let results = try FetchExecutor(context, plan).results()
+            guard case .objects(let objects) = results else { return results.any }
+            let state = toMany[place] ?? ToManyState()
+            state.order = objects
+            state.isLoaded = true
+            toMany[place] = state
+            return objects
+        } catch {
+            context.readErrors[objectID] = error
+            return [NSManagedObject]()
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Fetches of dictionaries: columns, expressions, groups.
+@Suite struct FetchDictionaryTests {
+    private func expression(
+        _ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType
+    ) -> NSExpressionDescription {
+        let description = NSExpressionDescription()
+        description.name = name
+        description.expression = NSExpression(format: format)
+        description.expressionResultType = type
+        return description
+    }
+
+    private func fetch(
+        _ kind: StoreKind, _ entity: String = "Employee", _ change: (NSFetchRequest<NSDictionary>) -> Void
+    ) throws -> [[String: Any]] {
+        let store = try FetchOptionsTests.filled(kind)
+        let context = store.context()
+        return try context.performAndWait {
+            let request = NSFetchRequest<NSDictionary>(entityName: entity)
+            request.resultType = .dictionaryResultType
+            change(request)
+            return try context.fetch(request).map { $0 as? [String: Any] ?? [:] }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func columnsByNameDescriptionAndPath(_ kind: StoreKind) throws {
+        let rows = try fetch(kind) { request in
+            request.propertiesToFetch = [
+                "name", "department.title", "department", expression("next", "age + 1", .integer32AttributeType),
+                expression("id", "SELF", .objectIDAttributeType), expression("upper", "uppercase(name)"),
+                expression("colleagues", "department.employees.@count"),
+            ]
+            request.sortDescriptors = [NSSortDescriptor(key: "next", ascending: false)]
+        }
+        #expect(rows.count == 40)
+        #expect(rows.first?["next"] as? Int == 25 && rows.last?["next"] as? Int == 21)
+        #expect(rows.allSatisfy { $0["id"] is NSManagedObjectID && ($0["upper"] as? String)?.hasPrefix("E") == true })
+        #expect(rows.count { $0["department"] is NSManagedObjectID } == 35)
+        // Null is left out.
+        #expect(rows.count { $0.keys.contains("department.title") } == 30)
+        #expect(Set(rows.compactMap { $0["colleagues"] as? Int }) == [5, 10])
+    }
+
+    @Test(arguments: StoreKind.allCases) func aggregatesOverEverything(_ kind: StoreKind) throws {
+        let rows = try fetch(kind) { request in
+            request.propertiesToFetch = [
+                expression("sum", "sum:(age)", .integer64AttributeType), expression("average", "average(age)"),
+                expression("min", "min:(age)"), expression("max", "@max.age"), expression("count", "count:(SELF)"),
+                expression("departments", "count:(department)"), expression("median", "median:(age)"),
+                expression("spread", "stddev:(age)"), expression("range", "max:(age) - min:(age)"),
+                expression("scaled", "sum:(age * 2) / count:(name)", .doubleAttributeType),
+            ]
+        }
+        let row = try #require(rows.first)
+        #expect(rows.count == 1)
+        #expect(row["sum"] as? Int == 880 && row["average"] as? Double == 22)
+        #expect(row["min"] as? Int == 20 && row["max"] as? Int == 24)
+        #expect(row["count"] as? Int == 40 && row["departments"] as? Int == 35)
+        #expect(row["median"] as? Double == 22 && row["range"] as? Int == 4 && row["scaled"] as? Double == 44)
+        #expect(abs((row["spread"] as? Double ?? 0) - 2.0.squareRoot()) < 1e-9)
+    }
+
+    @Test(arguments: StoreKind.allCases) func aggregatesOfNothing(_ kind: StoreKind) throws {
+        let rows = try fetch(kind) { request in
+            request.predicate = NSPredicate(format: "age > 1000")
+            request.propertiesToFetch = [
+                expression("sum", "sum:(age)"), expression("max", "max:(age)"), expression("count", "count:(age)"),
+            ]
+        }
+        #expect(rows.count == 1 && rows[0]["sum"] as? Int == 0 && rows[0]["count"] as? Int == 0)
+        #expect(rows[0]["max"] == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases) func groupsWithHavingAndOrder(_ kind: StoreKind) throws {
+        let total = expression("total", "sum:(age)", .integer64AttributeType)
+        let rows = try fetch(kind) { request in
+            request.propertiesToFetch = ["department.title", total, expression("n", "count:(SELF)")]
+            request.propertiesToGroupBy = ["department.title"]
+        }
+        // In the order of the groups; employees without department and with an untitled one are one group.
+        #expect(rows.map { $0["department.title"] as? String } == [nil, "D0", "D1", "D2"])
+        #expect(rows.map { $0["n"] as? Int } == [10, 10, 10, 10])
+        #expect(rows.reduce(0) { $0 + ($1["total"] as? Int ?? 0) } == 880)
+        let byAge = try fetch(kind) { request in
+            request.propertiesToFetch = ["age", expression("n", "count:(SELF)")]
+            request.propertiesToGroupBy = ["age"]
+            request.havingPredicate = NSPredicate(format: "age > 20 AND sum:(age) < %d AND $n >= 8", 24 * 8)
+            request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: false)]
+            request.fetchOffset = 1
+            request.fetchLimit = 5
+        }
+        #expect(byAge.map { $0["age"] as? Int } == [22, 21])
+        let sorted = try fetch(kind) { request in
+            request.propertiesToFetch = ["age", expression("n", "count:(department)")]
+            request.propertiesToGroupBy = ["age"]
+            request.sortDescriptors = [
+                NSSortDescriptor(key: "n", ascending: true), NSSortDescriptor(key: "age", ascending: true),
+            ]
+        }
+        #expect(sorted.count == 5 && sorted.map { $0["n"] as? Int ?? 0 } == [7, 7, 7, 7, 7])
+    }
+
+    @Test(arguments: StoreKind.allCases) func groupsByRelationshipsAndExpressions(_ kind: StoreKind) throws {
+        let rows = try fetch(kind) { request in
+            request.propertiesToFetch = ["department", expression("n", "count:(name)")]
+            request.propertiesToGroupBy = ["department"]
+        }
+        #expect(rows.count == 5 && rows.count { $0["department"] is NSManagedObjectID } == 4)
+        let parity = expression("parity", "modulus:by:(age, 2)", .integer16AttributeType)
+        let halves = try fetch(kind) { request in
+            request.propertiesToFetch = [parity, expression("n", "count:(name)")]
+            request.propertiesToGroupBy = [parity]
+        }
+        #expect(halves.map { $0["n"] as? Int } == [24, 16])
+    }
+
+    @Test(arguments: StoreKind.allCases) func countsPerRowOfToManyRelationships(_ kind: StoreKind) throws {
+        let rows = try fetch(kind, "Department") { request in
+            request.propertiesToFetch = [
+                "title", expression("n", "count:(employees)"), expression("oldest", "max:(employees.age)"),
+                expression("sum", "employees.@sum.age"),
+            ]
+            request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+        }
+        #expect(rows.map { $0["n"] as? Int } == [5, 10, 10, 10])
+        #expect(rows.allSatisfy { $0["oldest"] as? Int == 24 && ($0["sum"] as? Int ?? 0) > 0 })
+    }
+
+    @Test(arguments: StoreKind.allCases) func distinctAndCountsOfDictionaries(_ kind: StoreKind) throws {
+        let store = try FetchOptionsTests.filled(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["age"]
+            #expect(try context.fetch(request).count == 40)
+            #expect(try context.count(for: request) == 40)
+            request.returnsDistinctResults = true
+            request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+            request.fetchLimit = 3
+            #expect(try context.fetch(request).map { $0["age"] as? Int } == [20, 21, 22])
+            request.fetchLimit = 0
+            #expect(try context.count(for: request) == 5)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func columnsThatMakeNoSenseThrow(_ kind: StoreKind) throws {
+        func message(_ change: (NSFetchRequest<NSDictionary>) -> Void) -> String {
+            do {
+                return "\(try fetch(kind, "Employee", change).count) rows"
+            } catch {
+                return error.localizedDescription
+            }
+        }
+        #expect(message { $0.propertiesToFetch = ["projects"] }.contains("to many"))
+        #expect(message { $0.propertiesToFetch = ["height"] }.contains("height not found"))
+        #expect(message { $0.propertiesToFetch = [3] }.contains("Invalid property"))
+        #expect(message { $0.propertiesToFetch = [NSExpressionDescription()] }.contains("no expression"))
+        #expect(
+            message {
+                $0.propertiesToFetch = ["name", "age"]
+                $0.propertiesToGroupBy = ["age"]
+            }.contains("GROUP BY"))
+        #expect(
+            message {
+                $0.propertiesToFetch = ["name"]
+                $0.havingPredicate = NSPredicate(format: "age > 3")
+            }.contains("HAVING"))
+    }
+}
