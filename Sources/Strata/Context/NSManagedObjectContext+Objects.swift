@@ -102,10 +102,12 @@ extension NSManagedObjectContext {
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
             if given == nil, generation == nil, !handle.isDetached, handle.custom == nil,
-                 let found = try rowFromBatch(object, handle) {
+                let found = try rowFromBatch(object, handle)
+            {
                 object.attach(found.block, row: found.location.row, location: found.location)
             } else {
-                guard !handle.isDetached, let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
+                guard !handle.isDetached,
+                    let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
                         .locate(object.ref),
                     !location.isAbsent
                 else {

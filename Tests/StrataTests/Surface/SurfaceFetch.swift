@@ -21,12 +21,48 @@ enum SurfaceFetch {
         }
     }
 
+    static func nsAsynchronousFetchRequest() {
+        _ = NSAsynchronousFetchRequest<NSManagedObject>.self
+        _ = { (object: NSAsynchronousFetchRequest<NSManagedObject>) -> NSPersistentStoreRequest in object }
+        _ = { (object: NSAsynchronousFetchRequest<NSManagedObject>) -> NSFetchRequest<NSManagedObject> in
+            object.fetchRequest
+        }
+        _ = {
+            (
+                object: NSAsynchronousFetchRequest<NSManagedObject>
+            ) -> NSPersistentStoreAsynchronousFetchResultCompletionBlock? in object.completionBlock
+        }
+        _ = { (object: NSAsynchronousFetchRequest<NSManagedObject>) -> Int in object.estimatedResultCount }
+        _ = { (object: NSAsynchronousFetchRequest<NSManagedObject>, value: Int) -> Void in
+            object.estimatedResultCount = value
+        }
+        _ = {
+            (
+                a0: NSFetchRequest<NSManagedObject>, a1: ((NSAsynchronousFetchResult<NSManagedObject>) -> Void)?
+            ) -> NSAsynchronousFetchRequest<NSManagedObject> in
+            NSAsynchronousFetchRequest<NSManagedObject>(fetchRequest: a0, completionBlock: a1)
+        }
+    }
+
+    static func nsAsynchronousFetchResult() {
+        _ = NSAsynchronousFetchResult<NSManagedObject>.self
+        _ = { (object: NSAsynchronousFetchResult<NSManagedObject>) -> NSPersistentStoreAsynchronousResult in object }
+        _ = { (object: NSAsynchronousFetchResult<NSManagedObject>) -> NSAsynchronousFetchRequest<NSManagedObject> in
+            object.fetchRequest
+        }
+        _ = { (object: NSAsynchronousFetchResult<NSManagedObject>) -> [NSManagedObject]? in object.finalResult }
+    }
+
     static func nsDictionary() {
         _ = NSDictionary.self
         _ = { (object: NSDictionary) -> any NSFetchRequestResult in object }
     }
 
-    static func nsFetchRequest() {
+    static func nsFetchRequest1() {
+        _ = NSFetchRequest<NSManagedObject>.self
+        _ = { (object: NSFetchRequest<NSManagedObject>) -> NSPersistentStoreRequest in object }
+        _ = { (object: NSFetchRequest<NSManagedObject>) -> any NSCoding in object }
+        _ = { (object: NSFetchRequest<NSManagedObject>) -> any NSCopying in object }
         _ = { () -> NSFetchRequest<NSManagedObject> in NSFetchRequest<NSManagedObject>() }
         _ = { (a0: String) -> NSFetchRequest<NSManagedObject> in NSFetchRequest<NSManagedObject>(entityName: a0) }
         _ = { (object: NSFetchRequest<NSManagedObject>) throws -> [NSManagedObject] in try object.execute() }
@@ -73,6 +109,9 @@ enum SurfaceFetch {
         _ = { (object: NSFetchRequest<NSManagedObject>, value: Bool) -> Void in
             object.shouldRefreshRefetchedObjects = value
         }
+    }
+
+    static func nsFetchRequest2() {
         _ = { (object: NSFetchRequest<NSManagedObject>) -> [Any]? in object.propertiesToGroupBy }
         _ = { (object: NSFetchRequest<NSManagedObject>, value: [Any]?) -> Void in object.propertiesToGroupBy = value }
         _ = { (object: NSFetchRequest<NSManagedObject>) -> NSPredicate? in object.havingPredicate }
@@ -98,5 +137,13 @@ enum SurfaceFetch {
     static func nsNumber() {
         _ = NSNumber.self
         _ = { (object: NSNumber) -> any NSFetchRequestResult in object }
+    }
+
+    static func global() {
+        _ = {
+            (
+                value: @escaping (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void
+            ) -> NSPersistentStoreAsynchronousFetchResultCompletionBlock in value
+        }
     }
 }

@@ -215,5 +215,10 @@ enum SurfaceModel1 {
     static func nsFetchedPropertyDescription() {
         _ = NSFetchedPropertyDescription.self
         _ = { (object: NSFetchedPropertyDescription) -> NSPropertyDescription in object }
+        _ = { (object: NSFetchedPropertyDescription) -> NSFetchRequest<any NSFetchRequestResult>? in object.fetchRequest
+        }
+        _ = { (object: NSFetchedPropertyDescription, value: NSFetchRequest<any NSFetchRequestResult>?) -> Void in
+            object.fetchRequest = value
+        }
     }
 }

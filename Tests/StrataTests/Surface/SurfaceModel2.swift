@@ -21,6 +21,16 @@ enum SurfaceModel2 {
         _ = { (object: NSManagedObjectModel, a0: [NSEntityDescription], a1: String) -> Void in
             object.setEntities(a0, forConfigurationName: a1)
         }
+        _ = { (object: NSManagedObjectModel, a0: NSFetchRequest<any NSFetchRequestResult>?, a1: String) -> Void in
+            object.setFetchRequestTemplate(a0, forName: a1)
+        }
+        _ = { (object: NSManagedObjectModel, a0: String) -> NSFetchRequest<any NSFetchRequestResult>? in
+            object.fetchRequestTemplate(forName: a0)
+        }
+        _ = {
+            (object: NSManagedObjectModel, a0: String, a1: [String: Any]) -> NSFetchRequest<any NSFetchRequestResult>?
+            in object.fetchRequestFromTemplate(withName: a0, substitutionVariables: a1)
+        }
         _ = { (object: NSManagedObjectModel) -> [String: String]? in object.localizationDictionary }
         _ = { (object: NSManagedObjectModel, value: [String: String]?) -> Void in object.localizationDictionary = value
         }
@@ -29,6 +39,9 @@ enum SurfaceModel2 {
         }
         _ = { (a0: [NSManagedObjectModel], a1: [String: Any]) -> NSManagedObjectModel? in
             NSManagedObjectModel(byMerging: a0, forStoreMetadata: a1)
+        }
+        _ = { (object: NSManagedObjectModel) -> [String: NSFetchRequest<any NSFetchRequestResult>] in
+            object.fetchRequestTemplatesByName
         }
         _ = { (object: NSManagedObjectModel) -> Set<AnyHashable> in object.versionIdentifiers }
         _ = { (object: NSManagedObjectModel, value: Set<AnyHashable>) -> Void in object.versionIdentifiers = value }
