@@ -51,8 +51,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         objectIDs = objects
     }
 
+    /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSBatchDeleteRequest(fetchRequest: fetchRequest)
         copy.resultType = resultType

@@ -89,8 +89,10 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var entity: NSEntityDescription? { givenEntity ?? resolvedEntity }
     final var resolvedEntity: NSEntityDescription?
 
+    /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .batchInsertRequestType }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         let copy =
             givenEntity.map { NSBatchInsertRequest(entity: $0, objects: []) }

@@ -55,8 +55,10 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         return entity
     }
 
+    /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .batchUpdateRequestType }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         let copy = givenEntity.map { NSBatchUpdateRequest(entity: $0) } ?? NSBatchUpdateRequest(entityName: givenName)
         copy.predicate = predicate

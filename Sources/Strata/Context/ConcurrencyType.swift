@@ -3,10 +3,13 @@ import Foundation
 extension NSManagedObjectContext {
     /// The queue that a context works on, in the new spelling.
     public struct ConcurrencyType: Hashable, RawRepresentable, Sendable {
+        /// The former spelling of the same.
         public typealias RawValue = NSManagedObjectContextConcurrencyType
 
+        /// The former spelling of the same.
         public var rawValue: NSManagedObjectContextConcurrencyType
 
+        /// The new spelling of a former one.
         public init(rawValue: NSManagedObjectContextConcurrencyType) {
             self.rawValue = rawValue
         }

@@ -43,6 +43,7 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "NSConstraintConflict (\(addressDescription(self))) for constraint \(constraint): "
             + "database: \(databaseObject.map { "\($0.objectID)" } ?? "(null)"), "

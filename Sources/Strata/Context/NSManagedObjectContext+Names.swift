@@ -16,17 +16,29 @@ extension NSManagedObjectContext {
 
     /// A key of the notifications' user info.
     public enum NotificationKey: String, Sendable {
+        /// The `NSQueryGenerationToken` that the context is pinned to; only if it is.
         case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
+        /// There when the context was reset.
         case invalidatedAllObjects = "invalidatedAll"
+        /// The inserted objects.
         case insertedObjects = "inserted"
+        /// The updated objects.
         case updatedObjects = "updated"
+        /// The deleted objects.
         case deletedObjects = "deleted"
+        /// The objects brought up to date with the store.
         case refreshedObjects = "refreshed"
+        /// The objects that are no longer valid.
         case invalidatedObjects = "invalidated"
+        /// The IDs of inserted objects.
         case insertedObjectIDs = "inserted_objectIDs"
+        /// The IDs of updated objects.
         case updatedObjectIDs = "updated_objectIDs"
+        /// The IDs of deleted objects.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// The IDs of objects brought up to date with the store.
         case refreshedObjectIDs = "refreshed_objectIDs"
+        /// The IDs of objects that are no longer valid.
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 }

@@ -320,6 +320,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Takes the lock that ``unlock()`` releases. Contexts are confined by their queues; nothing in Strata uses it.
     public func lock() { lockForLocking.lock() }
 
+    /// Releases the lock that ``lock()`` takes.
     public func unlock() { lockForLocking.unlock() }
 
     // MARK: Lists

@@ -21,6 +21,7 @@ open class NSMergeConflict: NSObject {
     /// The version that the object's changes are based on.
     public let oldVersionNumber: Int
 
+    /// Creates a conflict. Saves make their own; a program needs this to test a policy.
     public init(
         source: NSManagedObject, newVersion: Int, oldVersion: Int, cachedSnapshot: [String: Any]?,
         persistedSnapshot: [String: Any]?
@@ -33,6 +34,7 @@ open class NSMergeConflict: NSObject {
         objectSnapshot = source.committedSnapshot()
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         var text =
             "NSMergeConflict (\(addressDescription(self))) for \(type(of: sourceObject)) "

@@ -16,6 +16,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// How conflicts are resolved.
     public let mergeType: NSMergePolicyType
 
+    /// Creates a policy that resolves conflicts as the type says.
     public init(merge type: NSMergePolicyType) {
         mergeType = type
     }
@@ -75,6 +76,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         for conflict in list { try ConstraintMerge(mergeType).resolve(conflict) }
     }
 
+    /// The policy's merge type.
     override open var description: String { "NSMergePolicy(\(mergeType))" }
 }
 

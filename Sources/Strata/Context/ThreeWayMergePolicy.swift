@@ -40,10 +40,14 @@ open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
         for (merge, row) in merges { merge.rebase(row) { _, _, _ in true } }
     }
 
+    /// Hands all of them to ``fallback``: values that must be unique cannot be merged.
+    ///
+    /// - Throws: what ``fallback`` throws.
     override open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         try fallback.resolve(constraintConflicts: list)
     }
 
+    /// The policy and its fallback.
     override open var description: String { "ThreeWayMergePolicy(fallback: \(fallback))" }
 }
 

@@ -13,10 +13,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The kind of a store, in the new spelling.
     public struct StoreType: Hashable, RawRepresentable, Sendable {
+        /// A store type is its name.
         public typealias RawValue = String
 
+        /// The name of the type, such as ``NSSQLiteStoreType``.
         public var rawValue: String
 
+        /// The type of that name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -260,6 +263,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return old
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(Swift.type(of: self)): \(addressDescription(self))> (URL: \(url?.absoluteString ?? "none"))"
     }

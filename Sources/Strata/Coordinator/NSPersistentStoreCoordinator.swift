@@ -90,6 +90,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Takes the lock that ``unlock()`` releases. Nothing in Strata uses it.
     public func lock() { lockForLocking.lock() }
 
+    /// Releases the lock that ``lock()`` takes.
     public func unlock() { lockForLocking.unlock() }
 
     /// Takes the lock that ``unlock()`` releases if nobody has it.

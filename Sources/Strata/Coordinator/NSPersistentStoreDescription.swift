@@ -70,6 +70,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         setOption(pragmas.isEmpty ? nil : NSDictionary(dictionary: pragmas), forKey: NSSQLitePragmasOption)
     }
 
+    /// A copy with the same settings.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreDescription()
         copy.type = type
@@ -88,8 +89,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
                 && other.shouldAddStoreAsynchronously == shouldAddStoreAsynchronously && other.options == options)
     }
 
+    /// Agrees with equality.
     override open var hash: Int { url.hashValue ^ type.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(Swift.type(of: self)): \(addressDescription(self))> (type: \(type), url: \(url?.absoluteString ?? "(null)"))"
     }

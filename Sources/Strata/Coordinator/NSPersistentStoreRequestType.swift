@@ -15,8 +15,12 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// What happened to a ubiquitous store.
 @available(*, deprecated, message: "Ubiquitous stores are not supported.")
 public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
+    /// An account came.
     case accountAdded = 1
+    /// An account went.
     case accountRemoved = 2
+    /// The account's content went.
     case contentRemoved = 3
+    /// The first import is done.
     case initialImportCompleted = 4
 }

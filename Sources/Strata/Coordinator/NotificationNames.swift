@@ -41,6 +41,7 @@ extension Notification.Name {
     public static let NSPersistentStoreRemoteChange = Notification.Name(
         "NSPersistentStoreRemoteChangeNotification")
 
+    /// Kept so that code that mentions it compiles; it is never posted.
     @available(*, deprecated, message: "Ubiquitous stores are not supported.")
     public static let NSPersistentStoreDidImportUbiquitousContentChanges = Notification.Name(
         "NSPersistentStoreDidImportUbiquitousContentChangesNotification")

@@ -1,7 +1,9 @@
 /// What a fetch returns.
 public struct NSFetchRequestResultType: OptionSet, Sendable {
+    /// The number that Core Data gives it.
     public let rawValue: UInt
 
+    /// The result type with that number.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

@@ -37,7 +37,9 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
         self.pending = pending
     }
 
+    /// Always 0.
     public var startIndex: Int { 0 }
+    /// The number of results. Complexity: O(1).
     public var endIndex: Int { matches.count }
 
     /// The object at a position; a fault unless it is in memory already.

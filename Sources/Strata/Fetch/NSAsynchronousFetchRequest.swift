@@ -55,6 +55,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
             preconditionFailure("a copy of a fetch request is of another class")

@@ -49,6 +49,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         FetchRequestCoding.encode(settings, with: coder)
     }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         NSFetchRequest<ResultType>(settings)
     }
@@ -188,6 +189,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         set { stored.havingPredicate = newValue }
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         var parts = ["entity: \(entityName ?? "(null)")", "predicate: (\(predicate?.formatString ?? "(null)"))"]
         parts.append("sortDescriptors: (\(sortDescriptors.map { "\($0)" } ?? "(null)"))")

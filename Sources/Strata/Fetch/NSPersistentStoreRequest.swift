@@ -8,8 +8,10 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The kind of request.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// Creates a request. Use one of the subclasses.
     override public init() {}
 
+    /// A copy of the request. Kinds of requests that can be copied override this.
     open func copy(with zone: NSZone? = nil) -> Any {
         preconditionFailure("\(type(of: self)) does not support copying")
     }

@@ -5,12 +5,15 @@ public import Foundation
 extension UndoManager {
     /// The key of a value that a program keeps with a group.
     public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
+        /// The key as a string.
         public var rawValue: String
 
+        /// The key that is this string.
         public init(_ rawValue: String) {
             self.rawValue = rawValue
         }
 
+        /// The key that is this string.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

@@ -44,6 +44,7 @@ open class UndoManager: NSObject {
     /// The run loop modes that Apple's manager ends its event groups in. Kept only: no run loop is needed here.
     open var runLoopModes: [RunLoop.Mode] = [.default]
 
+    /// Creates a manager that groups by event and keeps any number of groups.
     public override init() {
         super.init()
     }

@@ -3,12 +3,15 @@ import Synchronization
 
 /// The name under which a value transformer is registered.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
+    /// The name as a string.
     public var rawValue: String
 
+    /// The name that is this string.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
     }
 
+    /// The name that is this string.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -41,6 +44,7 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
     ])
 
+    /// Creates a transformer. Subclasses say what it does.
     public override init() {
         super.init()
     }

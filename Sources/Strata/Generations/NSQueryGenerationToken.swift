@@ -27,10 +27,12 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
         self.snapshots = snapshots
     }
 
+    /// True: nothing but numbers and strings is archived.
     public static var supportsSecureCoding: Bool { true }
 
     private static let codingKey = "sequences"
 
+    /// Reads an archived token. Nil if the archive holds none.
     public init?(coder: NSCoder) {
         snapshots = [:]
         guard coder.containsValue(forKey: Self.codingKey) else {
@@ -43,20 +45,26 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
         sequences = decoded
     }
 
+    /// Archives the token. The generation itself is not archived: a token that was read back is good as long as
+    /// something else holds its generation.
     public func encode(with coder: NSCoder) {
         // A dictionary of strings and numbers always has a JSON form.
         guard let sequences, let data = try? JSONEncoder().encode(sequences) else { return }
         coder.encode(data as NSData, forKey: Self.codingKey)
     }
 
+    /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether both name the same state of the same stores.
     override public func isEqual(_ object: Any?) -> Bool {
         (object as? NSQueryGenerationToken)?.sequences == sequences
     }
 
+    /// Agrees with equality.
     override public var hash: Int { sequences.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     override public var description: String {
         guard let sequences else { return "NSQueryGenerationToken current" }
         return "NSQueryGenerationToken \(sequences.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })"

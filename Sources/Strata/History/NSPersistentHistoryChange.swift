@@ -42,8 +42,10 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         HistoryEntities.request(HistoryEntities.change)
     }
 
+    /// The same object, which never changes.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(type(of: self)): \(changeID) \(changeType) of \(changedObjectID)>"
     }

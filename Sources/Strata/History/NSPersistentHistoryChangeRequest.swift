@@ -72,6 +72,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return nil
     }
 
+    /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         let copy = Self(_bound: bound, deletes: deletes)
         copy.resultType = resultType

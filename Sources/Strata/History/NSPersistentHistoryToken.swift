@@ -5,12 +5,14 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     /// Transaction numbers by store UUID.
     let sequences: [String: UInt64]
 
+    /// True: nothing but numbers and strings is archived.
     public static var supportsSecureCoding: Bool { true }
 
     init(_ sequences: [String: UInt64]) {
         self.sequences = sequences
     }
 
+    /// Reads an archived token. Nil if the archive holds none.
     public init?(coder: NSCoder) {
         guard let data = coder.decodeObject(of: NSData.self, forKey: "sequences") as Data?,
             let sequences = try? JSONDecoder().decode([String: UInt64].self, from: data)
@@ -18,19 +20,24 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
         self.sequences = sequences
     }
 
+    /// Archives the token.
     public func encode(with coder: NSCoder) {
         // A dictionary of strings and numbers always has a JSON form.
         guard let data = try? JSONEncoder().encode(sequences) else { return }
         coder.encode(data as NSData, forKey: "sequences")
     }
 
+    /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether both name the same state of the same stores.
     override public func isEqual(_ object: Any?) -> Bool {
         (object as? NSPersistentHistoryToken)?.sequences == sequences
     }
 
+    /// Agrees with equality.
     override public var hash: Int { sequences.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     override public var description: String { "NSPersistentHistoryToken \(sequences)" }
 }

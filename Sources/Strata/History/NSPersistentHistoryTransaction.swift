@@ -66,8 +66,10 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
         return Notification(name: .NSManagedObjectContextDidSaveObjectIDs, object: nil, userInfo: info)
     }
 
+    /// The same object, which never changes.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(type(of: self)): \(transactionNumber) of \(storeID) at \(timestamp), author \(author ?? "nil"), context "
             + "\(contextName ?? "nil"), \(changes?.count ?? 0) changes>"

@@ -10,12 +10,15 @@ import StrataLog
 ///
 /// Follows the saves and batch requests of this process's contexts of the coordinator.
 public struct PersistentHistorySequence: AsyncSequence, Sendable {
+    /// A transaction.
     public typealias Element = NSPersistentHistoryTransaction
+    /// Reading the stores may fail.
     public typealias Failure = any Error
 
     let coordinator: NSPersistentStoreCoordinator
     let token: NSPersistentHistoryToken?
 
+    /// An iterator that begins at the sequence's token. Each has a place of its own in the history.
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(HistoryCursor(coordinator, token))
     }

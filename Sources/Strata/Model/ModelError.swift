@@ -21,6 +21,7 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
         /// A value transformer is missing or refused a value.
         public static let transformation = Code(kind: .transformation)
 
+        /// A text for logs and for debugging; not to be parsed.
         public var description: String { kind.rawValue }
     }
 
@@ -29,10 +30,12 @@ public struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong, and where.
     public let message: String
 
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     public var description: String { "\(code): \(message)" }
 }

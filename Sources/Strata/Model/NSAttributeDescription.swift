@@ -4,10 +4,13 @@ import Foundation
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of an attribute's values.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
+        /// The former spelling of the same.
         public typealias RawValue = NSAttributeType
 
+        /// The former spelling of the same.
         public var rawValue: NSAttributeType
 
+        /// The new spelling of a former one.
         public init(rawValue: NSAttributeType) {
             self.rawValue = rawValue
         }
@@ -105,6 +108,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// ``NSPropertyDescription/versionHash`` takes in, and the type.
     open override var versionHash: Data { super.versionHash }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", attributeType \(attributeType.rawValue), "
             + "attributeValueClassName \(attributeValueClassName ?? "(null)"), "

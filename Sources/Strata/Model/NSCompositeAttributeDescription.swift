@@ -27,6 +27,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         attributeType = .compositeAttributeType
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", elements (\(elements.map(\.name).joined(separator: ", ")))"
     }

@@ -8,6 +8,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
         willSet { assertMutable() }
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", derivationExpression \(derivationExpression.map { "\($0)" } ?? "(null)")"
     }

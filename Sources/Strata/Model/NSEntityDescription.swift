@@ -249,8 +249,10 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
         return other === self || ModelWriter.describeSame(self, other)
     }
 
+    /// Agrees with equality.
     open override var hash: Int { name.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         "(<\(type(of: self)): \(addressDescription(self))>) name \(name ?? "(null)"), "
             + "managedObjectClassName \(managedObjectClassName ?? "(null)"), "

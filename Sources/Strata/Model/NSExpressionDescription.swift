@@ -19,6 +19,7 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
         set { expressionResultType = newValue.rawValue }
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", expression \(expression.map { "\($0)" } ?? "(null)"), "
             + "resultType \(expressionResultType.rawValue)"

@@ -72,8 +72,10 @@ open class NSFetchIndexDescription: NSObject, NSSecureCoding, NSCopying, @unchec
         return other === self || ModelWriter.describeSame(self, other)
     }
 
+    /// Agrees with equality.
     open override var hash: Int { name.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         "(<\(type(of: self)): \(addressDescription(self))>) name \(name), "
             + "elements (\(elements.map(\.description).joined(separator: ", ")))"
@@ -166,8 +168,10 @@ open class NSFetchIndexElementDescription: NSObject, NSSecureCoding, NSCopying, 
         return other === self || ModelWriter.describeSame(self, other)
     }
 
+    /// Agrees with equality.
     open override var hash: Int { propertyName.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         "\(propertyName ?? "(null)") \(collationType) \(isAscending ? "ascending" : "descending")"
     }

@@ -8,6 +8,7 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
         willSet { assertMutable() }
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", fetchRequest \(template.map { "\($0)" } ?? "(null)")"
     }

@@ -161,8 +161,10 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
         return other === self || ModelWriter.describeSame(self, other)
     }
 
+    /// Agrees with equality.
     open override var hash: Int { Set(storedEntities.map(\.name)).hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         let described = storedEntities.map { "\($0.name ?? "(null)") = \"\($0)\";" }.sorted()
         return "(<\(type(of: self)): \(addressDescription(self))>) isEditable \(isFrozen ? 0 : 1), "

@@ -162,8 +162,10 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
         return other === self || ModelWriter.describeSame(self, other)
     }
 
+    /// Agrees with equality.
     open override var hash: Int { name.hashValue }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         "(<\(type(of: self)): \(addressDescription(self))>), name \(name), isOptional \(isOptional ? 1 : 0), "
             + "isTransient \(isTransient ? 1 : 0), entity \(owningEntity?.name ?? "(null)"), "

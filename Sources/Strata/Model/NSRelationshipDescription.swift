@@ -55,6 +55,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// delete rule and whether it is ordered.
     open override var versionHash: Data { super.versionHash }
 
+    /// A text for logs and for debugging; not to be parsed.
     open override var description: String {
         super.description + ", destination entity \(destinationEntity?.name ?? "(null)"), "
             + "inverseRelationship \(inverseRelationship?.name ?? "(null)"), minCount \(minCount), "

@@ -82,6 +82,7 @@ open class NSManagedObject: NSObject {
     /// after the context has gone or been reset.
     public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
 
+    /// Agrees with equality.
     override open var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
 
     /// Whether the other object is this one.

@@ -53,8 +53,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         return "\(reference)".addingPercentEncoding(withAllowedCharacters: .urlPathComponent) ?? "\(ref.key)"
     }
 
+    /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether both name the same object. Complexity: O(1).
     override public func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
         if type(of: object) == NSManagedObjectID.self {
@@ -68,10 +70,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         return other === self || (other.ref == ref && other.identity === identity)
     }
 
+    /// Agrees with equality.
     override public var hash: Int {
         Int(truncatingIfNeeded: ref.rawValue &* 0x9E37_79B9_7F4A_7C15)
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override public var description: String {
         // Equal IDs print alike, so the hash stands where Core Data has an address.
         "0x\(String(UInt(bitPattern: hash), radix: 16)) <\(uriRepresentation().absoluteString)>"

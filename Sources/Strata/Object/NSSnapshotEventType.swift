@@ -1,7 +1,9 @@
 /// Why an object's values were replaced.
 public struct NSSnapshotEventType: OptionSet, Sendable {
+    /// The number that Core Data gives it.
     public let rawValue: UInt
 
+    /// The events with that number.
     public init(rawValue: UInt) {
         self.rawValue = rawValue
     }

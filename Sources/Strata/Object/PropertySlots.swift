@@ -22,12 +22,14 @@ public struct AttributeSlot<Value>: Sendable {
 }
 
 extension AttributeSlot where Value: AttributeValue {
+    /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Value._fits($0) } }
     }
 }
 
 extension AttributeSlot {
+    /// Names an attribute whose null is read as nil. The model is asked at the first use. Complexity: O(1).
     public init<Wrapped: AttributeValue>(_ name: String) where Value == Wrapped? {
         _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Wrapped._fits($0) } }
     }
@@ -41,6 +43,7 @@ public struct ObjectAttributeSlot<Value>: Sendable {
     /// The attribute's name.
     public var name: String { _cache.name }
 
+    /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { _ in true } }
     }
@@ -53,6 +56,7 @@ public struct ToOneSlot<Target: NSManagedObject>: Sendable {
     /// The relationship's name.
     public var name: String { _cache.name }
 
+    /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in
             guard let relationship = shape.relationship(name), !relationship.isToMany else {
@@ -71,6 +75,7 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     /// The relationship's name.
     public var name: String { _cache.name }
 
+    /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in
             guard let relationship = shape.relationship(name), relationship.isToMany else {

@@ -23,7 +23,9 @@ public final class AnyCancellable: Hashable, Sendable {
     /// Keeps this in a set, so that it goes with it.
     public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
 
+    /// Whether both are the same object.
     public static func == (left: AnyCancellable, right: AnyCancellable) -> Bool { left === right }
 
+    /// Agrees with equality, which is identity.
     public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

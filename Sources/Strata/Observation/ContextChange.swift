@@ -15,8 +15,11 @@ public struct ContextChange: Sendable, Hashable {
 
     /// On what occasion.
     public var kind: Kind
+    /// Objects that came.
     public var inserted: Set<NSManagedObjectID> = []
+    /// Objects whose properties were set.
     public var updated: Set<NSManagedObjectID> = []
+    /// Objects that went.
     public var deleted: Set<NSManagedObjectID> = []
     /// Brought up to date with the store.
     public var refreshed: Set<NSManagedObjectID> = []
@@ -26,8 +29,11 @@ public struct ContextChange: Sendable, Hashable {
 public struct ManagedObjectChange: Sendable, Hashable {
     /// What it was.
     public enum Kind: Sendable, Hashable {
+        /// The object came.
         case inserted
+        /// Properties of the object were set.
         case updated
+        /// The object was deleted, here or, in a merge, elsewhere.
         case deleted
         /// The object was brought up to date with the store: any property may have changed.
         case refreshed

@@ -9,33 +9,52 @@ import Foundation
 open class NSComparisonPredicate: NSPredicate {
     /// What is done with the two values. Raw values are Apple's.
     public enum Operator: UInt, Sendable {
+        /// `<`
         case lessThan = 0
+        /// `<=`
         case lessThanOrEqualTo = 1
+        /// `>`
         case greaterThan = 2
+        /// `>=`
         case greaterThanOrEqualTo = 3
+        /// `==`
         case equalTo = 4
+        /// `!=`
         case notEqualTo = 5
+        /// `MATCHES`: the whole string fits a regular expression.
         case matches = 6
+        /// `LIKE`: the whole string fits a pattern with `*` and `?`.
         case like = 7
+        /// `BEGINSWITH`
         case beginsWith = 8
+        /// `ENDSWITH`
         case endsWith = 9
+        /// `IN`: the left side is in the collection, or the string, on the right.
         case `in` = 10
+        /// A method of the left side, by its selector.
         case customSelector = 11
+        /// `CONTAINS`: the right side is in the collection, or the string, on the left.
         case contains = 99
+        /// `BETWEEN`: the left side is within the two bounds on the right, or one of them.
         case between = 100
     }
 
     /// Whether the left side is one value or a collection of which any or all have to fit. Raw values are Apple's.
     public enum Modifier: UInt, Sendable {
+        /// The values themselves are compared.
         case direct = 0
+        /// `ALL`: every element of the left side has to fit.
         case all = 1
+        /// `ANY`: one element of the left side has to fit.
         case any = 2
     }
 
     /// What string comparisons ignore. Raw values are Apple's.
     public struct Options: OptionSet, Hashable, Sendable {
+        /// The number that Core Data gives them.
         public let rawValue: UInt
 
+        /// The options with that number.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
@@ -123,8 +142,10 @@ open class NSComparisonPredicate: NSPredicate {
     }
 
     // Immutable, so a copy is the predicate itself.
+    /// The same object, which never changes.
     open override func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether both mean the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSComparisonPredicate else { return false }
         if self === other { return true }
@@ -134,6 +155,7 @@ open class NSComparisonPredicate: NSPredicate {
             && leftExpression == other.leftExpression && rightExpression == other.rightExpression
     }
 
+    /// Agrees with equality.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(predicateOperatorType)

@@ -10,18 +10,31 @@ import Foundation
 open class NSExpression: NSObject, NSCopying {
     /// What an expression is. Raw values are Apple's.
     public enum ExpressionType: UInt, Sendable {
+        /// A value.
         case constantValue = 0
+        /// `SELF`
         case evaluatedObject = 1
+        /// `$name`, which is bound when it is evaluated.
         case variable = 2
+        /// A key path of the object.
         case keyPath = 3
+        /// A function with its arguments.
         case function = 4
+        /// `UNION` of two collections.
         case unionSet = 5
+        /// `INTERSECT` of two collections.
         case intersectSet = 6
+        /// `MINUS` of two collections.
         case minusSet = 7
+        /// `SUBQUERY`: the elements of a collection that a predicate takes.
         case subquery = 13
+        /// A list of expressions: `{1, 2}`.
         case aggregate = 14
+        /// Any key, in the expressions of Spotlight.
         case anyKey = 15
+        /// A closure.
         case block = 19
+        /// `TERNARY`: one of two expressions, as a predicate says.
         case conditional = 20
         /// A fetch request; `NSFetchRequestExpressionType`.
         case fetchRequest = 50
@@ -149,13 +162,16 @@ open class NSExpression: NSObject, NSCopying {
     public func allowEvaluation() {}
 
     // Immutable, so a copy is the expression itself.
+    /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether both mean the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSExpression else { return false }
         return self === other || form.equals(other.form)
     }
 
+    /// Agrees with equality.
     open override var hash: Int {
         var hasher = Hasher()
         form.hash(into: &hasher)

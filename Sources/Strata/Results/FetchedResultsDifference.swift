@@ -4,6 +4,7 @@ public import Foundation
 public struct FetchedResultsDifference: Sendable {
     /// A section that came or went.
     public struct SectionChange: Hashable, Sendable {
+        /// The section's name.
         public var name: String
         /// After the round if it came, before if it went.
         public var index: Int
@@ -13,7 +14,9 @@ public struct FetchedResultsDifference: Sendable {
 
     /// An object that came, went, moved or changed.
     public struct ObjectChange: Hashable, Sendable {
+        /// Which object.
         public var objectID: NSManagedObjectID
+        /// What happened to it.
         public var type: NSFetchedResultsChangeType
         /// Where it was before the round; nil if it came.
         public var indexPath: IndexPath?

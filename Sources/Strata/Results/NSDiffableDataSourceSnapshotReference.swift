@@ -59,6 +59,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying, S
         sections.firstIndex { $0.name == sectionIdentifier as? String } ?? NSNotFound
     }
 
+    /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private func items(_ identifier: Any) -> [NSManagedObjectID] {

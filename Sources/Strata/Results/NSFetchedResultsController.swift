@@ -145,10 +145,12 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// is taken, and ends with the controller.
     public final var changes: AsyncStream<FetchedResultsDifference> { core.makeStream() }
 
+    /// Whether both are views of the same controller, whatever their types.
     override open func isEqual(_ object: Any?) -> Bool {
         (object as? any FetchedResultsView)?.core === core
     }
 
+    /// Agrees with equality.
     override open var hash: Int { ObjectIdentifier(core).hashValue }
 }
 

@@ -50,6 +50,7 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
 }
 
 extension NSFetchedResultsControllerDelegate {
+    /// Says that the delegate wants no snapshots.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
@@ -57,6 +58,7 @@ extension NSFetchedResultsControllerDelegate {
         controller.core.delegateLacksMethod = true
     }
 
+    /// Says that the delegate wants no differences.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>
@@ -64,21 +66,26 @@ extension NSFetchedResultsControllerDelegate {
         controller.core.delegateLacksMethod = true
     }
 
+    /// Does nothing.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {}
 
+    /// Does nothing.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,
         for type: NSFetchedResultsChangeType
     ) {}
 
+    /// Does nothing.
     public func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 
+    /// Does nothing.
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 
+    /// The first letter of the section's name, capitalized.
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         sectionIndexTitleForSectionName sectionName: String

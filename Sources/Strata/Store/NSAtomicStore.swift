@@ -13,6 +13,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     /// Nodes that others refer to and that have not been added yet.
     private var expected: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
 
+    /// Creates the store; the coordinator does, and has it load its contents then.
     public required init(
         persistentStoreCoordinator coordinator: NSPersistentStoreCoordinator?, configurationName: String?, at url: URL,
         options: [AnyHashable: Any]? = nil

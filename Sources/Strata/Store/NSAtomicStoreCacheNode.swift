@@ -28,6 +28,7 @@ open class NSAtomicStoreCacheNode: NSObject {
         propertyCache = cache
     }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(type(of: self)): \(addressDescription(self))> (objectID: \(objectID))"
     }

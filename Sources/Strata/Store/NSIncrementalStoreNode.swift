@@ -32,6 +32,7 @@ open class NSIncrementalStoreNode: NSObject {
     /// The value of a property: nil if the node does not have it, `NSNull` if it is null.
     open func value(for prop: NSPropertyDescription) -> Any? { values[prop.name] }
 
+    /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "<\(type(of: self)): \(addressDescription(self))> (objectID: \(objectID), version: \(storedVersion))"
     }

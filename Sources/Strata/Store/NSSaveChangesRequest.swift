@@ -11,6 +11,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// Objects that are not changed but must not have been changed by others either.
     public let lockedObjects: Set<NSManagedObject>?
 
+    /// Creates a request. Saves make their own; a program needs this to test a store.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
@@ -22,8 +23,10 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .saveRequestType }
 
+    /// A copy with the same objects.
     override open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSSaveChangesRequest(
             inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
