@@ -1,0 +1,296 @@
+import CoreData
+import Foundation
+import StrataIO
+import StrataLog
+import SystemPackage
+import Testing
+
+/// Differences of docs/deviations.md that no other suite holds.
+@Suite struct DeviationTests {
+    private final class Noted: NSManagedObject {
+        var isNoted = false
+
+        required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+            super.init(entity: entity, insertInto: context)
+            isNoted = true
+        }
+    }
+
+    // MARK: Stores and containers
+
+    /// What another process sees: coordinators of this one would share the writer's log.
+    @Test func readersSeeWhatWasThere() throws {
+        let store = try TestStore(.log)
+        let writer = store.context()
+        func save() throws {
+            try writer.performAndWait {
+                _ = insert("Department", writer)
+                try writer.save()
+            }
+        }
+        func reader() throws -> LogStore {
+            var options = LogOptions()
+            options.access = .readOnly
+            return try LogStore.open(FilePath(store.url.path), in: PosixFileSystem(), options: options, schema: nil)
+        }
+        try save()
+        let before = try reader()
+        let sequence = before.snapshot.sequence
+        try save()
+        #expect(before.snapshot.sequence == sequence)
+        let after = try reader()
+        #expect(after.snapshot.sequence == sequence + 1)
+        try before.close()
+        try after.close()
+    }
+
+    @Test func remoteChangesAreThoseOfThisProcess() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
+            options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let posted = Flag()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { posted.isSet = $0.userInfo?[NSPersistentHistoryTokenKey] is NSPersistentHistoryToken }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            _ = insert("Department", context)
+            try context.save()
+        }
+        #expect(posted.isSet)
+    }
+
+    /// Set in a notification, on the thread that saves.
+    private final class Flag: @unchecked Sendable {
+        var isSet = false
+    }
+
+    @Test func optionsOfSQLiteAreIgnored() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
+            options: [
+                NSSQLitePragmasOption: ["journal_mode": "DELETE"], NSSQLiteManualVacuumOption: true,
+                NSSQLiteAnalyzeOption: true, NSPersistentStoreConnectionPoolMaxSizeKey: 1,
+                NSPersistentStoreFileProtectionKey: "NSFileProtectionComplete",
+            ])
+        #expect(coordinator.persistentStores.count == 1)
+        #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil,
+                at: FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString),
+                options: [StrataDurabilityOption: "sometimes"])
+        }
+    }
+
+    @Test func theUUIDStays() async {
+        await #expect(processExitsWith: .failure) {
+            let store = try TestStore(.memory)
+            store.store.identifier = UUID().uuidString
+        }
+    }
+
+    @Test(arguments: [NSBinaryStoreType, NSXMLStoreType, NSInMemoryStoreType])
+    func fileStoresKnowNoConstraints(_ type: String) throws {
+        let thing = GraphModel.entity("Thing")
+        thing.properties = [GraphModel.attribute("code", .stringAttributeType)]
+        thing.uniquenessConstraints = [["code"]]
+        let model = NSManagedObjectModel()
+        model.entities = [thing]
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-test-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            for _ in 1...2 {
+                NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context).setValue("A", forKey: "code")
+            }
+            if type == NSInMemoryStoreType {
+                #expect(throws: CocoaError.self) { try context.save() }
+            } else {
+                #expect(throws: Never.self) { try context.save() }
+            }
+        }
+    }
+
+    @Test func theDefaultDirectoryIsThePrograms() {
+        let url = NSPersistentContainer.defaultDirectoryURL()
+        #expect(url.lastPathComponent == ProcessInfo.processInfo.processName)
+        let container = NSPersistentContainer(name: "Company", managedObjectModel: GraphModel.company())
+        #expect(container.persistentStoreDescriptions.first?.url == url.appendingPathComponent("Company.sqlite"))
+    }
+
+    // MARK: Models
+
+    @Test func modelsInUseStay() throws {
+        weak var used: NSManagedObjectModel?
+        weak var unused: NSManagedObjectModel?
+        try {
+            let model = GraphModel.everything()
+            _ = try TestStore(.memory, model)
+            used = model
+            let other = GraphModel.everything()
+            unused = other
+            #expect(other.entities.count == 1)
+        }()
+        #expect(used != nil && unused == nil)
+    }
+
+    @Test func otherModelFilesAreRefused() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mom")
+        defer { try? FileManager.default.removeItem(at: url) }
+        try Data("bplist00, as Apple's compiler writes".utf8).write(to: url)
+        #expect(NSManagedObjectModel(contentsOf: url) == nil)
+    }
+
+    @Test(arguments: StoreKind.allCases) func transientRelationshipsAreStored(_ kind: StoreKind) throws {
+        let one = GraphModel.entity("One")
+        let other = GraphModel.entity("Other")
+        let link = GraphModel.relationship("other", to: other)
+        link.isTransient = true
+        let inverse = GraphModel.relationship("one", to: one)
+        inverse.isTransient = true
+        GraphModel.link(link, inverse)
+        one.properties = [link]
+        other.properties = [inverse]
+        let model = NSManagedObjectModel()
+        model.entities = [one, other]
+        let store = try TestStore(kind, model)
+        let context = store.context()
+        let id = try context.performAndWait {
+            let first = insert("One", context)
+            first.setValue(insert("Other", context), forKey: "other")
+            try context.save()
+            return first.objectID
+        }
+        let reader = store.context()
+        reader.performAndWait {
+            #expect(reader.object(with: id).value(forKey: "other") is NSManagedObject)
+        }
+    }
+
+    // MARK: Objects
+
+    @Test func aRequiredInitialiserIsCalled() throws {
+        ManagedObjectClasses.register(Noted.self, name: "DeviationTests.Noted")
+        let entity = GraphModel.entity("Noted")
+        entity.managedObjectClassName = "DeviationTests.Noted"
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        let id = try context.performAndWait {
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Noted", into: context)
+            #expect((object as? Noted)?.isNoted == true)
+            try context.save()
+            return object.objectID
+        }
+        let reader = store.context()
+        reader.performAndWait {
+            #expect((reader.object(with: id) as? Noted)?.isNoted == true)
+        }
+    }
+
+    @Test func classesAreFoundByTheirNames() throws {
+        let full = GraphModel.entity("Full")
+        full.managedObjectClassName = NSStringFromClass(Department.self)
+        let unknown = GraphModel.entity("Unknown")
+        unknown.managedObjectClassName = "NoClassHasThisName"
+        let model = NSManagedObjectModel()
+        model.entities = [full, unknown]
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        context.performAndWait {
+            #expect(NSEntityDescription.insertNewObject(forEntityName: "Full", into: context) is Department)
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Unknown", into: context)
+            #expect(type(of: object) == NSManagedObject.self)
+        }
+    }
+
+    @Test func mutableSetsDoNotBridge() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        context.performAndWait {
+            let department = Department(context: context)
+            Employee(context: context).department = department
+            let members = department.mutableSetValue(forKey: "employees")
+            #expect(members.count == 1 && members.allObjects.count == 1)
+            #expect((members as? Set<NSManagedObject>)?.count ?? 0 == 0)
+            #expect((department.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
+        }
+    }
+
+    // MARK: Faults and history
+
+    @Test func damagedRowsReadAsEmpty() throws {
+        let store = try TestStore(.log)
+        let context = store.context()
+        let id = try context.performAndWait {
+            let department = Department(context: context)
+            department.title = "a needle to be found"
+            try context.save()
+            return department.objectID
+        }
+        try store.coordinator.remove(store.store)
+        try damage(store.url, Data("a needle to be found".utf8))
+
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: store.model)
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store.url)
+        let reader = NSManagedObjectContext(.privateQueue)
+        reader.persistentStoreCoordinator = coordinator
+        try reader.performAndWait {
+            #expect(throws: CocoaError.self) { try reader.existingObject(with: id) }
+            let request = NSFetchRequest<Department>(entityName: "Department")
+            request.returnsObjectsAsFaults = false
+            #expect(throws: CocoaError.self) { try reader.fetch(request) }
+            let department = try #require(reader.object(with: id) as? Department)
+            #expect(department.title == nil && !department.isDeleted)
+            department.budget = 1
+            #expect(throws: CocoaError.self) { try reader.save() }
+        }
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    /// Flips a bit wherever the bytes are in a store's log.
+    private func damage(_ url: URL, _ bytes: Data) throws {
+        var count = 0
+        for file in try FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil) {
+            guard file.pathExtension == "seg" else { continue }
+            var data = try Data(contentsOf: file)
+            while let range = data.range(of: bytes) {
+                data[range.lowerBound] ^= 1
+                count += 1
+            }
+            try data.write(to: file)
+        }
+        try #require(count > 0)
+    }
+
+    @Test(arguments: StoreKind.allCases) func linksAloneAreNotInTheHistory(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let employee = Employee(context: context)
+            employee.name = "Ann"
+            let project = insert("Project", context)
+            try context.save()
+            let token = store.coordinator.currentPersistentHistoryToken(fromStores: nil)
+            employee.mutableSetValue(forKey: "projects").add(project)
+            try context.save()
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+            #expect(transactions.flatMap { $0.changes ?? [] }.isEmpty)
+            let other = store.context()
+            other.performAndWait {
+                let projects = other.object(with: employee.objectID).mutableSetValue(forKey: "projects")
+                #expect(projects.count == 1)
+            }
+        }
+    }
+}

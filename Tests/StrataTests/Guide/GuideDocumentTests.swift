@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// The documents, held against the code: what docs/guide.md shows is compiled, links lead somewhere, and the tests
+/// that docs/deviations.md names exist.
+@Suite struct GuideDocumentTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// The code blocks of a document in one language, without indentation and empty lines.
+    private static func blocks(_ language: String, of document: String) -> [[String]] {
+        var blocks: [[String]] = []
+        var current: [String]?
+        for line in document.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("```") {
+                if let block = current {
+                    blocks.append(block)
+                    current = nil
+                } else {
+                    current = line == "```\(language)" ? [] : nil
+                }
+            } else if current != nil {
+                current?.append(String(line))
+            }
+        }
+        return blocks.map { lines($0.joined(separator: "\n")) }
+    }
+
+    private static func lines(_ text: String) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    private static func contains(_ code: [String], _ block: [String]) -> Bool {
+        guard let first = block.first else { return true }
+        return code.indices.contains { start in
+            code[start] == first && code[start...].starts(with: block)
+        }
+    }
+
+    @Test func theGuideShowsWhatIsCompiled() throws {
+        let code = try ["GuideLibrary", "GuideTests"].map {
+            Self.lines(try Self.text("Tests/StrataTests/Guide/\($0).swift"))
+        }
+        let blocks = Self.blocks("swift", of: try Self.text("docs/guide.md"))
+        #expect(blocks.count > 15)
+        // The manifest and the import are compiled by every example.
+        for block in blocks where block.first != "// Package.swift" && block != ["import CoreData"] {
+            #expect(code.contains { Self.contains($0, block) }, "not in the tests: \(block.joined(separator: "\n"))")
+        }
+    }
+
+    @Test(arguments: [
+        "README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/deviations.md", "docs/architecture.md",
+        "docs/testing.md", "docs/durability.md", "docs/fetching.md",
+    ])
+    func linksLeadSomewhere(_ path: String) throws {
+        let text = try Self.text(path)
+        let base = Self.root.appendingPathComponent(path).deletingLastPathComponent()
+        for match in text.matches(of: #/\]\((?<file>[^)#\s]*)(?:#(?<anchor>[^)\s]+))?\)/#) {
+            let file = String(match.output.file)
+            if file.hasPrefix("http") { continue }
+            let target = file.isEmpty ? Self.root.appendingPathComponent(path) : base.appendingPathComponent(file)
+            #expect(FileManager.default.fileExists(atPath: target.path), "\(path) links to \(file)")
+            if let anchor = match.output.anchor {
+                let headings = Self.anchors(try String(contentsOf: target, encoding: .utf8))
+                #expect(headings.contains(String(anchor)), "\(path) links to \(file)#\(anchor)")
+            }
+        }
+    }
+
+    /// The anchors of a document's headings, as GitHub makes them.
+    private static func anchors(_ text: String) -> [String] {
+        text.split(separator: "\n").filter { $0.hasPrefix("#") }.map { heading in
+            heading.drop { $0 == "#" || $0 == " " }.lowercased()
+                .filter { $0.isLetter || $0.isNumber || $0 == " " || $0 == "-" || $0 == "_" }
+                .replacingOccurrences(of: " ", with: "-")
+        }
+    }
+
+    @Test func everyDeviationCanBeReachedFromTheGuide() throws {
+        let guide = try Self.text("docs/guide.md")
+        for anchor in Self.anchors(try Self.text("docs/deviations.md")).dropFirst() {
+            #expect(guide.contains("(deviations.md#\(anchor))"), "the guide does not lead to \(anchor)")
+        }
+    }
+
+    /// Tests are named `Suite.test`, or `test` after one of the same suite.
+    @Test func testsNamedInTheDeviationsExist() throws {
+        var functions: [String: String] = [:]
+        let tests = Self.root.appendingPathComponent("Tests")
+        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
+        while let file = files?.nextObject() as? URL {
+            guard file.pathExtension == "swift", !file.path.contains("/.build/") else { continue }
+            let source = try String(contentsOf: file, encoding: .utf8)
+            for match in source.matches(of: #/(?:struct|class|enum|extension) (\w+)/#) {
+                functions[String(match.output.1), default: ""] += source
+            }
+        }
+        var count = 0
+        for row in try Self.text("docs/deviations.md").split(separator: "\n") where row.hasPrefix("| ") {
+            guard let cell = row.split(separator: "|").last(where: { !$0.allSatisfy(\.isWhitespace) }) else { continue }
+            var suite: String?
+            for match in cell.matches(of: #/`(?:(?<suite>[A-Z]\w+)\.?)?(?<test>[a-z]\w+)?`/#) {
+                if let name = match.output.suite { suite = String(name) }
+                guard let suite, suite.hasSuffix("Tests") else { continue }
+                guard let source = functions[suite] else {
+                    Issue.record("there is no \(suite)")
+                    continue
+                }
+                count += 1
+                if let test = match.output.test {
+                    #expect(source.contains("func \(test)("), "there is no \(suite).\(test)")
+                }
+            }
+        }
+        #expect(count > 50)
+    }
+}
