@@ -7,8 +7,8 @@ public import Foundation
 /// that was changed elsewhere comes in only if the merge tells of it as inserted or the object is in memory, and a
 /// change of an object that the predicate or the order only leads to by a key path goes unnoticed.
 ///
-/// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor anybody who iterates over ``changes``, the results stay as fetched. The
-/// controller belongs to its context's queue.
+/// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
+/// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.
 open class NSFetchedResultsController<ResultType>: NSObject {
     final let core: FetchedResultsCore
     /// The request. Changes of it count from the next ``performFetch()`` on.
