@@ -4,6 +4,10 @@ import StrataLog
 // Both ends of a relationship are one fact: every change below changes the two sides together.
 extension NSManagedObject {
     final func setToOne(_ relationship: RelationshipShape, to target: NSManagedObject?) {
+        if flags.contains(.scratch) {
+            checkTarget(target, relationship)
+            return writeReference(relationship, target)
+        }
         let old = toOneTarget(relationship)
         checkTarget(target, relationship)
         writeReference(relationship, target)
@@ -37,6 +41,11 @@ extension NSManagedObject {
     }
 
     final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        if flags.contains(.scratch) {
+            // Refused when the row is written; the other objects are left alone.
+            _ = state(relationship)
+            return
+        }
         checkTarget(object, relationship)
         if let inverse = relationship.inverse, !inverse.isToMany {
             if object.toOneTarget(inverse) === self { return }
@@ -68,6 +77,11 @@ extension NSManagedObject {
 
     /// Makes `objects` the members; the order counts for ordered relationships.
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
+        if flags.contains(.scratch) {
+            // Refused when the row is written; the other objects are left alone.
+            _ = state(relationship)
+            return
+        }
         let current = toManyMembers(relationship)
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         noteChange(.dirtyToMany)
