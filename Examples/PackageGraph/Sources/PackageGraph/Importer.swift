@@ -37,12 +37,12 @@ struct Importer {
             (maintainer.name, maintainer.email) = MaintainerField.split(field)
         }
         let packages = try insert(Package.self, index.packages) { package, record in
-            fill(package, record)
+            Self.fill(package, record)
             package.section = record.section.map { sections[$0] }
             package.maintainer = record.maintainer.map { maintainers[$0] }
         }
         try insertAll(Dependency.self, index.dependencies, .statusOnly) { dependency, record in
-            fill(dependency, record)
+            Self.fill(dependency, record)
             dependency.package = packages[record.owner]
             dependency.target = record.target.map { packages[$0] }
         }
@@ -50,7 +50,7 @@ struct Importer {
         return outcome
     }
 
-    private func fill(_ package: Package, _ record: PackageRecord) {
+    private static func fill(_ package: Package, _ record: PackageRecord) {
         package.name = record.name
         package.isVirtual = record.isVirtual
         package.installedSizeKiB = record.installedSizeKiB
@@ -66,7 +66,7 @@ struct Importer {
         package.fileName = record.fileName
     }
 
-    private func fill(_ dependency: Dependency, _ record: DependencyRecord) {
+    private static func fill(_ dependency: Dependency, _ record: DependencyRecord) {
         dependency.kind = record.kind
         dependency.group = Int32(record.group)
         dependency.alternative = Int16(record.alternative)
