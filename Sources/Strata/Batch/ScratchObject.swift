@@ -83,8 +83,13 @@ final class ScratchObject {
     func checkRelationships(_ registry: ObjectRegistry) throws {
         for relationship in references {
             guard let overlay = object.overlay, overlay.holdsValue(relationship.slot) else { continue }
-            let target = overlay.object(at: Int(shape.codes[relationship.slot].offset))
-            if target.registry === registry, target.storeIndex != 0, !target.flags.contains(.gone) { continue }
+            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
+            let isSaved = place.assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+                ._withUnsafeGuaranteedRef { target in
+                    target.registry === registry && target.storeIndex != 0 && !target.flags.contains(.gone)
+                }
+            if isSaved { continue }
             throw BatchSession.error(
                 "\(shape.name).\(relationship.name) was set in a batch insert's object to one that is not saved, or not of "
                     + "the context that executes the request.")

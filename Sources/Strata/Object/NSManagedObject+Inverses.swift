@@ -27,6 +27,14 @@ extension NSManagedObject {
     /// Sets a reference of an object that has none, to an object whose to-many relationship has been changed before:
     /// what an import does for nearly every object. Does nothing and returns false in all other cases.
     final func setNew(_ relationship: RelationshipShape, to target: NSManagedObject) -> Bool {
+        if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
+            relationship.destination.id == target.shapeID
+        {
+            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+            overlay.markChanged(relationship.slot, isNull: false)
+            return true
+        }
         guard flags.isSuperset(of: .writable), blockReference == nil, let overlay, let registry,
             !overlay.isPresent(relationship.slot), let inverse = relationship.inverse, inverse.isToMany,
             !inverse.isOrdered, target.registry === registry, relationship.destination.id == target.shapeID,
