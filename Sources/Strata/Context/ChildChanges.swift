@@ -48,7 +48,11 @@ extension NSManagedObjectContext {
     }
 
     private func takeInserted(_ change: ChildChange) {
-        guard registeredObject(change.object) == nil else { return }
+        if let object = registeredObject(change.object) {
+            // Its deletion, which has been taken before, was undone.
+            if object.isDeleted { revive(object) }
+            return
+        }
         let shape = change.object.shape
         let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
         object.ref = change.object.ref
@@ -56,6 +60,22 @@ extension NSManagedObjectContext {
         insertNew(object)
         object.flags.insert(.knownToChildren)
         if let store = change.store { assign(object, to: store) }
+    }
+
+    /// Takes a deletion back. The other ends of the object's relationships have let go of it, so it lets go of them, too,
+    /// until the child's values are taken.
+    private func revive(_ object: NSManagedObject) {
+        object.realize()
+        insert(object)
+        for relationship in object.shape.relationships {
+            if relationship.isToMany {
+                let state = object.loadedState(relationship)
+                object.noteChange(.dirtyToMany)
+                for member in Array(state.members) { state.remove(member, isOrdered: relationship.isOrdered) }
+            } else {
+                object.writeReference(relationship, nil)
+            }
+        }
     }
 
     private func takeValues(_ change: ChildChange) {
