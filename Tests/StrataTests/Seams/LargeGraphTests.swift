@@ -48,6 +48,8 @@ import Testing
             let manager = UndoManager()
             manager.groupsByEvent = false
             context.undoManager = manager
+            for probe in all { probe.count = 9 }
+            context.processPendingChanges()
             for probe in all { context.delete(probe) }
             context.processPendingChanges()
             isQuick("undoing") { context.undo() }

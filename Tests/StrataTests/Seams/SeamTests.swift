@@ -305,11 +305,13 @@ import Testing
             let known = other.performAndWait { other.object(with: doomed.objectID) }
             first.setValue("changed", forKey: "name")
             context.delete(doomed)
+            let new = item(context, ["code": "new"])
+            context.assign(new, to: stores[0])
             let double = item(context, ["code": "taken"])
             context.assign(double, to: stores[1])
             let error = saveError(context)
             #expect(error?.code == .persistentStoreIncompleteSave)
-            #expect(!first.hasChanges && doomed.managedObjectContext == nil && double.isInserted)
+            #expect(!first.hasChanges && !new.hasChanges && doomed.managedObjectContext == nil && double.isInserted)
             #expect(context.deletedObjects.isEmpty && context.registeredObject(for: doomed.objectID) == nil)
             other.performAndWait { #expect(known.managedObjectContext == nil) }
             double.setValue("free", forKey: "code")
