@@ -18,6 +18,8 @@ struct ChildChange {
     var toMany: [ToMany] = []
     /// The store that an inserted object was assigned to.
     var store: NSPersistentStore?
+    /// Whether the child was asked to detect conflicts for an object that it has not changed.
+    var isRequired = false
 
     /// Only what the to-one sides of relationships do not tell.
     struct ToMany {
@@ -41,6 +43,7 @@ extension NSManagedObjectContext {
         for change in changes where change.kind == .inserted { takeInserted(change) }
         for change in changes where change.row != nil { takeValues(change) }
         for change in changes where !change.toMany.isEmpty { takeMembers(change) }
+        for change in changes where change.isRequired { takeRequired(change) }
         for change in changes where change.kind == .deleted {
             if let object = object(change.object) { deleteObject(object) }
         }
@@ -86,6 +89,13 @@ extension NSManagedObjectContext {
         if object.isDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
         for slot in change.slots { object.takeValue(slot, from: row) }
+    }
+
+    private func takeRequired(_ change: ChildChange) {
+        let known = registeredObject(change.object)
+        guard let object = known ?? object(change.object) else { return }
+        detectConflicts(for: object)
+        if known == nil { rebase(object, on: change) }
     }
 
     /// The child's changes are based on an older row than the one that was just read for them, and nobody has told

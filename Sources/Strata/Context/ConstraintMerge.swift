@@ -173,6 +173,10 @@ struct ConstraintMerge {
                 }
             }
         }
+        // What children know as the inserted object is the other one from now on.
+        if other.storeIndex != 0, let handle = context.registry.handle(other.storeIndex) {
+            context.sharePermanentID(other.ref, of: object, handle)
+        }
         object.flags.insert([.deleted, .deletePropagated])
         context.list(object)
     }

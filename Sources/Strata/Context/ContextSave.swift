@@ -33,6 +33,7 @@ final class ContextSave {
     /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
     func recollect() throws {
         context.processPendingChanges()
+        context.updateDerivedAttributes(isFirst: false)
         context.reportedInserts = nil
         context.reportedDeletes = nil
         let all = context.classifiedChanges()

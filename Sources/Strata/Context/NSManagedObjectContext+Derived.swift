@@ -7,12 +7,15 @@ extension NSManagedObjectContext {
 
     /// Computes the derived attributes of everything that is saved and of what depends on it. Objects whose attributes
     /// get another value become part of the save.
-    final func updateDerivedAttributes() {
+    ///
+    /// - Parameter isFirst: false when validation or a merge policy has changed objects of a save after their derived
+    ///   attributes were computed; those that are the time of the save stay then.
+    final func updateDerivedAttributes(isFirst: Bool = true) {
         guard let shapes = modelShapes, shapes.hasDerivations else { return }
         let time = Date()
         var sources = changed.filter { $0.hasChanges }
         for object in sources where !object.isDeleted {
-            for derivation in object.shape.derivations where derivation.isTime {
+            for derivation in object.shape.derivations where derivation.isTime && isFirst {
                 object.setBoxedValue(time, slot: derivation.slot)
             }
             derive(object)

@@ -57,6 +57,7 @@ struct ObjectMerge {
     func overwrite(_ row: Row) {
         object.version = row.version
         object.flags.remove(.rowIsCommitted)
+        for state in object.toMany { state?.unload() }
         // All values that the store has now differ, perhaps, so all are changes for the history and for relationships.
         guard let overlay = object.overlay, object.flags.contains(.dirtySlots) else { return }
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
@@ -109,6 +110,7 @@ struct ObjectMerge {
         object.overlay?.clearValues(shape) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
+        for state in object.toMany { state?.unload() }
         showStore()
     }
 

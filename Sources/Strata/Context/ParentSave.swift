@@ -83,6 +83,12 @@ struct ParentSave {
             change.toMany = toMany(object)
             changes.append(change)
         }
+        for object in context.required where object.isWatched {
+            var change = ChildChange(kind: .updated, object: context.sharedRef(of: object))
+            change.version = object.version
+            change.isRequired = true
+            changes.append(change)
+        }
         for object in all.deleted {
             changes.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
         }

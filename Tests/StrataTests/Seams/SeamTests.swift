@@ -318,4 +318,50 @@ import Testing
             try context.save()
         }
     }
+
+    /// An inserted object that became one which both contexts know.
+    @Test func aChildsObjectThatIsAbsorbed() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let root = store.context()
+        root.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let child = ContextLine.child(of: root)
+        let known = try root.performAndWait {
+            let known = item(root, ["code": "a", "name": "old"])
+            try root.save()
+            return known
+        }
+        try child.performAndWait {
+            let object = item(child, ["code": "a", "name": "new"])
+            try child.save()
+            try root.performAndWait { try root.save() }
+            #expect(object.objectID == known.objectID)
+            object.setValue("newer", forKey: "name")
+            try child.save()
+            try root.performAndWait { try root.save() }
+        }
+        #expect(try stored("Item", store, sort: "code").map { $0.text("name") } == ["newer"])
+    }
+
+    @Test func aChildDetectsConflicts() throws {
+        let line = try ContextLine(.memory)
+        let (root, child) = (line.root, line.child)
+        let id = try root.performAndWait {
+            let employee = Employee(context: root)
+            try root.save()
+            return employee.objectID
+        }
+        root.performAndWait { root.reset() }
+        let other = line.store.context()
+        try child.performAndWait {
+            let employee = try #require(child.object(with: id) as? Employee)
+            child.detectConflicts(for: employee)
+            try other.performAndWait {
+                (other.object(with: id) as? Employee)?.age = 70
+                try other.save()
+            }
+            try child.save()
+            let error = root.performAndWait { saveError(root) }
+            #expect(error?.code.rawValue == NSManagedObjectMergeError)
+        }
+    }
 }
