@@ -27,7 +27,7 @@ final class ToManyState {
     /// The order, with those that have left since it was last asked for: of many that leave, each would have to be
     /// searched for.
     private var places: [NSManagedObject] = []
-    private var hasGaps = false
+    @exclusivity(unchecked) private var hasGaps = false
     /// Who has left, if it is only one.
     private var lastGap: NSManagedObject?
     /// Members the store does not know of yet, and members it still has.
