@@ -38,7 +38,7 @@ kills() {
 threads() {
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
-        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests'
+        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests|StrataTests\.(ManyContexts|Parent|Observation|Faulting|ContextTests|FetchAsync)'
 }
 
 for part in "${parts[@]}"; do

@@ -37,6 +37,10 @@ package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable 
         defer { pthread_mutex_unlock(lock) }
         return try body(&value.pointee)
     }
+
+    package borrowing func _unsafeLock() { pthread_mutex_lock(lock) }
+
+    package borrowing func _unsafeUnlock() { pthread_mutex_unlock(lock) }
 }
 
 typealias Mutex = SanitizedMutex

@@ -68,25 +68,7 @@ struct SlotValue {
     /// Sets the slot of the row that was begun. Null slots are left alone.
     func write(_ slot: Int, of info: SlotInfo, to writer: EntityWriter) throws {
         guard let value else { return }
-        switch value {
-        case let value as Bool where info.kind == .bool: writer.set(slot, value)
-        case let value as Int16 where info.kind == .int16: writer.set(slot, value)
-        case let value as Int32 where info.kind == .int32: writer.set(slot, value)
-        case let value as Int64 where info.kind == .int64: writer.set(slot, value)
-        case let value as Float where info.kind == .float: writer.set(slot, value)
-        case let value as Double where info.kind == .double: writer.set(slot, value)
-        case let value as Date where info.kind == .date: writer.set(slot, value.timeIntervalSinceReferenceDate)
-        case let value as UUID where info.kind == .uuid: writer.set(slot, uuid: value.words)
-        case let value as String where info.kind == .string: writer.set(slot, value)
-        case let value as URL where info.kind == .uri: writer.set(slot, value.absoluteString)
-        case let value as ObjectRef: writer.set(slot, value)
-        case let value as Decimal where info.kind == .decimal:
-            DecimalCoding.encode(value).withUnsafeBytes { writer.set(slot, bytes: $0) }
-        case let value as Data where info.kind == .data: value.withUnsafeBytes { writer.set(slot, bytes: $0) }
-        default:
-            guard info.kind == .transformable, let attribute = info.attribute else { return }
-            try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
-        }
+        if let ref = value as? ObjectRef { writer.set(slot, ref) } else { try writer.set(slot, converted: value, info) }
     }
 }
 

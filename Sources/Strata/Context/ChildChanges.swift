@@ -18,6 +18,8 @@ struct ChildChange {
     var toMany: [ToMany] = []
     /// The store that an inserted object was assigned to.
     var store: NSPersistentStore?
+    /// Whether the child was asked to detect conflicts for an object that it has not changed.
+    var isRequired = false
 
     /// Only what the to-one sides of relationships do not tell.
     struct ToMany {
@@ -41,6 +43,7 @@ extension NSManagedObjectContext {
         for change in changes where change.kind == .inserted { takeInserted(change) }
         for change in changes where change.row != nil { takeValues(change) }
         for change in changes where !change.toMany.isEmpty { takeMembers(change) }
+        for change in changes where change.isRequired { takeRequired(change) }
         for change in changes where change.kind == .deleted {
             if let object = object(change.object) { deleteObject(object) }
         }
@@ -48,7 +51,11 @@ extension NSManagedObjectContext {
     }
 
     private func takeInserted(_ change: ChildChange) {
-        guard registeredObject(change.object) == nil else { return }
+        if let object = registeredObject(change.object) {
+            // Its deletion, which has been taken before, was undone.
+            if object.isDeleted { revive(object) }
+            return
+        }
         let shape = change.object.shape
         let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
         object.ref = change.object.ref
@@ -56,6 +63,22 @@ extension NSManagedObjectContext {
         insertNew(object)
         object.flags.insert(.knownToChildren)
         if let store = change.store { assign(object, to: store) }
+    }
+
+    /// Takes a deletion back. The other ends of the object's relationships have let go of it, so it lets go of them, too,
+    /// until the child's values are taken.
+    private func revive(_ object: NSManagedObject) {
+        object.realize()
+        insert(object)
+        for relationship in object.shape.relationships {
+            if relationship.isToMany {
+                let state = object.loadedState(relationship)
+                object.noteChange(.dirtyToMany)
+                for member in Array(state.members) { state.remove(member, isOrdered: relationship.isOrdered) }
+            } else {
+                object.writeReference(relationship, nil)
+            }
+        }
     }
 
     private func takeValues(_ change: ChildChange) {
@@ -66,6 +89,13 @@ extension NSManagedObjectContext {
         if object.isDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
         for slot in change.slots { object.takeValue(slot, from: row) }
+    }
+
+    private func takeRequired(_ change: ChildChange) {
+        let known = registeredObject(change.object)
+        guard let object = known ?? object(change.object) else { return }
+        detectConflicts(for: object)
+        if known == nil { rebase(object, on: change) }
     }
 
     /// The child's changes are based on an older row than the one that was just read for them, and nobody has told

@@ -20,6 +20,7 @@ struct ConflictResolver {
         let constraints = try constraintConflicts(error.uniqueConflicts, snapshot)
         // What is left are hidden links, which have no object: trying again reads their newest rows.
         if merges.isEmpty, constraints.isEmpty { return }
+        defer { context.forgetDropped() }
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
         let versions = merges.map(\.sourceObject.version)
         try policy.resolve(mergeConflicts: merges + constraints)

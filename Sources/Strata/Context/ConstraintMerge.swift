@@ -91,12 +91,17 @@ struct ConstraintMerge {
 
     /// The inserted object becomes the stored one, whose own object nobody has seen.
     private func takeOver(_ object: NSManagedObject, from stored: NSManagedObject, _ row: Row) throws {
-        guard let registry = object.registry else { return }
+        guard let registry = object.registry, let context = registry.context,
+            let handle = registry.handle(stored.storeIndex)
+        else { return }
+        if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         registry.forget(stored)
         stored.registry = nil
         stored.flags.insert(.gone)
         if type == .overwriteMergePolicyType { makeComplete(object) }
-        registry.adopt(object, row.ref, stored.storeIndex)
+        // Children go on with the object under its new name.
+        context.sharePermanentID(row.ref, of: object, handle)
+        registry.move(object, to: row.ref, stored.storeIndex)
         object.flags.subtract([.inserted, .defaultsBelow])
         object.flags.insert(.updated)
         if object.overlay != nil { object.flags.insert(.dirtySlots) }
@@ -111,7 +116,7 @@ struct ConstraintMerge {
             try forgetStored(state, object.shape.relationships[index], of: object)
             state.unload()
         }
-        object.registry?.context?.list(object)
+        context.list(object)
         if !objectWins { ObjectMerge(object).rollBack(row) }
     }
 
@@ -167,6 +172,10 @@ struct ConstraintMerge {
                     other.setToOne(target, to: member)
                 }
             }
+        }
+        // What children know as the inserted object is the other one from now on.
+        if other.storeIndex != 0, let handle = context.registry.handle(other.storeIndex) {
+            context.sharePermanentID(other.ref, of: object, handle)
         }
         object.flags.insert([.deleted, .deletePropagated])
         context.list(object)

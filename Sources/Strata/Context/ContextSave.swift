@@ -20,7 +20,7 @@ final class ContextSave {
 
     /// Sorts the changed objects by store and reserves keys for the new ones.
     func prepare() throws {
-        let all = classify()
+        let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
         if let handle = coordinator.onlyHandle {
             part(registry.storeIndex(of: handle)).changes = all
@@ -33,9 +33,10 @@ final class ContextSave {
     /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
     func recollect() throws {
         context.processPendingChanges()
+        context.updateDerivedAttributes(isFirst: false)
         context.reportedInserts = nil
         context.reportedDeletes = nil
-        let all = classify()
+        let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
         for part in parts where !part.isWritten { part.changes = ObjectChanges() }
         try distribute(all)
@@ -52,22 +53,6 @@ final class ContextSave {
         for object in all.inserted { add(object, try storeIndex(for: object), \.inserted) }
         for object in all.updated { add(object, object.storeIndex, \.updated) }
         for object in all.deleted { add(object, object.storeIndex, \.deleted) }
-    }
-
-    /// The changed objects by what is to be done about them.
-    private func classify() -> ObjectChanges {
-        var all = ObjectChanges()
-        all.inserted.reserveCapacity(context.changed.count)
-        context.changed.forEachUnretained { object in
-            if object.isDeleted {
-                if !object.flags.contains(.inserted) { all.deleted.append(object) }
-            } else if object.isInserted {
-                all.inserted.append(object)
-            } else if object.isUpdated {
-                all.updated.append(object)
-            }
-        }
-        return all
     }
 
     private func part(_ storeIndex: UInt16) -> StoreSave {
@@ -184,16 +169,7 @@ final class ContextSave {
             }
             next += 1
         }
-        for part in parts {
-            part.finish()
-            if let receipt = part.receipt { context.noteSaved(receipt.sequence, part.handle) }
-        }
-        var all = parts.first?.changes ?? ObjectChanges()
-        for part in parts.dropFirst() {
-            all.inserted += part.changes.inserted
-            all.updated += part.changes.updated
-            all.deleted += part.changes.deleted
-        }
+        var all = finish(parts)
         // Every inserted object has been reported; if that was in one notification and as many are left, they are the
         // same.
         if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
@@ -203,24 +179,14 @@ final class ContextSave {
         context.changed = []
         context.assignments = [:]
         context.required = []
-        leftovers.forEachUnretained { settle($0) }
+        leftovers.forEachUnretained { _ = context.settle($0) }
         // The changes that the merge policy made are part of the save, not of a new event.
-        context.event.forEachUnretained { object in
-            object.flags.remove(.inEvent)
-            object.endEvent()
-        }
-        context.event = []
-        context.undoRecorder?.forgetEvent()
-        leftovers.forEachUnretained { object in
-            guard object.flags.contains(.saved) else { return }
-            object.flags.remove(.saved)
-            object.didSave()
-            if object.isDeleted { leave(object) }
-        }
+        context.dropEvent()
+        context.callDidSave(leftovers)
         context.advanceGeneration()
         all.post(
             .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
-        postObjectIDs(all, insertedIDs: ids?.set(of: all.inserted))
+        all.postSavedIDs(from: context, insertedIDs: ids?.set(of: all.inserted))
         context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
     }
@@ -231,14 +197,13 @@ final class ContextSave {
     private func keepWhatIsWritten(_ error: any Error, failed: StoreSave) -> any Error {
         let written = parts.filter { $0.isWritten && !$0.changes.isEmpty }
         if written.isEmpty { return error }
-        for part in written {
-            part.finish()
-            for objects in [part.changes.inserted, part.changes.updated, part.changes.deleted] {
-                objects.forEachUnretained { settle($0) }
-            }
-        }
+        let saved = finish(written)
+        let objects = saved.inserted + saved.updated + saved.deleted
+        objects.forEachUnretained { _ = context.settle($0) }
         context.forgetReports()
         context.changed.removeAll { !$0.flags.contains(.listed) }
+        context.callDidSave(objects)
+        coordinator.didSave(written, saved, from: context)
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
             NSAffectedObjectsErrorKey: Array(context.changed), NSUnderlyingErrorKey: error as NSError,
@@ -247,30 +212,19 @@ final class ContextSave {
         return CocoaError(.persistentStoreIncompleteSave, userInfo: info)
     }
 
-    /// Takes an object out of the state of change.
-    private func settle(_ object: NSManagedObject) {
-        let wasDeleted = object.isDeleted
-        let wasInserted = object.flags.contains(.inserted)
-        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
-        object.flags.subtract([
-            .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
-        ])
-        if wasDeleted {
-            object.flags.insert(.gone)
-            // didSave still sees that the object is deleted.
-            if wasInserted { leave(object) }
-            return
+    /// Brings the objects in line with what the parts have written, and gives all parts' changes.
+    private func finish(_ parts: [StoreSave]) -> ObjectChanges {
+        for part in parts {
+            part.finish()
+            if let receipt = part.receipt { context.noteSaved(receipt.sequence, part.handle) }
         }
-        object.overlay?.clearDirty(object.shape)
-        if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
-    }
-
-    /// Takes a deleted object out of the context.
-    private func leave(_ object: NSManagedObject) {
-        object.flags.remove(.deleted)
-        registry.forget(object)
-        object.registry = nil
-        object.toMany = []
+        var all = parts.first?.changes ?? ObjectChanges()
+        for part in parts.dropFirst() {
+            all.inserted += part.changes.inserted
+            all.updated += part.changes.updated
+            all.deleted += part.changes.deleted
+        }
+        return all
     }
 
     /// Lets go of objects that were changed when nothing of that is left to be saved.
@@ -278,27 +232,7 @@ final class ContextSave {
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
-        leftovers.forEachUnretained { settle($0) }
-    }
-
-    private func postObjectIDs(_ all: ObjectChanges, insertedIDs: Set<NSManagedObjectID>?) {
-        // Deleted objects have left the context; their IDs were made before.
-        var info: [AnyHashable: Any] = [:]
-        if !all.inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? ObjectIDs.set(all.inserted) }
-        if !all.updated.isEmpty { info[NSUpdatedObjectIDsKey] = ObjectIDs.set(all.updated) }
-        if !all.deleted.isEmpty { info[NSDeletedObjectIDsKey] = ObjectIDs.set(all.deleted) }
-        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
-        // Thousands of IDs that nobody has kept are freed elsewhere.
-        if let insertedIDs { DispatchQueue.global().async { withExtendedLifetime(insertedIDs) {} } }
-    }
-}
-
-/// The objects' IDs as a set.
-private enum ObjectIDs {
-    static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        // Half empty, since a collision costs as much as an insertion.
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
-        objects.forEachUnretained { set.insert($0.objectID) }
-        return set
+        context.forgetReports()
+        leftovers.forEachUnretained { _ = context.settle($0) }
     }
 }

@@ -33,6 +33,7 @@ struct DerivedRebase {
                 continue
             }
             try row.block.verify()
+            if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
             object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }

@@ -149,8 +149,7 @@ extension NSManagedObjectContext {
                 .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
             ])
             if flags.contains(.inserted) {
-                registry.forget(object)
-                object.registry = nil
+                detach(object)
                 if flags.contains(.insertReported), !flags.contains(.deleted) { changes.deleted.append(object) }
             } else {
                 object.turnIntoFault(keepingChanges: false)
@@ -197,8 +196,7 @@ extension NSManagedObjectContext {
             ])
             registry.forget(object)
             if object.storeIndex != 0 { object.turnIntoFault(keepingChanges: false) }
-            object.toMany = []
-            object.registry = nil
+            detach(object)
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,

@@ -10,12 +10,12 @@ extension NSManagedObjectContext {
     public final func detectConflicts(for object: NSManagedObject) {
         guard object.registry === registry, object.storeIndex != 0 else { return }
         object.realize()
-        if !isRequired(object) { required.append(object) }
+        required.insert(object)
     }
 
     /// Whether ``detectConflicts(for:)`` has been called for the object.
     final func isRequired(_ object: NSManagedObject) -> Bool {
-        !required.isEmpty && required.contains { $0 === object }
+        !required.isEmpty && required.contains(object)
     }
 
     /// Reports objects that left the context because a conflict showed that their rows are gone.

@@ -1,34 +1,37 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// How often one object's derived attributes are computed anew in one save: those that are derived from each other
-    /// in a circle must come to an end.
+    /// How often derived attributes are computed anew in one save because of other ones: those that are derived from
+    /// each other in a circle must come to an end.
     private static let maximumDerivationRounds = 16
 
     /// Computes the derived attributes of everything that is saved and of what depends on it. Objects whose attributes
     /// get another value become part of the save.
-    final func updateDerivedAttributes() {
+    ///
+    /// - Parameter isFirst: false when validation or a merge policy has changed objects of a save after their derived
+    ///   attributes were computed; those that are the time of the save stay then.
+    final func updateDerivedAttributes(isFirst: Bool = true) {
         guard let shapes = modelShapes, shapes.hasDerivations else { return }
         let time = Date()
-        var queue = changed.filter { $0.hasChanges }
-        var rounds: [ObjectIdentifier: Int] = [:]
-        var index = 0
-        for object in queue where !object.isDeleted {
-            for derivation in object.shape.derivations where derivation.isTime {
+        var sources = changed.filter { $0.hasChanges }
+        for object in sources where !object.isDeleted {
+            for derivation in object.shape.derivations where derivation.isTime && isFirst {
                 object.setBoxedValue(time, slot: derivation.slot)
             }
+            derive(object)
         }
-        while index < queue.count {
-            let object = queue[index]
-            index += 1
-            if rounds[ObjectIdentifier(object), default: 0] >= Self.maximumDerivationRounds { continue }
-            rounds[ObjectIdentifier(object), default: 0] += 1
-            if !object.isDeleted { derive(object) }
-            for dependency in shapes.dependencies where dependency.isTouched(by: object) {
-                for owner in dependency.owners(of: object) where derive(owner) {
-                    queue.append(owner)
+        // All sources come before what is derived from them, so that an owner of many is looked at once.
+        for _ in 0..<Self.maximumDerivationRounds where !sources.isEmpty {
+            var owners: ContiguousArray<NSManagedObject> = []
+            var seen: Set<ObjectIdentifier> = []
+            for object in sources {
+                for dependency in shapes.dependencies where dependency.isTouched(by: object) {
+                    for owner in dependency.owners(of: object) where seen.insert(ObjectIdentifier(owner)).inserted {
+                        owners.append(owner)
+                    }
                 }
             }
+            sources = owners.filter { derive($0) }
         }
     }
 

@@ -77,6 +77,7 @@ extension NSManagedObjectContext {
             drop(object)
             deleted.append(object)
         }
+        forgetDropped()
         var changes = ObjectChanges()
         changes.inserted = inserted
         changes.deleted = deleted
@@ -100,11 +101,12 @@ extension NSManagedObjectContext {
         return coordinator?.handle(identity) != nil
     }
 
-    /// The object's row has been deleted elsewhere.
+    /// The object's row has been deleted elsewhere. ``forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
-        changed.removeAll { $0 === object }
-        event.removeAll { $0 === object }
+        if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
+        ObjectMerge(object).cutReferences()
         refreshed.remove(object)
+        undoRecorder?.forgetEvent(of: object)
         for relationship in object.shape.relationships {
             guard let inverse = relationship.inverse, inverse.isToMany, !relationship.isToMany,
                 let overlay = object.overlay, overlay.isPresent(relationship.slot), !overlay.isNull(relationship.slot)
@@ -116,7 +118,21 @@ extension NSManagedObjectContext {
         object.flags.insert([.gone, .realized])
         // Without a registry an object does not know its store any more.
         _ = object.objectID
+        detach(object)
+    }
+
+    /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.
+    final func forgetDropped() {
+        changed.removeAll { !$0.flags.contains(.listed) }
+        event.removeAll { !$0.flags.contains(.inEvent) }
+    }
+
+    /// Takes an object out of the context. What it refers to goes, since objects that refer to each other and belong to
+    /// no context would never be freed.
+    final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
+        object.overlay?.clearReferences(object.shape)
+        object.toMany = []
     }
 }

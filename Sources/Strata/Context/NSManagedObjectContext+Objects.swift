@@ -70,9 +70,13 @@ extension NSManagedObjectContext {
     }
 
     /// The object for a reference into a store: the one in memory or a new fault. Nil if the store has no such entity.
-    final func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
+    ///
+    /// - Parameter owner: the object that refers to it.
+    final func object(_ ref: ObjectRef, _ storeIndex: UInt16, of owner: NSManagedObject? = nil) -> NSManagedObject? {
         if let object = registry.object(ref, storeIndex) { return object }
-        if ref.entity == 0 || storeIndex == ObjectRegistry.unsavedIndex { return unusualTarget(ref) }
+        if ref.entity == 0 || storeIndex == ObjectRegistry.unsavedIndex || storeIndex == 0 {
+            return unusualTarget(ref, of: owner)
+        }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
         return object

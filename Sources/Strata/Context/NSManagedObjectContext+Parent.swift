@@ -98,15 +98,14 @@ extension NSManagedObjectContext {
 
     /// The object that a reference in a row of `object` names.
     final func target(_ ref: ObjectRef, of object: NSManagedObject) -> NSManagedObject? {
-        object.storeIndex == 0 ? unusualTarget(ref) : self.object(ref, object.storeIndex)
+        self.object(ref, object.storeIndex, of: object)
     }
 
     /// The target of a reference in a row that the usual way did not find: it is temporary, or the row's own object
     /// is, so that the row does not say which store counts.
-    final func unusualTarget(_ ref: ObjectRef) -> NSManagedObject? {
+    final func unusualTarget(_ ref: ObjectRef, of owner: NSManagedObject?) -> NSManagedObject? {
         if ref.entity != 0 {
-            let handles = coordinator?.persistentStores.compactMap(\.handle) ?? []
-            guard let handle = handles.first(where: { $0.map.shape(ref.entity) != nil }) else { return nil }
+            guard let handle = handle(holding: ref, of: owner) else { return nil }
             return object(ref, registry.storeIndex(of: handle))
         }
         if let object = registry.object(ref, 0) ?? registry.object(ref, ObjectRegistry.unsavedIndex) { return object }
@@ -114,8 +113,32 @@ extension NSManagedObjectContext {
             return object(entry.ref, registry.storeIndex(of: entry.handle))
         }
         guard let link else { return nil }
-        let shape = try? withParent(link) { parent in parent.unusualTarget(ref)?.shape }
+        let shape = try? withParent(link) { parent in parent.unusualTarget(ref, of: nil)?.shape }
         return shape.flatMap { $0 }.flatMap { object(SharedRef(ref, nil, $0)) }
+    }
+
+    /// The store that a reference of an object without permanent ID leads to: objects refer only to those of their own
+    /// store, so it is the one that the object is going to.
+    private final func handle(holding ref: ObjectRef, of owner: NSManagedObject?) -> StoreHandle? {
+        let handles = (coordinator?.persistentStores.compactMap(\.handle) ?? []).filter {
+            $0.map.shape(ref.entity) != nil
+        }
+        if handles.count > 1, let owner, let handle = destination(of: sharedRef(of: owner)),
+            handles.contains(where: { $0 === handle })
+        {
+            return handle
+        }
+        return handles.first
+    }
+
+    /// The store that an object without permanent ID is going to: the one it was assigned to, here or further up, or
+    /// the first one that takes its entity.
+    private final func destination(of shared: SharedRef) -> StoreHandle? {
+        if let object = registeredObject(shared), let store = assignments[ObjectIdentifier(object)] {
+            return store.handle
+        }
+        if let link { return (try? withParent(link) { $0.destination(of: shared) }) ?? nil }
+        return coordinator?.handle(holding: shared.shape)
     }
 
     // MARK: Permanent IDs
@@ -139,6 +162,14 @@ extension NSManagedObjectContext {
             new.append((object.ref, PermanentIDs.Entry(ref: ref, handle: handle)))
         }
         ids.add(new)
+    }
+
+    /// As ``sharePermanentIDs(_:_:)``, of an object that gets another reference than the one reserved for it.
+    final func sharePermanentID(_ ref: ObjectRef, of object: NSManagedObject, _ handle: StoreHandle) {
+        guard object.storeIndex == 0, object.flags.contains(.knownToChildren),
+            let ids = link?.permanentIDs ?? children.permanentIDs
+        else { return }
+        ids.add([(object.ref, PermanentIDs.Entry(ref: ref, handle: handle))])
     }
 
     /// Has the parent's side give permanent IDs to what only it knows.

@@ -86,6 +86,7 @@ extension NSManagedObjectContext {
             if event.isEmpty { return }
             objects = event
             processPendingChanges()
+            updateDerivedAttributes(isFirst: false)
         }
         throw CocoaError(
             .persistentStoreSave,

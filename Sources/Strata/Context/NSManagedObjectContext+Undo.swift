@@ -83,7 +83,9 @@ extension NSManagedObject {
         for (slot, value) in change.values {
             let index = shape.slots[slot].relationshipIndex
             if index >= 0 {
-                writeReference(shape.relationships[index], value as? NSManagedObject)
+                let target = value as? NSManagedObject
+                // Another context may have deleted it.
+                writeReference(shape.relationships[index], target?.flags.contains(.gone) == true ? nil : target)
             } else {
                 setBoxedValue(value, slot: slot)
             }
@@ -94,7 +96,9 @@ extension NSManagedObject {
             noteChange(.dirtyToMany)
             if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
             for member in undo.came { state.remove(member, isOrdered: relationship.isOrdered) }
-            for member in undo.left { state.insert(member, isOrdered: relationship.isOrdered) }
+            for member in undo.left where !member.flags.contains(.gone) {
+                state.insert(member, isOrdered: relationship.isOrdered)
+            }
             guard relationship.isOrdered, let order = undo.order else { continue }
             let wanted = Set(order)
             state.setOrder(order.filter(state.members.contains) + state.order.filter { !wanted.contains($0) })

@@ -99,7 +99,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
     /// Objects that ``detectConflicts(for:)`` was called for.
-    final var required: [NSManagedObject] = []
+    final var required: Set<NSManagedObject> = []
     /// Objects whose rows turned out to be gone in the save that runs.
     final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 /// Objects by what happened to them, for notifications.
@@ -34,15 +35,20 @@ struct ObjectChanges {
 
     /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
     /// IDs must have been made before.
-    func postSavedIDs(from context: NSManagedObjectContext) {
+    ///
+    /// - Parameter insertedIDs: those of the inserted objects, if somebody has made them already.
+    func postSavedIDs(from context: NSManagedObjectContext, insertedIDs: Set<NSManagedObjectID>? = nil) {
         var info: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = Self.ids(inserted) }
+        if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? Self.ids(inserted) }
         if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = Self.ids(updated) }
         if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = Self.ids(deleted) }
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+        // Thousands of IDs that nobody has kept are freed elsewhere.
+        if let insertedIDs { DispatchQueue.global().async { withExtendedLifetime(insertedIDs) {} } }
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        // Half empty, since a collision costs as much as an insertion.
         var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
         objects.forEachUnretained { set.insert($0.objectID) }
         return set

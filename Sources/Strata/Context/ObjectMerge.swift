@@ -57,6 +57,7 @@ struct ObjectMerge {
     func overwrite(_ row: Row) {
         object.version = row.version
         object.flags.remove(.rowIsCommitted)
+        for state in object.toMany { state?.unload() }
         // All values that the store has now differ, perhaps, so all are changes for the history and for relationships.
         guard let overlay = object.overlay, object.flags.contains(.dirtySlots) else { return }
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
@@ -94,6 +95,7 @@ struct ObjectMerge {
     /// The object takes all values from the newest row, except the changes that `keeps` wants (slot, the value before
     /// either changed it, the store's).
     func rebase(_ row: Row, keeps: (Int, AnyHashable?, AnyHashable?) -> Bool) {
+        if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         let comparison = ColumnComparison(object)
         let base = object.committedRow()
         for slot in 0..<shape.persistentSlotCount {
@@ -108,6 +110,7 @@ struct ObjectMerge {
         object.overlay?.clearValues(shape) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
+        for state in object.toMany { state?.unload() }
         showStore()
     }
 
@@ -120,14 +123,26 @@ struct ObjectMerge {
     /// The row has been deleted: the object leaves the context as deleted.
     func rowIsGone() {
         guard let context = object.registry?.context else { return }
+        context.drop(object)
+        context.droppedBySave.append(object)
+    }
+
+    /// The row has been deleted: what refers to the object anew must not do so any more, and what the object itself
+    /// refers to anew has to be as if it had never done so.
+    func cutReferences() {
         for (relationship, state) in zip(shape.relationships, object.toMany) {
             guard let state, let inverse = relationship.inverse, !inverse.isToMany else { continue }
             for other in state.added.objects where !other.isDeleted { other.writeReference(inverse, nil) }
         }
+        for relationship in shape.relationships where !relationship.isToMany {
+            guard let inverse = relationship.inverse, !inverse.isToMany, let overlay = object.overlay,
+                overlay.isDirty(relationship.slot), let other = object.toOneTarget(relationship), !other.isDeleted,
+                other.toOneTarget(inverse) === object
+            else { continue }
+            other.writeReference(inverse, nil)
+        }
         _ = undoReferences(nil)
         giveUp()
-        context.drop(object)
-        context.droppedBySave.append(object)
     }
 
     private func giveUp() {
@@ -141,8 +156,8 @@ struct ObjectMerge {
 
     // MARK: The other ends of relationships
 
-    /// Takes the object's changes of relationships back on their other sides, in favour of the row. Returns the states of relationships that
-    /// are facts of other objects' rows and stay as they are.
+    /// Takes the object's changes of relationships back on their other sides, in favour of the row. Returns the states
+    /// of relationships that are facts of other objects' rows and stay as they are.
     private func undoReferences(_ row: Row?) -> ContiguousArray<ToManyState?> {
         for relationship in shape.relationships where !relationship.isToMany {
             if row != nil || object.overlay?.isDirty(relationship.slot) == true {
@@ -225,10 +240,10 @@ extension ToManyState {
         removed.remove(object)
         guard isLoaded else { return }
         if isMember {
+            closeGaps()
             if members.insert(object).inserted, !order.isEmpty || isOrderChanged { order.append(object) }
-        } else {
-            members.remove(object)
-            order.removeAll { $0 === object }
+        } else if members.remove(object) != nil {
+            leaveGap(object)
         }
         // Without changes the members are read again when they are wanted.
         if !isChanged { unload() }

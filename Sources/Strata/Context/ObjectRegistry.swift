@@ -145,18 +145,6 @@ final class ObjectRegistry: @unchecked Sendable {
         return result
     }
 
-    /// Makes a temporary object the one of a reference into a store, which no other one may be.
-    func adopt(_ object: NSManagedObject, _ ref: ObjectRef, _ storeIndex: UInt16) {
-        let pointer = Unmanaged.passUnretained(object).toOpaque()
-        locked { tables in
-            tables.temporary.remove(object.ref, pointer)
-            object.ref = ref
-            object.storeIndex = storeIndex
-            object.cachedID = nil
-            tables.with(storeIndex) { $0.set(ref, pointer) }
-        }
-    }
-
     /// A new fault for a reference that is not in the table. Nil if the store has no such entity.
     func newFault(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         guard storeIndex != 0, storeIndex != Self.unsavedIndex,

@@ -8,20 +8,12 @@ import StrataLog
 struct ParentSave {
     private let context: NSManagedObjectContext
     private let link: ParentLink
-    private var all = ObjectChanges()
+    private let all: ObjectChanges
 
     init(_ context: NSManagedObjectContext, _ link: ParentLink) {
         self.context = context
         self.link = link
-        context.changed.forEachUnretained { object in
-            if object.isDeleted {
-                if !object.flags.contains(.inserted) { all.deleted.append(object) }
-            } else if object.isInserted {
-                all.inserted.append(object)
-            } else if object.isUpdated {
-                all.updated.append(object)
-            }
-        }
+        all = context.classifiedChanges()
     }
 
     /// Gives the changes to the parent, and then tells the objects and everybody who listens.
@@ -91,6 +83,12 @@ struct ParentSave {
             change.toMany = toMany(object)
             changes.append(change)
         }
+        for object in context.required where object.isWatched {
+            var change = ChildChange(kind: .updated, object: context.sharedRef(of: object))
+            change.version = object.version
+            change.isRequired = true
+            changes.append(change)
+        }
         for object in all.deleted {
             changes.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
         }
@@ -126,59 +124,26 @@ struct ParentSave {
         let leftovers = context.changed
         context.changed = []
         context.assignments = [:]
-        context.reportedInserts = nil
-        context.insertReports = 0
-        leftovers.forEachUnretained { settle($0, packed[ObjectIdentifier($0)]) }
         context.required = []
-        context.event.forEachUnretained { object in
-            object.flags.remove(.inEvent)
-            object.endEvent()
-        }
-        context.event = []
-        context.undoRecorder?.forgetEvent()
+        context.forgetReports()
         leftovers.forEachUnretained { object in
-            guard object.flags.contains(.saved) else { return }
-            object.flags.remove(.saved)
-            object.didSave()
-            if object.isDeleted { leave(object) }
+            if context.settle(object), let row = packed[ObjectIdentifier(object)] { take(row, object) }
         }
+        context.dropEvent()
+        context.callDidSave(leftovers)
         var all = all
         all.post(.NSManagedObjectContextDidSave, from: context)
         all.postSavedIDs(from: context)
         context.tellChildren(all)
     }
 
-    /// Takes an object out of the state of change; what it was changed to is what the parent has now.
-    private func settle(_ object: NSManagedObject, _ row: Row?) {
-        let wasDeleted = object.isDeleted
-        let wasInserted = object.flags.contains(.inserted)
-        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
-        object.flags.subtract([
-            .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
-        ])
-        if wasDeleted {
-            object.flags.insert(.gone)
-            // didSave still sees that the object is deleted.
-            if wasInserted { leave(object) }
-            return
-        }
-        if let row {
-            let version = object.version
-            object.overlay?.dropAttributes(object.shape)
-            object.attach(row.block, row: row.index, location: version.location)
-            object.version = version
-            object.flags.remove(.defaultsBelow)
-        }
-        object.overlay?.clearDirty(object.shape)
-        for state in object.toMany { state?.didSave() }
-    }
-
-    /// Takes a deleted object out of the context.
-    private func leave(_ object: NSManagedObject) {
-        object.flags.remove(.deleted)
-        context.registry.forget(object)
-        object.registry = nil
-        object.toMany = []
+    /// What the object was changed to is what the parent has now.
+    private func take(_ row: Row, _ object: NSManagedObject) {
+        let version = object.version
+        object.overlay?.dropAttributes(object.shape)
+        object.attach(row.block, row: row.index, location: version.location)
+        object.version = version
+        object.flags.remove(.defaultsBelow)
     }
 }
 

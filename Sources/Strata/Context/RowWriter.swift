@@ -130,24 +130,7 @@ final class RowWriter {
 
     private func writeDefault(_ info: SlotInfo, _ slot: Int, _ shape: EntityShape, _ writer: EntityWriter) throws {
         guard let value = ValueConversion.convert(info.defaultValue, for: info, entity: shape) else { return }
-        switch value {
-        case let value as Bool where info.kind == .bool: writer.set(slot, value)
-        case let value as Int16 where info.kind == .int16: writer.set(slot, value)
-        case let value as Int32 where info.kind == .int32: writer.set(slot, value)
-        case let value as Int64 where info.kind == .int64: writer.set(slot, value)
-        case let value as Float where info.kind == .float: writer.set(slot, value)
-        case let value as Double where info.kind == .double: writer.set(slot, value)
-        case let value as Date where info.kind == .date: writer.set(slot, value.timeIntervalSinceReferenceDate)
-        case let value as UUID where info.kind == .uuid: writer.set(slot, uuid: value.words)
-        case let value as String where info.kind == .string: writer.set(slot, value)
-        case let value as URL where info.kind == .uri: writer.set(slot, value.absoluteString)
-        case let value as Decimal where info.kind == .decimal:
-            DecimalCoding.encode(value).withUnsafeBytes { writer.set(slot, bytes: $0) }
-        case let value as Data where info.kind == .data: value.withUnsafeBytes { writer.set(slot, bytes: $0) }
-        default:
-            guard info.kind == .transformable, let attribute = info.attribute else { return }
-            try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
-        }
+        try writer.set(slot, converted: value, info)
     }
 
     /// What is stored for a reference to another object; null for one that is deleted and was never saved.

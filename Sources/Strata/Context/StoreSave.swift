@@ -26,7 +26,6 @@ final class StoreSave {
     /// Commits the changes, asking the merge policy about conflicts.
     func write() throws {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
-        for object in changes.deleted { _ = object.objectID }
         var rounds = 0
         while true {
             do {
@@ -83,8 +82,10 @@ final class StoreSave {
             if object.flags.contains(.dirtySlots) { tickets.append(try writer.update(object)) }
         }
         self.tickets = tickets
-        for object in changes.deleted where !object.flags.contains(.gone) {
-            try transaction.delete(object.ref, replacing: object.version)
+        for object in changes.deleted {
+            // Made now, as an object that has left the context does not know its store. A merge policy may have added it.
+            _ = object.objectID
+            if !object.flags.contains(.gone) { try transaction.delete(object.ref, replacing: object.version) }
         }
         try links.write(to: transaction)
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {

@@ -83,10 +83,12 @@ final class UndoRecorder {
     /// Objects that were brought back are reported as inserted, and those that are as they were saved as updated.
     func amend(_ changes: inout ObjectChanges, _ objects: ContiguousArray<NSManagedObject>) {
         if revived.isEmpty, restored.isEmpty { return }
+        if !revived.isEmpty {
+            changes.updated.removeAll { !$0.isDeleted && !$0.isInserted && revived.contains(ObjectIdentifier($0)) }
+        }
         for object in objects where !object.isDeleted && !object.isInserted {
             let key = ObjectIdentifier(object)
             if revived.contains(key) {
-                changes.updated.removeAll { $0 === object }
                 changes.inserted.append(object)
             } else if restored.contains(key), !object.hasChanges {
                 changes.updated.append(object)
@@ -104,6 +106,11 @@ final class UndoRecorder {
     /// Forgets the current event.
     func forgetEvent() {
         mementos = [:]
+    }
+
+    /// Forgets what an object was, which leaves the context: another one may come to lie at its address.
+    func forgetEvent(of object: NSManagedObject) {
+        mementos[ObjectIdentifier(object)] = nil
     }
 
     /// Forgets everything that could be undone or redone in the context.

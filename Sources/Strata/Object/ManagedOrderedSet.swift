@@ -89,15 +89,17 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
         body()
         depth -= 1
         guard depth == 0, let owner, let relationship else { return }
-        let objects = array.map { element in
-            guard let object = element as? NSManagedObject else {
-                preconditionFailure("\(element) cannot be put into \(owner.shape.name).\(relationship.name)")
-            }
-            return object
-        }
+        let objects = array.map(checked)
         depth += 1
         owner.setToMany(relationship, to: objects)
         depth -= 1
+    }
+
+    private func checked(_ element: Any) -> NSManagedObject {
+        guard let object = element as? NSManagedObject else {
+            preconditionFailure("\(element) cannot be put into \(relationship?.name ?? "a relationship")")
+        }
+        return object
     }
 
     override var count: Int {
@@ -137,13 +139,22 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
 
     override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
 
-    override func removeObject(at idx: Int) { change { super.removeObject(at: idx) } }
+    override func removeObject(at idx: Int) {
+        guard depth == 0, let owner, let relationship else { return change { super.removeObject(at: idx) } }
+        catchUp()
+        owner.removeFromMany(relationship, at: idx)
+    }
 
     override func replaceObject(at idx: Int, with obj: Any) { change { super.replaceObject(at: idx, with: obj) } }
 
     override func setObject(_ obj: Any, at idx: Int) { change { super.setObject(obj, at: idx) } }
 
-    override func add(_ object: Any) { change { super.add(object) } }
+    /// - Complexity: O(1), unlike a change that the whole relationship has to follow.
+    override func add(_ object: Any) {
+        guard depth == 0, let owner, let relationship else { return change { super.add(object) } }
+        catchUp()
+        owner.addToMany(relationship, checked(object))
+    }
 
     override func add(_ objects: UnsafePointer<AnyObject>!, count: Int) {
         change { super.add(objects, count: count) }
@@ -173,7 +184,11 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
 
     override func removeAllObjects() { change { super.removeAllObjects() } }
 
-    override func remove(_ object: Any) { change { super.remove(object) } }
+    override func remove(_ object: Any) {
+        guard depth == 0, let owner, let relationship else { return change { super.remove(object) } }
+        catchUp()
+        if let object = object as? NSManagedObject { owner.removeFromMany(relationship, object) }
+    }
 
     override func removeObjects(in array: [Any]) { change { super.removeObjects(in: array) } }
 

@@ -99,7 +99,8 @@ extension NSManagedObject {
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         guard let block else { return nil }
         let target = block.verifiedColumn(slot).reference(Int(row))
-        guard !target.isNull, let context = registry?.context, let object = context.object(target, storeIndex) else {
+        guard !target.isNull, let context = registry?.context, let object = context.object(target, storeIndex, of: self)
+        else {
             return nil
         }
         // Kept, so that the target lives as long as this object refers to it and is found at once next time.

@@ -101,9 +101,15 @@ struct Overlay {
 
     /// Releases the references to other objects and marks them absent; other values stay.
     func clearReferences(_ shape: EntityShape) {
-        for slot in 0..<shape.slots.count where shape.codes[slot].kind == .toOne && isPresent(slot) {
-            if holdsValue(slot) { release(shape.codes[slot]) }
-            for word in 0..<4 { group(slot)[word] &= ~Self.bit(slot) }
+        for index in 0..<shape.groupCount where shape.toOneMask[index] != 0 {
+            let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
+            let selected = words[0] & shape.toOneMask[index]
+            var held = selected & ~words[1]
+            for word in 0..<4 { words[word] &= ~selected }
+            while held != 0 {
+                release(shape.codes[index * 64 + held.trailingZeroBitCount])
+                held &= held - 1
+            }
         }
     }
 

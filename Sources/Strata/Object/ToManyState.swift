@@ -10,7 +10,26 @@ final class ToManyState {
     @exclusivity(unchecked) var isLoaded = false
     var members: Set<NSManagedObject> = []
     /// The members in order; only of an ordered relationship.
-    var order: [NSManagedObject] = []
+    var order: [NSManagedObject] {
+        get {
+            closeGaps()
+            return places
+        }
+        set {
+            (hasGaps, lastGap) = (false, nil)
+            places = newValue
+        }
+        _modify {
+            closeGaps()
+            yield &places
+        }
+    }
+    /// The order, with those that have left since it was last asked for: of many that leave, each would have to be
+    /// searched for.
+    private var places: [NSManagedObject] = []
+    @exclusivity(unchecked) private var hasGaps = false
+    /// Who has left, if it is only one.
+    private var lastGap: NSManagedObject?
     /// Members the store does not know of yet, and members it still has.
     @exclusivity(unchecked) var added = IdentitySet()
     @exclusivity(unchecked) var removed = IdentitySet()
@@ -32,6 +51,7 @@ final class ToManyState {
         isChangedInEvent = true
         if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
+        if hasGaps { closeGaps() }
         guard members.insert(object).inserted, isOrdered else { return }
         order.append(object)
         isOrderChanged = true
@@ -42,10 +62,31 @@ final class ToManyState {
         isChangedInEvent = true
         if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
-        members.remove(object)
-        guard isOrdered, let index = order.firstIndex(where: { $0 === object }) else { return }
+        guard members.remove(object) != nil, isOrdered else { return }
+        guard let proxy else { return leaveGap(object) }
+        guard let index = order.lastIndex(where: { $0 === object }) else { return }
         order.remove(at: index)
-        proxy?.mirrorRemove(at: index)
+        proxy.mirrorRemove(at: index)
+    }
+
+    /// An object that is no longer a member leaves the order, at the latest when somebody looks at it.
+    func leaveGap(_ object: NSManagedObject) {
+        if places.isEmpty { return }
+        lastGap = hasGaps ? nil : object
+        hasGaps = true
+    }
+
+    /// Takes those out of the order that have left.
+    ///
+    /// - Complexity: O(n) if somebody has.
+    func closeGaps() {
+        guard hasGaps else { return }
+        if let lastGap {
+            if let index = places.firstIndex(where: { $0 === lastGap }) { places.remove(at: index) }
+        } else {
+            places.removeAll { !members.contains($0) }
+        }
+        (hasGaps, lastGap) = (false, nil)
     }
 
     /// Puts the members into another order.
@@ -61,15 +102,24 @@ final class ToManyState {
     func mergePendingOrder() {
         defer { proxy?.mirror(order) }
         guard !pendingOrder.isEmpty else { return }
-        var merged = pendingOrder.filter { members.contains($0) }
-        let known = Set(merged)
-        var previous: NSManagedObject?
+        let kept = pendingOrder.filter { members.contains($0) }
+        let known = Set(kept)
+        // Those that came, by the known one before them.
+        var merged: [NSManagedObject] = []
+        var followers: [ObjectIdentifier: [NSManagedObject]] = [:]
+        var previous: ObjectIdentifier?
         for object in order {
-            if !known.contains(object) {
-                let index = previous.flatMap { before in merged.firstIndex { $0 === before } }
-                merged.insert(object, at: index.map { $0 + 1 } ?? 0)
+            if known.contains(object) {
+                previous = ObjectIdentifier(object)
+            } else if let previous {
+                followers[previous, default: []].append(object)
+            } else {
+                merged.append(object)
             }
-            previous = object
+        }
+        for object in kept {
+            merged.append(object)
+            merged += followers[ObjectIdentifier(object)] ?? []
         }
         order = merged
         pendingOrder = []

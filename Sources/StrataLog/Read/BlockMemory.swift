@@ -123,6 +123,9 @@ struct UnitMap: ~Copyable {
     }
 
     private mutating func mark(from first: Int, _ count: Int) -> Int {
+        // As locals: the compiler fails at changing in place what a noncopyable value points to, when it compiles for
+        // the thread sanitizer.
+        let (used, ends) = (used, ends)
         for unit in first..<first + count { used[unit >> 6] |= 1 << UInt64(unit & 63) }
         let last = first + count - 1
         ends[last >> 6] |= 1 << UInt64(last & 63)
@@ -131,6 +134,7 @@ struct UnitMap: ~Copyable {
 
     /// Gives back what was taken together from `first` on.
     mutating func release(_ first: Int) {
+        let (used, ends) = (used, ends)
         firstFreeWord = min(firstFreeWord, first >> 6)
         var unit = first
         while true {

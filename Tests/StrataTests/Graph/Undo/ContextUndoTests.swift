@@ -9,11 +9,7 @@ import Testing
     private func makeContext(_ kind: StoreKind) throws -> (TestStore, NSManagedObjectContext) {
         let store = try TestStore(kind, Probe.model())
         stores.append(store)
-        let context = store.context()
-        let manager = UndoManager()
-        manager.groupsByEvent = false
-        context.undoManager = manager
-        return (store, context)
+        return (store, store.undoContext())
     }
 
     private func stored(_ store: TestStore) throws -> [Probe] {
@@ -385,42 +381,6 @@ import Testing
             #expect(probe.count == 3 && probe.name == "x" && probe.isUpdated)
             context.undo()
             #expect(probe.name == nil)
-        }
-    }
-
-    @Test func whatWasNeverSavedComesBackAfterASave() throws {
-        let (store, context) = try makeContext(.memory)
-        try context.performAndWait {
-            let probe = Probe(context: context)
-            probe.name = "never saved"
-            context.processPendingChanges()
-            context.delete(probe)
-            try context.save()
-            #expect(probe.managedObjectContext == nil)
-            context.undo()
-            #expect(probe.isInserted && probe.managedObjectContext === context && probe.name == "never saved")
-            #expect(probe.objectID.isTemporaryID && context.insertedObjects == [probe])
-            try context.save()
-            #expect(try stored(store).map(\.name) == ["never saved"] && !probe.objectID.isTemporaryID)
-        }
-    }
-
-    /// The child came back before its parent and asked the context for it, which made a second object for the parent's
-    /// row. The child then referred to an object that nobody else had.
-    @Test func objectsComeBackWithTheObjectsTheyReferredTo() throws {
-        let (_, context) = try makeContext(.memory)
-        try context.performAndWait {
-            let parent = Probe(context: context)
-            let children = (0..<8).map { _ in Probe(context: context) }
-            for child in children { child.parent = parent }
-            try context.save()
-            for child in children { context.delete(child) }
-            context.delete(parent)
-            context.processPendingChanges()
-            context.refreshAllObjects()
-            try context.save()
-            context.undo()
-            #expect(children.allSatisfy { $0.parent === parent } && parent.children == Set(children))
         }
     }
 }

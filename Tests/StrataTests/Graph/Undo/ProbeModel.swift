@@ -121,3 +121,14 @@ final class Probe: NSManagedObject {
         return model
     }
 }
+
+extension TestStore {
+    /// A context whose every event is an undo group.
+    func undoContext() -> NSManagedObjectContext {
+        let context = context()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        context.undoManager = manager
+        return context
+    }
+}

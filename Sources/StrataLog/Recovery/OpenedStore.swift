@@ -1,0 +1,42 @@
+internal import StrataIO
+
+/// What opening a store found and did.
+public struct RecoveryReport: Sendable, Hashable {
+    /// Whether the store was made by this opening.
+    public internal(set) var isNew = false
+    /// The checkpoint that was used; nil when the index was rebuilt from the whole log.
+    public internal(set) var checkpoint: UInt32?
+    /// Checkpoints that were there but damaged, with what was wrong.
+    public internal(set) var damagedCheckpoints: [String] = []
+    public internal(set) var replayedRecords = 0
+    public internal(set) var replayedTransactions = 0
+    public internal(set) var replayedByteCount = 0
+    /// Bytes behind the last complete record: of commits that were never acknowledged.
+    public internal(set) var tornByteCount = 0
+    /// Segments that were being made when the process died.
+    public internal(set) var unfinishedSegments = 0
+}
+
+/// Everything a ``LogStore`` starts from.
+struct OpenedStore {
+    var files: StoreFiles
+    var source: BlockSource
+    var lock: (any File)?
+    var snapshot: Snapshot
+    var facts: StoreFacts
+    var checkpoint: UInt32
+    var checkpointEnd: LogPosition
+    var manifestNumber: UInt64
+    var report: RecoveryReport
+    /// The newest segment's file and length, for stores that can be written.
+    var writable: (file: any File, byteCount: Int)?
+    var end: LogWriter.End
+
+    /// The writing end, nil for read-only stores.
+    func makeWriter(_ options: LogOptions) -> LogWriter? {
+        guard let writable else { return nil }
+        return LogWriter(
+            files: files, source: source, options: options, file: writable.file, fileByteCount: writable.byteCount,
+            end: end, facts: facts)
+    }
+}

@@ -1,0 +1,197 @@
+internal import StrataIO
+internal import SystemPackage
+
+// A store that is there: its newest sound checkpoint, the log's tail after it, and where a writer goes on.
+extension StoreOpener {
+    mutating func recover(
+        _ listing: StoreFiles.Listing, _ manifest: Manifest?, _ source: BlockSource, _ lock: (any File)?
+    ) throws(StoreError) -> OpenedStore {
+        let chain = try chain(of: listing.segments, source)
+        var checkpoints = listing.checkpoints
+        while true {
+            let base = try loadCheckpoint(&checkpoints, chain, source)
+            do throws(StoreError) {
+                return try recover(listing, base, manifest, chain, source, lock)
+            } catch {
+                // A page of the checkpoint that the tail touches is damaged: an older one, or the log alone, will do.
+                guard report.checkpoint != nil, error.path?.hasSuffix(".chk") == true else { throw error }
+                report.damagedCheckpoints.append(error.description)
+                report.checkpoint = nil
+            }
+        }
+    }
+
+    mutating func recover(
+        _ listing: StoreFiles.Listing, _ base: (snapshot: Snapshot, facts: StoreFacts), _ manifest: Manifest?,
+        _ chain: [SegmentHeader], _ source: BlockSource, _ lock: (any File)?
+    ) throws(StoreError) -> OpenedStore {
+        source.setSchemas(base.facts.schemas)
+        var replayer = LogReplayer(
+            base: base.snapshot, facts: base.facts,
+            durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
+        let torn = try replay(chain, source, &replayer)
+        report.replayedRecords = replayer.recordCount
+        report.replayedTransactions = replayer.transactionCount
+        report.replayedByteCount = replayer.byteCount
+        report.tornByteCount = torn
+        let snapshot = try replayer.finish()
+        var opened = OpenedStore(
+            files: files, source: source, lock: lock, snapshot: snapshot, facts: replayer.facts,
+            checkpoint: listing.checkpoints.last ?? 0, checkpointEnd: base.snapshot.end,
+            manifestNumber: manifest?.number ?? 0, report: report, end: replayer.end)
+        if report.checkpoint == nil || report.checkpoint != listing.checkpoints.last {
+            // The newest file is not the one in use: the next checkpoint is due at once.
+            opened.checkpointEnd = LogPosition(segment: 0, offset: 0)
+        }
+        if isWritable {
+            opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
+            // A manifest that cannot be read must not come back later with a higher number than the new ones.
+            if manifest == nil { try? files.fileSystem.unlink(files.manifest) }
+            removeLeftovers(listing)
+        }
+        return opened
+    }
+
+    /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when
+    /// there is none.
+    private mutating func loadCheckpoint(
+        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ source: BlockSource
+    ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
+        while let number = candidates.popLast() {
+            do throws(StoreError) {
+                let checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
+                let end = checkpoint.snapshot.end
+                guard chain.contains(where: { $0.segment == end.segment }) else {
+                    throw StoreError(
+                        .corruption,
+                        "checkpoint \(number) was made when the log reached segment \(end.segment), which is missing",
+                        path: files.segment(end.segment).string, segment: end.segment)
+                }
+                report.checkpoint = number
+                return (checkpoint.snapshot, checkpoint.facts)
+            } catch {
+                if error.segment != nil { throw error }
+                report.damagedCheckpoints.append(error.description)
+            }
+        }
+        guard let first = chain.first else {
+            throw StoreError(.corruption, "the store has no segments", path: files.directory.string)
+        }
+        let start = LogWriter.End(
+            position: LogPosition(segment: first.segment, offset: SegmentHeader.byteCount),
+            sequence: first.previousSequence, checksum: first.previousChecksum)
+        let layout = StoreLayout([])
+        return (.empty(layout: layout, source: source, end: start), StoreFacts())
+    }
+
+    /// Replays from the checkpoint to the end of the log; returns how many bytes behind it are torn.
+    private func replay(
+        _ chain: [SegmentHeader], _ source: BlockSource, _ replayer: inout LogReplayer
+    ) throws(StoreError) -> Int {
+        let start = replayer.end.position.segment
+        guard let first = chain.firstIndex(where: { $0.segment == start }) else { return 0 }
+        for index in first..<chain.count {
+            let next = index + 1 < chain.count ? chain[index + 1] : nil
+            if index > first { try replayer.enter(chain[index]) }
+            let reader = try reader(chain[index].segment, source, limit: next?.previousValidByteCount)
+            guard replayer.end.position.offset <= reader.limit else {
+                throw StoreError(
+                    .corruption,
+                    "the segment has \(reader.limit) bytes, and the log was durable up to \(replayer.end.position.offset)",
+                    path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
+            }
+            let stop = try replayer.replay(reader)
+            if let next {
+                if case .bad(let error) = stop { throw error }
+                guard replayer.end.position.offset == next.previousValidByteCount else {
+                    throw StoreError(
+                        .corruption,
+                        "the segment ends at \(replayer.end.position.offset), the next one says at \(next.previousValidByteCount)",
+                        path: files.segment(chain[index].segment).string, segment: chain[index].segment,
+                        offset: replayer.end.position.offset)
+                }
+            } else {
+                return try judge(stop, reader, source, &replayer)
+            }
+        }
+        return 0
+    }
+
+    private func judge(
+        _ stop: LogReplayer.Stop, _ reader: RecordReader, _ source: BlockSource, _ replayer: inout LogReplayer
+    ) throws(StoreError) -> Int {
+        guard replayer.end.position.offset <= reader.limit else {
+            throw StoreError(
+                .corruption, "the segment is shorter than when the checkpoint was written",
+                path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
+        }
+        var stop = stop
+        var attempts = isWritable ? 1 : 5
+        while true {
+            let bad: StoreError
+            switch stop {
+            case .bad(let error): bad = error
+            case .end:
+                bad = StoreError(
+                    .corruption, "the log ends too early", path: files.segment(reader.segment).string,
+                    segment: reader.segment, offset: replayer.end.position.offset)
+            }
+            do throws(StoreError) {
+                return try TailRule(durable: replayer.durable).judge(bad, at: replayer.end.position, in: reader)
+            } catch {
+                // A reader may have seen a record while its writer was writing it: then it is sound a moment later.
+                attempts -= 1
+                guard attempts > 0 else { throw error }
+                stop = try replayer.replay(try self.reader(reader.segment, source))
+            }
+        }
+    }
+
+    /// Brings the newest segment in order, so that the log can go on behind its last complete record.
+    private func makeWritable(
+        _ replayer: LogReplayer, isTorn: Bool, _ manifest: Manifest?, _ source: BlockSource
+    ) throws(StoreError) -> (file: any File, byteCount: Int) {
+        let end = replayer.end.position
+        let path = files.segment(end.segment)
+        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .readWrite) }
+        var byteCount = Int(try io("measure", path) { () throws(Errno) in try file.byteCount() })
+        if isTorn {
+            // Cut, and made durable before anything is appended: what stays behind could later pass for the next
+            // record.
+            try io("truncate", path) { () throws(Errno) in try file.truncate(to: Int64(end.offset)) }
+            byteCount = end.offset
+        }
+        if isTorn || manifest?.durable != end {
+            // What was replayed may be in the page cache only, the names of files too; from here on it counts as
+            // durable. (Without flushing the directory a segment that a killed process had just made was lost with
+            // the power, and every later commit in it.)
+            try rewrite(replayer, file, path)
+            try io("flush", path) { () throws(Errno) in try file.sync() }
+            try syncNames(isNew: manifest == nil)
+        }
+        source.register(file, segment: end.segment)
+        return (file, byteCount)
+    }
+
+    /// Writes the end of the log again, as far as nothing proves that it was durable.
+    ///
+    /// After a flush that failed, the page cache holds bytes that the disk does not have, marked clean: another flush
+    /// would succeed without writing them. Written again, they are dirty.
+    private func rewrite(_ replayer: LogReplayer, _ file: any File, _ path: FilePath) throws(StoreError) {
+        let end = replayer.end.position
+        // A segment with nothing in it that is known to be durable is written again with its header.
+        let isKnown = replayer.durable.segment == end.segment && replayer.durable.offset > SegmentHeader.byteCount
+        let start = isKnown ? min(replayer.durable.offset, end.offset) : 0
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+        defer { piece.deallocate() }
+        var offset = start
+        while offset < end.offset {
+            let bytes = UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, end.offset - offset)])
+            try io("write again", path) { () throws(Errno) in
+                guard try file.readAll(into: bytes, at: Int64(offset)) else { throw .ioError }
+                try file.writeAll([UnsafeRawBufferPointer(bytes)], at: Int64(offset))
+            }
+            offset += bytes.count
+        }
+    }
+}

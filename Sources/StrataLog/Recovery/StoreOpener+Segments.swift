@@ -1,0 +1,121 @@
+internal import StrataIO
+internal import SystemPackage
+
+// The segments as files: their headers, and those that were being made when a process died.
+extension StoreOpener {
+    func identity(_ manifest: Manifest?, _ listing: StoreFiles.Listing) throws(StoreError) -> StoreUUID {
+        if let manifest { return manifest.storeUUID }
+        var failure: StoreError?
+        for segment in listing.segments {
+            do throws(StoreError) {
+                return try header(of: segment).storeUUID
+            } catch {
+                if failure == nil { failure = error }
+            }
+        }
+        // One segment whose header is damaged may be the start of a store that was never finished: judged when its
+        // records are looked for.
+        if let failure, listing.segments.count > 1 { throw failure }
+        return options.newStoreUUID ?? .random()
+    }
+
+    private func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
+        let path = files.segment(segment)
+        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
+        defer { bytes.deallocate() }
+        guard try io("read", path, { () throws(Errno) in try file.readAll(into: bytes, at: 0) }) else {
+            throw StoreError(
+                .corruption, "segment header: the file ends inside it", path: path.string, segment: segment)
+        }
+        return try SegmentHeader(UnsafeRawBufferPointer(bytes), segment: segment)
+    }
+
+    /// A crash while a segment is being made leaves a file without sound header and preamble. Nothing was committed
+    /// to it, so it is removed; but only when nothing says that something was.
+    mutating func dropUnfinishedSegments(
+        _ listing: inout StoreFiles.Listing, _ manifest: Manifest?, _ source: BlockSource
+    ) throws(StoreError) {
+        guard let last = listing.segments.last, let failure = try damage(of: last, source) else { return }
+        let isNamed = (manifest?.segment ?? 0) >= last
+        if isNamed { throw failure }
+        if try containsRecords(last, source) {
+            // A reader may have come while the segment was being made.
+            if !isWritable, try damage(of: last, source) == nil { return }
+            throw failure
+        }
+        if isWritable {
+            let path = files.segment(last)
+            try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
+        }
+        listing.segments.removeLast()
+        report.unfinishedSegments += 1
+    }
+
+    /// What is wrong with a segment's header or preamble; nil when they are sound.
+    private func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
+        let reader = try reader(segment, source)
+        do throws(StoreError) {
+            let header = try reader.segmentHeader()
+            guard header.storeUUID == source.storeUUID else {
+                return StoreError(
+                    .corruption, "the segment belongs to another store", path: files.segment(segment).string,
+                    segment: segment)
+            }
+            let offset = SegmentHeader.byteCount
+            guard let record = try reader.header(at: offset), record.kind == .preamble,
+                let bytes = try reader.record(record, at: offset)
+            else {
+                return StoreError(
+                    .corruption, "the segment has no preamble", path: files.segment(segment).string, segment: segment,
+                    offset: offset)
+            }
+            // Otherwise replaying would take it for a torn tail and cut it off.
+            guard record.sequence == header.previousSequence, record.previousChecksum == header.previousChecksum else {
+                return StoreError(
+                    .corruption, "the segment's preamble does not follow its header",
+                    path: files.segment(segment).string,
+                    segment: segment, offset: offset)
+            }
+            _ = try RecordContents(bytes, header: record, segment: segment, offset: offset, source: source)
+            return nil
+        } catch {
+            guard error.code == .corruption else { throw error }
+            return error
+        }
+    }
+
+    private func containsRecords(_ segment: UInt32, _ source: BlockSource) throws(StoreError) -> Bool {
+        let reader = try reader(segment, source)
+        // Without looking at checksums: when in doubt, nothing is removed.
+        for offset in stride(from: SegmentHeader.byteCount, to: reader.limit, by: Location.alignmentBytes) {
+            if let bytes = try reader.bytes(at: offset, count: 8), RecordHeader.looksLikeContents(bytes) { return true }
+        }
+        return false
+    }
+
+    func reader(_ segment: UInt32, _ source: BlockSource, limit: Int? = nil) throws(StoreError) -> RecordReader {
+        let path = files.segment(segment)
+        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        return try RecordReader(
+            files: files, storeUUID: source.storeUUID, segment: segment, file: file, limit: limit)
+    }
+
+    /// The segments' headers, in order, each naming the one before.
+    func chain(of segments: [UInt32], _ source: BlockSource) throws(StoreError) -> [SegmentHeader] {
+        var chain: [SegmentHeader] = []
+        for segment in segments {
+            let header = try header(of: segment)
+            guard header.storeUUID == source.storeUUID, header.previousSegment == chain.last?.segment ?? 0 else {
+                throw StoreError(
+                    .corruption,
+                    header.storeUUID == source.storeUUID
+                        ? "segment \(header.previousSegment), which comes before this one, is missing"
+                        : "the segment belongs to another store",
+                    path: files.segment(segment).string, segment: segment)
+            }
+            chain.append(header)
+        }
+        return chain
+    }
+}
