@@ -30,6 +30,11 @@ extension NSManagedObjectContext {
                 }
             }
         }
+        // What is computed anew in every save is nothing that a user could want to undo.
+        guard let manager = undoRecorder?.manager, !event.isEmpty else { return }
+        manager.disableUndoRegistration()
+        processPendingChanges()
+        manager.enableUndoRegistration()
     }
 
     /// Whether a value changed.
