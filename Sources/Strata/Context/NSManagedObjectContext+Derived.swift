@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
 
     /// Whether a value changed.
     @discardableResult
-    private func derive(_ object: NSManagedObject) -> Bool {
+    final func derive(_ object: NSManagedObject) -> Bool {
         var isChanged = false
         for derivation in object.shape.derivations where !derivation.isTime {
             let value = derivation.value(for: object, at: Date())
@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
 
 extension DerivationDependency {
     /// The objects with the derived attribute.
-    fileprivate func owners(of object: NSManagedObject) -> [NSManagedObject] {
+    func owners(of object: NSManagedObject) -> [NSManagedObject] {
         var level = [object]
         for step in way {
             var next: [NSManagedObject] = []

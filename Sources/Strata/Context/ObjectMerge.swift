@@ -55,8 +55,12 @@ struct ObjectMerge {
 
     /// The object keeps all its values, changed or not, and replaces the row.
     func overwrite(_ row: Row) {
+        let references = ReferenceRebase(object)
+        defer { references?.apply() }
         object.version = row.version
         object.flags.remove(.rowIsCommitted)
+        // What is derived from members must not be derived from those that are known here.
+        for state in object.toMany { state?.unload() }
         // All values that the store has now differ, perhaps, so all are changes for the history and for relationships.
         guard let overlay = object.overlay, object.flags.contains(.dirtySlots) else { return }
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
@@ -96,6 +100,7 @@ struct ObjectMerge {
     func rebase(_ row: Row, keeps: (Int, AnyHashable?, AnyHashable?) -> Bool) {
         let comparison = ColumnComparison(object)
         let base = object.committedRow()
+        let references = ReferenceRebase(object)
         for slot in 0..<shape.persistentSlotCount {
             let after = comparison.value(slot, row.block, row.index)
             let before = base.map { comparison.value(slot, $0.block, $0.row) } ?? after
@@ -108,6 +113,8 @@ struct ObjectMerge {
         object.overlay?.clearValues(shape) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
+        for state in object.toMany { state?.unload() }
+        references?.apply()
         showStore()
     }
 

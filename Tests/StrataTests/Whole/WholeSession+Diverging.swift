@@ -130,12 +130,16 @@ extension WholeSession {
             guard let (name, type) = WholeModel.personAttributes.prefix(6).randomElement(using: &random),
                 touch("\(person).\(name)")
             else { return }
+            let value = value(name, type)
+            // Setting what is there already is a change, too, which the model does not see.
+            guard world.things[person]?.values[name] != WholeModel.text(value) else { return }
             note("in \(current):")
-            setAttribute(person, name, value(name, type))
+            setAttribute(person, name, value)
         case 4:
             guard let team = pick("Team"), touch("\(team).title"), base.things[team] != nil else { return }
             note("in \(current):")
-            setAttribute(team, "title", "T\(random.below(100))")
+            serial += 1
+            setAttribute(team, "title", "T\(serial)")
         case 5, 6:
             let team = base.keys("Team").randomElement(using: &random)
             guard world.targets(person, "team").first != team, touch("\(person).team") else { return }

@@ -172,8 +172,8 @@ extension WholeSession {
         held[index] = held[index].filter { saved.things[$0.key] != nil }
         if index == 0 {
             forgetUndo()
-            // Refreshing tells nobody of objects that are new.
-            if way > 0 { try context.performAndWait { try results?.performFetch() } }
+            // A controller is not told of changed objects that were not in memory, nor by refreshing of new ones.
+            try context.performAndWait { try results?.performFetch() }
         }
     }
 

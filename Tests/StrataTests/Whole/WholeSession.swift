@@ -54,7 +54,7 @@ final class WholeSession {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
         request.predicate = NSPredicate(format: "rank > 20")
         request.sortDescriptors = [
-            NSSortDescriptor(key: "team.title", ascending: false), NSSortDescriptor(key: "rank", ascending: true),
+            NSSortDescriptor(key: "rank", ascending: true),
             NSSortDescriptor(key: "key", ascending: true),
         ]
         results = NSFetchedResultsController(
