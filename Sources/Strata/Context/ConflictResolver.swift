@@ -54,6 +54,7 @@ struct ConflictResolver {
             try row.block.verify()
             object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
+            for state in object.toMany { state?.unload() }
         }
         context.updateDerivedAttributes()
     }

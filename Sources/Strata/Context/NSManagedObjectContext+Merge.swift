@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
         var deleted: ContiguousArray<NSManagedObject> = []
         for id in ids.deleted {
             guard let object = registeredObject(for: id) else { continue }
-            drop(object)
+            ObjectMerge(object).leave()
             deleted.append(object)
         }
         var changes = ObjectChanges()

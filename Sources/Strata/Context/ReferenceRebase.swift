@@ -12,7 +12,9 @@ struct ReferenceRebase {
 
     /// Nil when the object has no changes that matter.
     init?(_ object: NSManagedObject) {
-        guard object.flags.contains(.dirtySlots), let committed = object.committedRow() else { return nil }
+        guard object.isDeleted || object.flags.contains(.dirtySlots), let committed = object.committedRow() else {
+            return nil
+        }
         self.object = object
         for relationship in object.shape.relationships where !relationship.isToMany && relationship.inverse != nil {
             guard relationship.slot < committed.block.slotCount else { continue }
@@ -33,10 +35,13 @@ struct ReferenceRebase {
             }
             let after = committed.block.verifiedColumn(relationship.slot).reference(committed.row)
             if before == after { continue }
-            let current = object.toOneTarget(relationship)
+            // What is deleted refers to nothing.
+            let current = object.isDeleted ? nil : object.toOneTarget(relationship)
             let (old, new) = (target(before), target(after))
             guard inverse.isToMany else {
-                if let new, new !== current, new.toOneTarget(inverse) === object { new.writeReference(inverse, nil) }
+                if let new, new !== current, !object.isDeleted, new.toOneTarget(inverse) === object {
+                    new.writeReference(inverse, nil)
+                }
                 continue
             }
             if let old, old === current {

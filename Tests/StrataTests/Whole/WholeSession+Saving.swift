@@ -66,8 +66,10 @@ extension WholeSession {
         if child == nil { try compareStore() }
         guard problem == nil else { return }
         edit { setAttribute(key, "name", name) }
-        if child == nil, let team = world.keys("Team").first(where: world.isDenied), !saved.isDenied(team) || true,
-            saved.things[team] != nil, !world.isDenied(key)
+        // Undoing would bring back what cannot be saved.
+        if recordsUndo { forgetUndo() }
+        if child == nil, let team = world.keys("Team").first(where: world.isDenied), saved.things[team] != nil,
+            !world.isDenied(key)
         {
             try failToDelete(team)
         }
