@@ -30,9 +30,8 @@ struct ReferenceRebase {
             ref.isNull ? nil : context.object(ref, object.storeIndex)
         }
         for (relationship, before) in old {
-            guard let inverse = relationship.inverse, object.overlay?.isDirty(relationship.slot) == true else {
-                continue
-            }
+            let isKept = object.isDeleted || object.overlay?.isDirty(relationship.slot) == true
+            guard let inverse = relationship.inverse, isKept else { continue }
             let after = committed.block.verifiedColumn(relationship.slot).reference(committed.row)
             if before == after { continue }
             // What is deleted refers to nothing.

@@ -6,6 +6,7 @@ import Testing
 /// Everything together against dictionaries: edits of every kind, saves that work and saves that fail, two contexts with
 /// every merge policy, a child, undo, refreshing, batch requests, fetches, a controller, pinned generations, reopening.
 ///
+/// To repeat a failure exactly, set SWIFT_DETERMINISTIC_HASHING, too: the order of sets comes into play.
 /// `STRATA_OPERATIONS` is the number of operations of each run, `STRATA_SEED` the first seed, `STRATA_SOAK` a factor for
 /// the number of runs.
 @Suite struct WholeGraphTests {
