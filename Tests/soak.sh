@@ -4,6 +4,8 @@
 #   Tests/soak.sh            everything
 #   Tests/soak.sh PART...    sweeps, graph, fuzz, kills or threads
 #
+# STRATA_SEED         the first seed of the model test of the whole graph, to repeat a run that failed
+# STRATA_OPERATIONS   the number of operations of each of its runs (1000)
 # STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and the usual number
 #                     of random runs of the object graph
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
@@ -24,7 +26,7 @@ sweeps() {
 
 graph() {
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
-        --filter 'StrataTests\.UndoModelTests'
+        --filter 'StrataTests\.(UndoModelTests|WholeGraphTests)'
 }
 
 fuzz() {

@@ -26,12 +26,22 @@ final class BatchDeleteExecutor {
             if rows.refs.isEmpty { continue }
             let session = try BatchSession(context, handle)
             defer { session.finish() }
+            // Cascades may lead to any entity.
+            let derivations = BatchDerivations(context, handle, context.modelShapes?.shapes ?? [])
             for part in rows.parts(request.maximumObjectsPerTransaction) {
                 var deleted: [Row] = []
+                var nullified: [ObjectRef] = []
                 try session.commitPart { transaction, snapshot in
                     deleted = try delete(
-                        part, transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
+                        part, transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence
+                    ) { deletion in
+                        guard let derivations else { return }
+                        nullified = deletion.nullifiedRefs
+                        try derivations.note(deletion.deletedRefs)
+                        try derivations.note(nullified)
+                    }
                 }
+                try derivations?.update(nullified)
                 outcome.count += deleted.count
                 guard request.resultType == .resultTypeObjectIDs else { continue }
                 for row in deleted {
@@ -47,7 +57,7 @@ final class BatchDeleteExecutor {
     /// Returns the rows that the request names, without those that follow by cascade.
     private func delete(
         _ refs: ArraySlice<ObjectRef>, _ transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
-        checksPredicate: Bool
+        checksPredicate: Bool, _ willWrite: (BatchDeletion) throws -> Void
     ) throws -> [Row] {
         let scope = RowScope(handle, snapshot)
         var named: [Row] = []
@@ -62,6 +72,7 @@ final class BatchDeleteExecutor {
         }
         let deletion = BatchDeletion(handle, snapshot, appliesDeny: request.appliesValidation)
         try deletion.collect(named)
+        try willWrite(deletion)
         try deletion.write(to: transaction)
         return named
     }

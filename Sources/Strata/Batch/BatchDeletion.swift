@@ -24,6 +24,10 @@ final class BatchDeletion {
         self.appliesDeny = appliesDeny
     }
 
+    /// What is deleted, and which objects lose references and stay.
+    var deletedRefs: [ObjectRef] { deleted.map(\.ref) }
+    var nullifiedRefs: [ObjectRef] { nullified.keys.filter { !isDeleted.contains(identity($0)) } }
+
     /// Objects are told apart by root entity and key: a reference may name any entity of the family.
     private func identity(_ ref: ObjectRef) -> UInt64 {
         guard let shape = handle.map.shape(ref.entity) else { return ref.rawValue }

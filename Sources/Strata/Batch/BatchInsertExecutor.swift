@@ -11,6 +11,9 @@ final class BatchInsertExecutor {
     private let entity: UInt16
     /// Default values by slot.
     private let defaults: [SlotValue?]
+    private let derivations: BatchDerivations?
+    /// What was inserted or updated since the derived attributes were last computed; empty without any.
+    private var written: [ObjectRef] = []
     private var outcome = BatchOutcome()
     /// Keys that have been reserved and not used yet.
     private var keys: Range<UInt64> = 0..<0
@@ -32,6 +35,7 @@ final class BatchInsertExecutor {
         self.handle = handle
         session = try BatchSession(context, handle)
         entity = handle.map.numbers[shape.index]
+        derivations = BatchDerivations(context, handle, shape.family)
         let shape = shape
         defaults = try shape.slots.prefix(shape.persistentSlotCount).map { info in
             try info.defaultValue.map { try SlotValue($0, info, shape, handle) }
@@ -71,6 +75,7 @@ final class BatchInsertExecutor {
 
     private func note(_ ref: ObjectRef) {
         outcome.count += 1
+        if derivations != nil { written.append(ref) }
         guard request.resultType == .objectIDs, let shape = handle.map.shape(ref.entity) else { return }
         outcome.objectIDs.append(NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
     }
@@ -98,7 +103,13 @@ final class BatchInsertExecutor {
             } catch {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
+            try derive()
         }
+    }
+
+    private func derive() throws {
+        try derivations?.update(written)
+        written = []
     }
 
     /// As above, with the values at hand until they are committed, since some must be unique.
@@ -119,6 +130,7 @@ final class BatchInsertExecutor {
                 count += 1
             }
             for ref in try part.commit() { note(ref) }
+            try derive()
         }
     }
 
@@ -147,7 +159,8 @@ final class BatchInsertExecutor {
     }
 
     /// The values given for an object, by slot.
-    private func given(_ values: (String) -> Any?, _ scratch: ScratchObject?) throws -> [SlotValue?] {
+    private func given(_ values: @escaping (String) -> Any?, _ scratch: ScratchObject?) throws -> [SlotValue?] {
+        let values = shape.hasComposites ? try BatchComposites.flattened(values, shape) : values
         var row: [SlotValue?] = []
         row.reserveCapacity(shape.persistentSlotCount)
         for slot in 0..<shape.persistentSlotCount {

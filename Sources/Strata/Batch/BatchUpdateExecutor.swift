@@ -47,13 +47,16 @@ final class BatchUpdateExecutor {
     }
 
     private static func name(of key: AnyHashable, in shape: EntityShape) throws -> String {
-        guard let name = (key as? NSPropertyDescription)?.name ?? key as? String,
-            case .slot(let slot)? = shape.place(name), shape.slots[slot].isPersistent
-        else {
+        let name = (key as? NSPropertyDescription)?.name ?? key as? String
+        switch name.flatMap({ shape.place($0) }) {
+        case .slot(let slot)? where shape.slots[slot].attribute is NSDerivedAttributeDescription:
+            throw BatchSession.error("Invalid key \(key) in propertiesToUpdate: a derived attribute cannot be set.")
+        case .slot(let slot)? where shape.slots[slot].isPersistent: return name ?? ""
+        case .composite?: return name ?? ""
+        default:
             throw BatchSession.error(
                 "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship.")
         }
-        return name
     }
 
     func execute() throws -> NSBatchUpdateResult {
@@ -66,13 +69,16 @@ final class BatchUpdateExecutor {
             if rows.refs.isEmpty { continue }
             let session = try BatchSession(context, handle)
             defer { session.finish() }
+            let derivations = BatchDerivations(context, handle, family)
             plans = [:]
             for part in rows.parts(request.maximumObjectsPerTransaction) {
                 var found = BatchOutcome()
+                try derivations?.note(part)
                 try session.commitPart { transaction, snapshot in
                     found = try write(
                         part, to: transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
                 }
+                try derivations?.update(part)
                 outcome.count += found.count
                 outcome.objectIDs += found.objectIDs
             }
@@ -84,6 +90,16 @@ final class BatchUpdateExecutor {
         if let plan = plans[shape.index] { return plan }
         let plan = Plan(shape, handle)
         for (name, change) in changes {
+            if case .composite(let composite)? = shape.place(name) {
+                guard case .constant(let value) = change else {
+                    throw BatchSession.error("The composite attribute \(name) takes a dictionary, not an expression.")
+                }
+                for (slot, value) in try BatchComposites.elements(value ?? NSNull(), composite) {
+                    plan.slots.insert(slot)
+                    plan.constants.append((slot, try SlotValue(value, shape.slots[slot], shape, handle)))
+                }
+                continue
+            }
             guard case .slot(let slot)? = shape.place(name) else { continue }
             plan.slots.insert(slot)
             switch change {

@@ -27,6 +27,7 @@ struct ConflictResolver {
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
             try acceptWhatIsLeft(conflict.sourceObject, snapshot)
         }
+        try deriveAnew(snapshot)
         try save.owner.recollect()
     }
 
@@ -41,6 +42,22 @@ struct ConflictResolver {
             return
         }
         if object.version != row.version { ObjectMerge(object).overwrite(row) }
+    }
+
+    /// What the policy took or gave back may be what other attributes are derived from. They are compared with the
+    /// newest rows, in which others may have derived theirs.
+    private func deriveAnew(_ snapshot: Snapshot) throws {
+        guard context.modelShapes?.hasDerivations == true else { return }
+        for object in context.changed where object.isUpdated && object.storeIndex == save.storeIndex {
+            guard !object.flags.contains(.dirtySlots), !object.shape.derivations.isEmpty,
+                let row = try snapshot.row(object.ref), row.version != object.version
+            else { continue }
+            try row.block.verify()
+            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
+            object.attach(row.block, row: row.index, location: row.location)
+            for state in object.toMany { state?.unload() }
+        }
+        context.updateDerivedAttributes()
     }
 
     // MARK: Rows that are newer

@@ -27,12 +27,16 @@ struct DerivedRebase {
         var rest: [ObjectRef] = []
         for ref in refs {
             guard let object = context.registry.object(ref, save.storeIndex), object.isUpdated,
-                let row = try snapshot.row(ref), hasOnlyDerivedChanges(object)
+                let row = try snapshot.row(ref)
             else {
                 rest.append(ref)
                 continue
             }
             try row.block.verify()
+            guard hasOnlyDerivedChanges(object) || differsInDerived(row, from: object) else {
+                rest.append(ref)
+                continue
+            }
             if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
             object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
@@ -50,5 +54,17 @@ struct DerivedRebase {
         let derived = Set(object.shape.derivations.map(\.slot))
         if derived.isEmpty { return false }
         return (0..<object.shape.persistentSlotCount).allSatisfy { !overlay.isDirty($0) || derived.contains($0) }
+    }
+
+    /// Whether the others have changed nothing but derived attributes.
+    private func differsInDerived(_ row: Row, from object: NSManagedObject) -> Bool {
+        guard let base = object.committedRow() else { return false }
+        let derived = Set(object.shape.derivations.map(\.slot))
+        if derived.isEmpty { return false }
+        let comparison = ColumnComparison(object)
+        return (0..<object.shape.persistentSlotCount).allSatisfy { slot in
+            derived.contains(slot)
+                || comparison.value(slot, row.block, row.index) == comparison.value(slot, base.block, base.row)
+        }
     }
 }

@@ -212,11 +212,13 @@ extension NSManagedObjectContext {
         readErrors[object.objectID] = nil
         if flag {
             let wasFault = object.isFault
+            let references = ReferenceRebase(object)
             object.turnIntoFault(keepingChanges: true)
             if !wasFault {
                 object.flags.insert(.refreshing)
                 object.realize()
                 object.flags.remove(.refreshing)
+                references?.apply()
             }
         } else {
             object.turnIntoFault(keepingChanges: false)

@@ -33,11 +33,16 @@ extension NSManagedObjectContext {
             }
             sources = owners.filter { derive($0) }
         }
+        // What is computed anew in every save is nothing that a user could want to undo.
+        guard let manager = undoRecorder?.manager, !event.isEmpty else { return }
+        manager.disableUndoRegistration()
+        processPendingChanges()
+        manager.enableUndoRegistration()
     }
 
     /// Whether a value changed.
     @discardableResult
-    private func derive(_ object: NSManagedObject) -> Bool {
+    final func derive(_ object: NSManagedObject) -> Bool {
         var isChanged = false
         for derivation in object.shape.derivations where !derivation.isTime {
             let value = derivation.value(for: object, at: Date())
@@ -51,7 +56,7 @@ extension NSManagedObjectContext {
 
 extension DerivationDependency {
     /// The objects with the derived attribute.
-    fileprivate func owners(of object: NSManagedObject) -> [NSManagedObject] {
+    func owners(of object: NSManagedObject) -> [NSManagedObject] {
         var level = [object]
         for step in way {
             var next: [NSManagedObject] = []

@@ -23,7 +23,7 @@ struct ObjectMerge {
         if object.isDeleted {
             switch type {
             case .rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType: merge.rollBack(row)
-            default: object.version = row.version
+            default: merge.accept(row)
             }
             return
         }
@@ -53,10 +53,21 @@ struct ObjectMerge {
 
     // MARK: Ways to merge
 
-    /// The object keeps all its values, changed or not, and replaces the row.
-    func overwrite(_ row: Row) {
+    /// The object stays deleted, although others have changed its row.
+    private func accept(_ row: Row) {
+        let references = ReferenceRebase(object)
         object.version = row.version
         object.flags.remove(.rowIsCommitted)
+        references?.apply()
+    }
+
+    /// The object keeps all its values, changed or not, and replaces the row.
+    func overwrite(_ row: Row) {
+        let references = ReferenceRebase(object)
+        defer { references?.apply() }
+        object.version = row.version
+        object.flags.remove(.rowIsCommitted)
+        // What is derived from members must not be derived from those that are known here.
         for state in object.toMany { state?.unload() }
         // All values that the store has now differ, perhaps, so all are changes for the history and for relationships.
         guard let overlay = object.overlay, object.flags.contains(.dirtySlots) else { return }
@@ -98,6 +109,7 @@ struct ObjectMerge {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         let comparison = ColumnComparison(object)
         let base = object.committedRow()
+        let references = ReferenceRebase(object)
         for slot in 0..<shape.persistentSlotCount {
             let after = comparison.value(slot, row.block, row.index)
             let before = base.map { comparison.value(slot, $0.block, $0.row) } ?? after
@@ -111,6 +123,7 @@ struct ObjectMerge {
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
         for state in object.toMany { state?.unload() }
+        references?.apply()
         showStore()
     }
 
@@ -156,13 +169,12 @@ struct ObjectMerge {
 
     // MARK: The other ends of relationships
 
-    /// Takes the object's changes of relationships back on their other sides, in favour of the row. Returns the states
-    /// of relationships that are facts of other objects' rows and stay as they are.
+    /// Takes the object's changes of relationships back on their other sides, in favour of the row; without a row nothing
+    /// refers to the object any more. Returns the states of relationships that are facts of other objects' rows and stay
+    /// as they are.
     private func undoReferences(_ row: Row?) -> ContiguousArray<ToManyState?> {
         for relationship in shape.relationships where !relationship.isToMany {
-            if row != nil || object.overlay?.isDirty(relationship.slot) == true {
-                settleInverse(relationship.slot, row)
-            }
+            settleInverse(relationship.slot, row)
         }
         var kept: ContiguousArray<ToManyState?> = []
         for (index, state) in object.toMany.enumerated() {
@@ -173,14 +185,16 @@ struct ObjectMerge {
                 kept[index] = state
             } else if let inverse = relationship.inverse {
                 for other in state.added.objects { other.existingState(inverse)?.forget(object, isMember: false) }
-                for other in state.removed.objects { other.existingState(inverse)?.forget(object, isMember: true) }
+                for other in state.removed.objects {
+                    other.existingState(inverse)?.forget(object, isMember: row != nil)
+                }
             }
         }
         return kept
     }
 
-    /// The object's reference is about to become the one in `row`, or the committed one without a row: the objects
-    /// that it leads or led to must agree.
+    /// The object's reference is about to become the one in `row`, or nothing without a row: the objects that it leads
+    /// or led to must agree.
     private func settleInverse(_ slot: Int, _ row: Row?) {
         let index = shape.slots[slot].relationshipIndex
         guard index >= 0, let context = object.registry?.context, let inverse = shape.relationships[index].inverse
@@ -193,7 +207,7 @@ struct ObjectMerge {
             return ref.isNull ? nil : context.registry.object(ref, object.storeIndex)
         }
         let committed = target(object.committedRow())
-        let final = row.map { target(($0.block, $0.index)) } ?? committed
+        let final = row.flatMap { target(($0.block, $0.index)) }
         var current: NSManagedObject?
         if let overlay = object.overlay, overlay.holdsValue(slot) {
             current = overlay.object(at: shape.slots[slot].offset)
@@ -204,7 +218,11 @@ struct ObjectMerge {
             } else if other !== final, let overlay = other.overlay, overlay.holdsValue(inverse.slot),
                 overlay.object(at: other.shape.slots[inverse.slot].offset) === object
             {
-                overlay.clearValue(inverse.slot, other.shape)
+                if row == nil, overlay.isDirty(inverse.slot), !other.isDeleted {
+                    other.writeReference(inverse, nil)
+                } else {
+                    overlay.clearValue(inverse.slot, other.shape)
+                }
             }
         }
     }

@@ -41,8 +41,9 @@ struct FetchPlan {
         var folding = ConstantFolding()
         let predicate = settings.predicate.map { folding.apply(to: $0) }
         try predicate.map { try checker.check($0) }
-        // A predicate that is always true is none.
-        self.predicate = predicate?.formatString == "TRUEPREDICATE" ? nil : predicate
+        // A predicate that is always true is none. Comparisons, whose text may be long, never are.
+        let isAlwaysTrue = !(predicate is NSComparisonPredicate) && predicate?.formatString == "TRUEPREDICATE"
+        self.predicate = isAlwaysTrue ? nil : predicate
         needsObjects = folding.needsObjects
         resultType = settings.resultType
         dictionaries =

@@ -60,9 +60,8 @@ struct HistoryFilter {
         case .count: return NSNumber(value: changes.count)
         case .changesOnly: return changes
         case .transactionsOnly, .transactionsAndChanges:
-            for transaction in found {
-                transaction.changes = changes.filter { $0.transaction === transaction }
-            }
+            let byTransaction = Dictionary(grouping: changes) { $0.transaction.map { ObjectIdentifier($0) } }
+            for transaction in found { transaction.changes = byTransaction[ObjectIdentifier(transaction)] ?? [] }
             let kept = found.filter { $0.changes?.isEmpty == false }
             if type == .transactionsOnly { for transaction in kept { transaction.changes = nil } }
             return kept

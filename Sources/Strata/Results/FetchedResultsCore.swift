@@ -96,7 +96,9 @@ final class FetchedResultsCore {
 
     /// What the stores hold, as long as the context sees that and nothing else.
     private var stableToken: NSPersistentHistoryToken? {
-        context.hasChanges ? nil : context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+        // A parent's unsaved changes are seen, too, and a pinned context sees something older.
+        guard !context.hasChanges, context.link == nil, context.generation == nil else { return nil }
+        return context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
     }
 
     /// - Throws: `CocoaError` 134060 when a name comes up again after another one.
