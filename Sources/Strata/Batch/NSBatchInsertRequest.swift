@@ -30,6 +30,10 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// An option of Strata: how many objects one transaction takes at most. Default 1,048,576.
     open var maximumObjectsPerTransaction = BatchLimits.maximumObjects
 
+    /// Creates a request without an entity, which cannot be executed.
+    @available(*, deprecated, message: "Use init(entityName:objects:).")
+    override public convenience init() { self.init(entityName: "", objects: []) }
+
     /// Creates a request that inserts one object for each dictionary.
     public init(entityName: String, objects dictionaries: [[String: Any]]) {
         givenName = entityName
