@@ -48,16 +48,6 @@ open class NSManagedObject: NSObject {
         if let context { context.insertNew(self) }
     }
 
-    /// Creates an object of the entity that the class stands for in the context's model, and inserts it.
-    ///
-    /// - Precondition: exactly one entity of the model has this class.
-    public convenience init(context: NSManagedObjectContext) {
-        guard let shape = context.shape(ofClass: Self.self) else {
-            preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
-        }
-        self.init(entity: shape.entity, insertInto: context)
-    }
-
     deinit {
         if flags.contains(.registered) { registry?.remove(self) }
         if !flags.contains(.unobserved) { ObservedObjects.remove(self) }

@@ -256,7 +256,8 @@ enum LibraryStack {
         #expect(try !context.saveIfNeeded())
         context.reset()
 
-        let found = try #require(try LibraryAuthor.first(in: context, where: NSPredicate(format: "name BEGINSWITH[cd] %@", "urs")))
+        let found = try #require(
+            try LibraryAuthor.first(in: context, where: NSPredicate(format: "name BEGINSWITH[cd] %@", "urs")))
         #expect(type(of: found) == LibraryAuthor.self)
         #expect(found.books.count == 1)
         #expect(found.books.first?.price == Decimal(string: "12.99"))
@@ -274,11 +275,15 @@ enum LibraryStack {
         let context = try LibraryStack.container().viewContext
         let predicate = NSPredicate(format: "%K == %@", "name", "Octavia")
         let created = try LibraryAuthor.findOrCreate(in: context, matching: predicate) { $0.name = "Octavia" }
-        let again = try LibraryAuthor.findOrCreate(in: context, matching: predicate) { _ in Issue.record("created twice") }
+        let again = try LibraryAuthor.findOrCreate(in: context, matching: predicate) { _ in
+            Issue.record("created twice")
+        }
         #expect(created === again)
         try context.save()
         context.refreshAllObjects()
-        let third = try LibraryAuthor.findOrCreate(in: context, matching: predicate) { _ in Issue.record("created twice") }
+        let third = try LibraryAuthor.findOrCreate(in: context, matching: predicate) { _ in
+            Issue.record("created twice")
+        }
         #expect(third === created)
         #expect(try LibraryAuthor.count(in: context) == 1)
     }
@@ -349,7 +354,8 @@ enum LibraryStack {
             #expect(error.code == NSValidationMultipleErrorsError)
             let details = error.userInfo[NSDetailedErrorsKey] as? [NSError]
             #expect(details?.count == 2)
-            #expect(Set(details?.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String } ?? []) == ["title", "name"])
+            #expect(
+                Set(details?.compactMap { $0.userInfo[NSValidationKeyErrorKey] as? String } ?? []) == ["title", "name"])
         }
         author.name = "A"
         book.title = ""
@@ -357,8 +363,9 @@ enum LibraryStack {
             try context.save()
             Issue.record("saved")
         } catch let error as CocoaError {
-            #expect(error.code == .validationStringTooShort || error.code.rawValue == NSManagedObjectValidationError
-                || error.code.rawValue == 1550)
+            #expect(
+                error.code == .validationStringTooShort || error.code.rawValue == NSManagedObjectValidationError
+                    || error.code.rawValue == 1550)
             #expect(error.userInfo[NSValidationPredicateErrorKey] != nil)
         }
         #expect(!context.saveOrRollback())

@@ -68,7 +68,10 @@ struct Transformed: ModelPropertyMaker {
 struct EntitySketch {
     let entity = NSEntityDescription()
 
-    init(_ name: String, class type: NSManagedObject.Type = NSManagedObject.self, @ModelBuilder _ body: () -> [any ModelPropertyMaker]) {
+    init(
+        _ name: String, class type: NSManagedObject.Type = NSManagedObject.self,
+        @ModelBuilder _ body: () -> [any ModelPropertyMaker]
+    ) {
         entity.name = name
         entity.managedObjectClassName = NSStringFromClass(type)
         entity.properties = body().map { $0.make() }
@@ -184,10 +187,13 @@ private class PrivateShape: NSManagedObject {
         return model
     }
 
-    static func context(_ kind: StoreKind, _ url: URL, model: NSManagedObjectModel = model()) throws -> NSManagedObjectContext {
+    static func context(
+        _ kind: StoreKind, _ url: URL, model: NSManagedObjectModel = model()
+    ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
-            type: kind == .memory ? .inMemory : .sqlite, configuration: nil, at: kind == .memory ? URL(fileURLWithPath: "/dev/null") : url,
+            type: kind == .memory ? .inMemory : .sqlite, configuration: nil,
+            at: kind == .memory ? URL(fileURLWithPath: "/dev/null") : url,
             options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
@@ -234,7 +240,8 @@ private class PrivateShape: NSManagedObject {
             #expect(canvas.value(forKeyPath: "shapes.@sum.sides") as? Int == 9)
             #expect(canvas.value(forKeyPath: "shapes.@avg.sides") as? Double == 3)
             #expect(canvas.value(forKeyPath: "shapes.@count") as? Int == 3)
-            #expect((canvas.value(forKeyPath: "shapes.label") as? NSOrderedSet)?.array as? [String] == ["s2", "s0", "s1"])
+            #expect(
+                (canvas.value(forKeyPath: "shapes.label") as? NSOrderedSet)?.array as? [String] == ["s2", "s0", "s1"])
             canvas.mutableShapes.removeObject(at: 0)
             canvas.mutableShapes.insert(shapes[0], at: 2)
             canvas.mutableShapes.exchangeObject(at: 0, withObjectAt: 1)
@@ -269,7 +276,8 @@ private class PrivateShape: NSManagedObject {
         let model = Self.model()
         var contexts: [NSManagedObjectContext] = []
         for index in 0..<8 {
-            let context = try Self.context(.memory, URL(fileURLWithPath: "/dev/null"), model: index < 4 ? model : Self.model())
+            let context = try Self.context(
+                .memory, URL(fileURLWithPath: "/dev/null"), model: index < 4 ? model : Self.model())
             context.performAndWait {
                 for _ in 0...index { _ = Canvas(context: context) }
             }
@@ -277,7 +285,9 @@ private class PrivateShape: NSManagedObject {
             contexts.append(context)
         }
         for (index, context) in contexts.enumerated() {
-            let count = try context.performAndWait { try context.count(for: NSFetchRequest<Canvas>(entityName: "Canvas")) }
+            let count = try context.performAndWait {
+                try context.count(for: NSFetchRequest<Canvas>(entityName: "Canvas"))
+            }
             #expect(count == index + 1)
         }
         #expect(Canvas.entity().name == "Canvas")

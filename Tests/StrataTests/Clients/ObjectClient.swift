@@ -46,7 +46,7 @@ class TodoItem: NSManagedObject {
         set { setValue(newValue, forKey: "parentItem") }
     }
     var upperTitle: String? {
-        get { value(forKey: "upperTitle") as? String }
+        value(forKey: "upperTitle") as? String
     }
     var modified: Date? {
         get { value(forKey: "modified") as? Date }
@@ -106,13 +106,15 @@ extension NSManagedObject {
     }
 
     /// A copy with the attributes and the children, as clone helpers do it.
-    func clone(in context: NSManagedObjectContext, seen: inout [NSManagedObjectID: NSManagedObject]) -> NSManagedObject {
+    func clone(in context: NSManagedObjectContext, seen: inout [NSManagedObjectID: NSManagedObject]) -> NSManagedObject
+    {
         if let known = seen[objectID] { return known }
         let copy = NSEntityDescription.insertNewObject(forEntityName: entity.name!, into: context)
         seen[objectID] = copy
         copy.setValuesForKeys(dictionaryWithValues(forKeys: Array(entity.attributesByName.keys)))
         for (name, relationship) in entity.relationshipsByName where relationship.isToMany {
-            let source = relationship.isOrdered
+            let source =
+                relationship.isOrdered
                 ? (mutableOrderedSetValue(forKey: name).array as! [NSManagedObject])
                 : (mutableSetValue(forKey: name).allObjects as! [NSManagedObject])
             let target = copy.mutableSetValue(forKey: name)
@@ -128,7 +130,9 @@ extension NSManagedObject {
         let item = NSEntityDescription()
         item.name = "TodoItem"
         item.managedObjectClassName = NSStringFromClass(TodoItem.self)
-        func attribute(_ name: String, _ type: NSAttributeType, _ optional: Bool, _ value: Any? = nil) -> NSAttributeDescription {
+        func attribute(
+            _ name: String, _ type: NSAttributeType, _ optional: Bool, _ value: Any? = nil
+        ) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
             attribute.name = name
             attribute.attributeType = type
@@ -153,7 +157,8 @@ extension NSManagedObject {
         children.inverseRelationship = parent
         item.properties = [
             attribute("title", .stringAttributeType, false, ""), attribute("status", .integer16AttributeType, false, 0),
-            attribute("isUrgent", .booleanAttributeType, false, false), attribute("estimate", .doubleAttributeType, true),
+            attribute("isUrgent", .booleanAttributeType, false, false),
+            attribute("estimate", .doubleAttributeType, true),
             attribute("modified", .dateAttributeType, true), upper, children, parent,
         ]
         let model = NSManagedObjectModel()

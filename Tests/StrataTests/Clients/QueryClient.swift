@@ -71,7 +71,9 @@ enum ShopModel {
     static let shared = make()
 
     static func make() -> NSManagedObjectModel {
-        func attribute(_ name: String, _ type: NSAttributeType, optional: Bool = true, initial: Any? = nil) -> NSAttributeDescription {
+        func attribute(
+            _ name: String, _ type: NSAttributeType, optional: Bool = true, initial: Any? = nil
+        ) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
             attribute.name = name
             attribute.attributeType = type
@@ -79,7 +81,9 @@ enum ShopModel {
             attribute.defaultValue = initial
             return attribute
         }
-        func relation(_ name: String, _ target: NSEntityDescription, many: Bool, rule: NSDeleteRule) -> NSRelationshipDescription {
+        func relation(
+            _ name: String, _ target: NSEntityDescription, many: Bool, rule: NSDeleteRule
+        ) -> NSRelationshipDescription {
             let relation = NSRelationshipDescription()
             relation.name = name
             relation.destinationEntity = target
@@ -108,7 +112,8 @@ enum ShopModel {
         ]
         customer.uniquenessConstraints = [["email"]]
         order.properties = [
-            attribute("number", .integer64AttributeType, optional: false, initial: 0), attribute("placed", .dateAttributeType),
+            attribute("number", .integer64AttributeType, optional: false, initial: 0),
+            attribute("placed", .dateAttributeType),
             attribute("status", .stringAttributeType, initial: "open"), buyer, items,
         ]
         item.properties = [
@@ -120,12 +125,15 @@ enum ShopModel {
         return model
     }
 
-    static func container(_ kind: StoreKind = .memory, model: NSManagedObjectModel = shared) throws -> NSPersistentContainer {
+    static func container(
+        _ kind: StoreKind = .memory, model: NSManagedObjectModel = shared
+    ) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Shop", managedObjectModel: model)
         let description = NSPersistentStoreDescription()
         description.type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
         if kind == .log {
-            description.url = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString).sqlite")
+            description.url = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "shop-\(UUID().uuidString).sqlite")
         }
         description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
         container.persistentStoreDescriptions = [description]
@@ -140,7 +148,9 @@ enum ShopModel {
     static func fill(_ context: NSManagedObjectContext) throws {
         for (index, name) in ["Ada", "Bob", "Ćeda"].enumerated() {
             let customer = NSEntityDescription.insertNewObject(forEntityName: "Customer", into: context)
-            customer.setValuesForKeys(["email": "\(name.lowercased())@example.com", "name": name, "city": index < 2 ? "Oslo" : "Rome"])
+            customer.setValuesForKeys([
+                "email": "\(name.lowercased())@example.com", "name": name, "city": index < 2 ? "Oslo" : "Rome",
+            ])
             for number in 0..<(index + 1) {
                 let order = NSManagedObject(
                     entity: NSEntityDescription.entity(forEntityName: "Order", in: context)!, insertInto: context)
@@ -177,16 +187,23 @@ enum ShopModel {
         #expect(try names(customers.filter("name IN %@", Set(["Ada", "Bob"]))) == ["Ada", "Bob"])
         #expect(try names(customers.filter("ANY orders.number == %d", 10)) == ["Bob"])
         #expect(try names(customers.filter("orders.@count >= %d", 2)) == ["Bob", "Ćeda"])
-        #expect(try names(customers.filter("SUBQUERY(orders, $o, $o.number > 10 AND $o.status == 'open').@count > 0")) == ["Bob", "Ćeda"])
+        #expect(
+            try names(customers.filter("SUBQUERY(orders, $o, $o.number > 10 AND $o.status == 'open').@count > 0")) == [
+                "Bob", "Ćeda",
+            ])
         #expect(try names(customers.filter("ANY orders.items.sku LIKE %@", "sku-*")) == ["Ada", "Bob", "Ćeda"])
         #expect(try names(customers.filter("vip == %@", NSNumber(value: false))) == ["Ada", "Bob", "Ćeda"])
         #expect(try names(customers.filter("vip == YES OR name MATCHES %@", "B.*")) == ["Bob"])
         #expect(try names(customers.filter("NOT (city BEGINSWITH 'O')")) == ["Ćeda"])
-        #expect(try names(customers.filter("email ENDSWITH %@", "example.com").filter("city != nil").limited(1)) == ["Ada"])
+        #expect(
+            try names(customers.filter("email ENDSWITH %@", "example.com").filter("city != nil").limited(1)) == ["Ada"])
         let day = Date(timeIntervalSinceReferenceDate: 86400)
-        #expect(try orders.filter("placed >= %@ AND placed < %@", day, day.addingTimeInterval(86400)).count(in: context) == 2)
+        #expect(
+            try orders.filter("placed >= %@ AND placed < %@", day, day.addingTimeInterval(86400)).count(in: context)
+                == 2)
         #expect(try orders.filter("number BETWEEN %@", [10, 20]).count(in: context) == 3)
-        #expect(try orders.filter("customer.name == %@", "Bob").filter("items.@sum.quantity > 3").count(in: context) == 1)
+        #expect(
+            try orders.filter("customer.name == %@", "Bob").filter("items.@sum.quantity > 3").count(in: context) == 1)
         let bob = try #require(try customers.filter("name == %@", "Bob").all(in: context).first)
         #expect(try orders.filter("customer == %@", bob).count(in: context) == 2)
         #expect(try orders.filter("customer == %@", bob.objectID).count(in: context) == 2)
@@ -199,11 +216,13 @@ enum ShopModel {
             modifier: .direct, type: .equalTo, options: [.caseInsensitive, .diacriticInsensitive])
         #expect(try names(customers.filter(comparison)) == ["Ada"])
         let any = NSCompoundPredicate(orPredicateWithSubpredicates: [
-            NSPredicate(format: "name == %@", "Ada"), NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "city == %@", "Oslo")),
+            NSPredicate(format: "name == %@", "Ada"),
+            NSCompoundPredicate(notPredicateWithSubpredicate: NSPredicate(format: "city == %@", "Oslo")),
         ])
         #expect(try names(customers.filter(any)) == ["Ada", "Ćeda"])
         let template = NSPredicate(format: "city == $CITY AND name == $NAME")
-        #expect(try names(customers.filter(template.withSubstitutionVariables(["CITY": "Oslo", "NAME": "Bob"]))) == ["Bob"])
+        #expect(
+            try names(customers.filter(template.withSubstitutionVariables(["CITY": "Oslo", "NAME": "Bob"]))) == ["Bob"])
         #expect(try customers.sorted(by: "name", ascending: false).limited(1, offset: 1).all(in: context).first === bob)
     }
 
@@ -262,8 +281,11 @@ enum ShopModel {
         let byObject = Dictionary(uniqueKeysWithValues: keyed.map { ($0, $0.objectID) })
         #expect(byObject[context.object(with: id)] == id)
         #expect((keyed as NSArray).filtered(using: NSPredicate(format: "city == %@", "Rome")).count == 1)
-        #expect((keyed as NSArray).value(forKeyPath: "@distinctUnionOfObjects.city") as? [String] == ["Oslo", "Rome"]
-            || (keyed as NSArray).value(forKeyPath: "@distinctUnionOfObjects.city") as? [String] == ["Rome", "Oslo"])
+        #expect(
+            (keyed as NSArray).value(forKeyPath: "@distinctUnionOfObjects.city") as? [String] == ["Oslo", "Rome"]
+                || (keyed as NSArray).value(forKeyPath: "@distinctUnionOfObjects.city") as? [String] == [
+                    "Rome", "Oslo",
+                ])
         let sorted = (keyed as NSArray).sortedArray(using: [NSSortDescriptor(key: "name", ascending: false)])
         #expect((sorted.first as? NSManagedObject)?.value(forKey: "name") as? String == "Ćeda")
     }

@@ -80,7 +80,8 @@ final class ResultsDataSource<Object: NSManagedObject>: NSObject, NSFetchedResul
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { mirror?.begin() }
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { mirror?.end() }
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         switch type {
@@ -98,7 +99,8 @@ final class ResultsDataSource<Object: NSManagedObject>: NSObject, NSFetchedResul
         }
     }
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange sectionInfo: NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+        didChange sectionInfo: NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         switch type {
@@ -120,7 +122,9 @@ final class SnapshotKeeper: NSObject, NSFetchedResultsControllerDelegate {
     ) {
         rounds += 1
         sections = snapshot.sectionIdentifiers as? [String] ?? []
-        identifiers = sections.map { snapshot.itemIdentifiersInSection(withIdentifier: $0) as? [NSManagedObjectID] ?? [] }
+        identifiers = sections.map {
+            snapshot.itemIdentifiersInSection(withIdentifier: $0) as? [NSManagedObjectID] ?? []
+        }
     }
 }
 
@@ -178,7 +182,9 @@ final class NoteContext: NSManagedObjectContext {
         source.mirror = table
         func names() -> [[String]] {
             (0..<source.numberOfSections).map { section in
-                (0..<source.numberOfItems(in: section)).map { source[section, $0].value(forKey: "name") as? String ?? "" }
+                (0..<source.numberOfItems(in: section)).map {
+                    source[section, $0].value(forKey: "name") as? String ?? ""
+                }
             }
         }
         table.read = names
@@ -231,7 +237,8 @@ final class NoteContext: NSManagedObjectContext {
         let background = container.newBackgroundContext()
         nonisolated(unsafe) var note: Notification?
         let observer = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: background, queue: nil) { note = $0 }
+            forName: .NSManagedObjectContextDidSave, object: background, queue: nil
+        ) { note = $0 }
         defer { NotificationCenter.default.removeObserver(observer) }
         try background.performAndWait {
             _ = add("Eve", "Kiev", to: background)

@@ -27,7 +27,9 @@ final class SyncEngine: @unchecked Sendable {
             else { return }
             var counts: [String: Int] = [:]
             for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey] {
-                if let objects = note.userInfo?[key] as? Set<NSManagedObject>, !objects.isEmpty { counts[key] = objects.count }
+                if let objects = note.userInfo?[key] as? Set<NSManagedObject>, !objects.isEmpty {
+                    counts[key] = objects.count
+                }
             }
             self?.saves.append(counts)
         }
@@ -83,7 +85,8 @@ final class SyncEngine: @unchecked Sendable {
         request.predicate = NSPredicate(format: "city == %@", city)
         request.propertiesToUpdate = ["city": other]
         request.resultType = .updatedObjectIDsResultType
-        guard let result = try view.execute(request) as? NSBatchUpdateResult, let ids = result.result as? [NSManagedObjectID]
+        guard let result = try view.execute(request) as? NSBatchUpdateResult,
+            let ids = result.result as? [NSManagedObjectID]
         else { throw Failure.noStore }
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: ids], into: [view])
         return ids.count
@@ -125,7 +128,9 @@ final class SyncEngine: @unchecked Sendable {
     }
 
     func object(_ uri: URL, in context: NSManagedObjectContext) throws -> NSManagedObject {
-        guard let id = container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri) else { throw Failure.badURI }
+        guard let id = container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri) else {
+            throw Failure.badURI
+        }
         return try context.existingObject(with: id)
     }
 }
@@ -138,7 +143,9 @@ final class SyncEngine: @unchecked Sendable {
         let first = try await engine.upsert([
             CustomerRecord(email: "a@x", name: "A", city: "Oslo"), CustomerRecord(email: "b@x", name: "B", city: nil),
         ])
-        let second = try await engine.upsert([CustomerRecord(email: "a@x", name: "A2", city: nil), CustomerRecord(email: "c@x", name: "C")])
+        let second = try await engine.upsert([
+            CustomerRecord(email: "a@x", name: "A2", city: nil), CustomerRecord(email: "c@x", name: "C"),
+        ])
         #expect(first.count == 2 && second.count == 2)
         #expect(first[0] == second[0])
         let view = engine.container.viewContext
@@ -150,7 +157,9 @@ final class SyncEngine: @unchecked Sendable {
         let uri = a.objectID.uriRepresentation()
         #expect(uri.scheme == "x-coredata")
         #expect(try engine.object(URL(string: uri.absoluteString)!, in: view) === a)
-        #expect(throws: (any Error).self) { try engine.object(URL(string: "x-coredata://nothing/Customer/p1")!, in: view) }
+        #expect(throws: (any Error).self) {
+            try engine.object(URL(string: "x-coredata://nothing/Customer/p1")!, in: view)
+        }
         #expect(engine.saves.count == 2)
         #expect(engine.saves.first == [NSInsertedObjectsKey: 2])
 
@@ -188,7 +197,9 @@ final class SyncEngine: @unchecked Sendable {
     func batchesMergeIntoTheView(_ kind: StoreKind) throws {
         let engine = SyncEngine(container: try ShopModel.container(kind))
         let view = engine.container.viewContext
-        let records = (0..<50).map { CustomerRecord(email: "\($0)@x", name: "N\($0)", city: $0 % 2 == 0 ? "Oslo" : nil) }
+        let records = (0..<50).map {
+            CustomerRecord(email: "\($0)@x", name: "N\($0)", city: $0 % 2 == 0 ? "Oslo" : nil)
+        }
         #expect(try engine.batchInsert(records, into: view) == 50)
         let all = try view.fetch(NSFetchRequest<NSManagedObject>(entityName: "Customer"))
         #expect(all.count == 50)
@@ -212,11 +223,14 @@ final class SyncEngine: @unchecked Sendable {
         func apply(_ transactions: [NSPersistentHistoryTransaction]) throws {
             let from = source.backgroundContext(author: "read")
             let into = sink.backgroundContext(author: "sync")
-            for change in transactions.flatMap({ $0.changes ?? [] }) where change.changedObjectID.entity.name == "Customer" {
+            for change in transactions.flatMap({ $0.changes ?? [] })
+            where change.changedObjectID.entity.name == "Customer" {
                 switch change.changeType {
                 case .insert, .update:
                     let values: [String: Any]? = from.performAndWait {
-                        (try? from.existingObject(with: change.changedObjectID))?.dictionaryWithValues(forKeys: ["email", "name", "city"])
+                        (try? from.existingObject(with: change.changedObjectID))?.dictionaryWithValues(forKeys: [
+                            "email", "name", "city",
+                        ])
                     }
                     guard let values else { continue }
                     if change.changeType == .update {
@@ -261,7 +275,9 @@ final class SyncEngine: @unchecked Sendable {
         let idObserver = NotificationCenter.default.addObserver(
             forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: writer, queue: nil
         ) { note in
-            let inserted = note.userInfo?[NSManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue] as? Set<NSManagedObjectID>
+            let inserted =
+                note.userInfo?[NSManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue]
+                as? Set<NSManagedObjectID>
             merged.change { $0 += (inserted ?? []).map { $0.isTemporaryID ? "temporary" : "permanent" } }
         }
         defer {
@@ -273,7 +289,9 @@ final class SyncEngine: @unchecked Sendable {
             forName: .NSManagedObjectContextObjectsDidChange, object: view, queue: nil
         ) { note in
             let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSRefreshedObjectsKey, NSDeletedObjectsKey]
-            changes.change { $0 += keys.filter { ((note.userInfo?[$0] as? Set<NSManagedObject>) ?? []).isEmpty == false } }
+            changes.change {
+                $0 += keys.filter { ((note.userInfo?[$0] as? Set<NSManagedObject>) ?? []).isEmpty == false }
+            }
         }
         defer { NotificationCenter.default.removeObserver(viewObserver) }
         let id: NSManagedObjectID = try writer.performAndWait {
