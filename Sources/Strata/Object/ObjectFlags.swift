@@ -46,6 +46,9 @@ struct ObjectFlags: OptionSet, Sendable {
 
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
+    /// Stands for one row after the other in a batch insert: the other ends of its relationships are not told.
+    static let scratch = ObjectFlags(rawValue: 1 << 29)
+
     /// In prepareForDeletion.
     static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
 
