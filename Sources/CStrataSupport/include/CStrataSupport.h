@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "StrataArguments.h"
+#include "StrataClasses.h"
 #include "StrataFile.h"
 #include "StrataObject.h"
 #include "StrataPages.h"

@@ -2,11 +2,8 @@ import Foundation
 import StrataLog
 
 extension NSManagedObjectContext {
-    /// Takes an object in that was just created.
+    /// Takes an object in that was just created, of an entity of the coordinator's model.
     final func insertNew(_ object: NSManagedObject) {
-        precondition(
-            coordinator?.shapes === object.shape.model,
-            "entity \(object.shape.name) is not of the model of the context's coordinator")
         precondition(!object.shape.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
@@ -28,6 +25,9 @@ extension NSManagedObjectContext {
             return
         }
         precondition(object.registry == nil, "\(object) belongs to another context")
+        precondition(
+            coordinator?.shapes === object.shape.model,
+            "entity \(object.shape.name) is not of the model of the context's coordinator")
         insertNew(object)
     }
 

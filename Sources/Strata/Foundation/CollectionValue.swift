@@ -61,6 +61,8 @@ extension Dictionary: DictionaryValue {
 struct AnyElements {
     var elements: [Any?]
     var isUnordered: Bool
+    /// Whether what is made of the elements is an ordered set as well.
+    var isOrderedSet = false
 
     /// `nil` when the value is no array, set or ordered set.
     init?(_ value: Any) {
@@ -75,6 +77,7 @@ struct AnyElements {
             case let ordered as NSOrderedSet:
                 elements = ordered.map { $0 }
                 isUnordered = false
+                isOrderedSet = true
             default:
                 return nil
             }

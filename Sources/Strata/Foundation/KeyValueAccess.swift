@@ -78,7 +78,8 @@ package enum KeyValueAccess {
                 values.append(NSNull())
             }
         }
-        return collection.isUnordered ? NSSet(array: values) : values
+        if collection.isUnordered { return NSSet(array: values) }
+        return collection.isOrderedSet ? NSOrderedSet(array: values) : values
     }
 
     private static func reflected(_ object: Any, key: String) -> Any? {

@@ -3,8 +3,10 @@ import Synchronization
 
 /// Finds the class of an entity's objects by name, without the Objective-C runtime.
 ///
-/// A name with its module (`"Shop.Order"`) is found by itself. A bare one (`"Order"`, as Xcode writes for the current
-/// module) is looked for in the main program; elsewhere, for instance in a library or a test, register the class.
+/// A name with its module and the types around the class (`"Shop.Order"`, `"Shop.Store.Order"`, what
+/// `NSStringFromClass` returns) is found by itself, and so is a bare one (`"Order"`, as Xcode writes for the current
+/// module) that is the name of one class only, or of one only in the main program. Where a bare name is ambiguous,
+/// register the class.
 public enum ManagedObjectClasses {
     private static let registered = Mutex<[String: UncheckedClass]>([:])
 
@@ -34,15 +36,11 @@ public enum ManagedObjectClasses {
             return NSManagedObject.self
         }
         if let box = registered.withLock({ $0[name] }) { return box.type }
-        var candidates = [name]
-        if !name.contains(".") {
-            let program =
-                ProcessInfo.processInfo.arguments.first.map { URL(fileURLWithPath: $0).lastPathComponent } ?? ""
-            candidates.append("\(program.replacingOccurrences(of: "-", with: "_")).\(name)")
-        }
+        let candidates = name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"]
         for candidate in candidates {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
         }
+        if let type = ClassSearch.managedObjectClass(named: name) { return type }
         return NSManagedObject.self
     }
 }

@@ -113,4 +113,16 @@ extension EntityShape {
         else { preconditionFailure("entity \(entity.name ?? "without a name") is not in its model") }
         return shape
     }
+
+    /// The shape of an entity for an object that a context inserts: of the context's own model.
+    ///
+    /// - Precondition: the context's model has an entity of this name.
+    static func of(_ entity: NSEntityDescription, for context: NSManagedObjectContext?) -> EntityShape {
+        let shape = of(entity)
+        guard let context, shape.model !== context.coordinator?.shapes else { return shape }
+        guard let own = context.coordinator?.shapes.byName[shape.name] else {
+            preconditionFailure("entity \(shape.name) is not in the model of the context's coordinator")
+        }
+        return own
+    }
 }

@@ -37,23 +37,15 @@ open class NSManagedObject: NSObject {
     /// Creates an object and inserts it into a context, if one is given.
     ///
     /// A subclass that has an initialiser of its own overrides this one with `required`, where Apple's has `override`.
+    /// - Parameter entity: the entity. One of another model stands for the entity of that name in the context's model:
+    ///   programs often load a model more than once.
     /// - Precondition: the entity is in a model and not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        shape = EntityShape.of(entity)
+        shape = EntityShape.of(entity, for: context)
         shapeID = shape.id
         ref = TemporaryRefs.next()
         super.init()
         if let context { context.insertNew(self) }
-    }
-
-    /// Creates an object of the entity that the class stands for in the context's model, and inserts it.
-    ///
-    /// - Precondition: exactly one entity of the model has this class.
-    public convenience init(context: NSManagedObjectContext) {
-        guard let shape = context.shape(ofClass: Self.self) else {
-            preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
-        }
-        self.init(entity: shape.entity, insertInto: context)
     }
 
     deinit {

@@ -18,7 +18,8 @@ extension NSManagedObject: Observable {
     /// Somebody reads a property.
     @inline(never)
     final func noteAccess(_ name: String) {
-        if flags.contains(.unobserved), registry?.probe.isTracking != true { return }
+        guard let registry else { return KeyPathNames.note(name, self) }
+        if flags.contains(.unobserved), !registry.probe.isTracking { return }
         ObservedObjects.registrar(of: self).access(self, keyPath: \NSManagedObject.[observed: name])
     }
 

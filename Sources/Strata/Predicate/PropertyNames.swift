@@ -2,9 +2,10 @@ import Foundation
 
 /// Finds the properties that Swift key paths stand for.
 enum PropertyNames {
-    /// The property's name, if the class of the key path's root says one.
+    /// The property's name, if the class of the key path's root says one or its accessor shows one.
     static func name(of keyPath: AnyKeyPath) -> String? {
-        (type(of: keyPath).rootType as? NSManagedObject.Type)?.propertyNames[keyPath]
+        guard let type = type(of: keyPath).rootType as? NSManagedObject.Type else { return nil }
+        return type.propertyNames[keyPath] ?? KeyPathNames.name(of: keyPath, type)
     }
 
     /// A sort descriptor that sorts by name, where that is known; else the same. Foundation's comparator is kept, since
@@ -64,5 +65,41 @@ extension KeyedSortDescriptorFactory {
             preconditionFailure("A subclass of NSSortDescriptor cannot be made from a SortDescriptor")
         }
         self = descriptor
+    }
+}
+
+extension KeyedSortDescriptorFactory {
+    /// Sorts managed objects by a property whose type Swift cannot compare, for instance an optional one.
+    ///
+    /// The key path goes by the name that the class's ``NSManagedObject/propertyNames`` gives it, or by the one
+    /// attribute that its accessor reads; without a name, objects are compared, which makes fetches slower.
+    @_disfavoredOverload
+    public init<Root: NSManagedObject, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        if let name = PropertyNames.name(of: keyPath) {
+            self.init(key: name, ascending: ascending)
+            return
+        }
+        let descriptor = ObjectSortDescriptor(ascending: ascending) { left, right in
+            guard let left = left as? Root, let right = right as? Root else { return .orderedSame }
+            let order = Operand(left[keyPath: keyPath]).compare(Operand(right[keyPath: keyPath])) ?? 0
+            return ComparisonResult(rawValue: ascending ? order : -order) ?? .orderedSame
+        }
+        guard let descriptor = descriptor as? Self else {
+            preconditionFailure("A subclass of NSSortDescriptor cannot be made from a key path")
+        }
+        self = descriptor
+    }
+}
+
+extension NSExpression {
+    /// The value of the property that a Swift key path reads.
+    ///
+    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or its accessor reads exactly
+    ///   one attribute of an entity in use.
+    public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        guard let name = PropertyNames.name(of: keyPath) else {
+            preconditionFailure("could not extract a name from the key path \(keyPath)")
+        }
+        self.init(forKeyPath: name)
     }
 }

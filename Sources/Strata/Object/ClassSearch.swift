@@ -1,0 +1,42 @@
+import CStrataSupport
+import Foundation
+
+/// Looks for classes of managed objects in the whole program by the names that models have for them.
+///
+/// Linux has no list of classes by name, and what finds a type by its mangled name wants module and nesting, and never
+/// finds private ones. The Swift runtime's lists of types have them all.
+enum ClassSearch {
+    private static let capacity = 64
+
+    /// The class with this name: bare (`"Order"`), with module and outer types (`"Shop.Store.Order"`), or as
+    /// `NSStringFromClass` has it for private classes. Nil when there is none, or when a bare name fits several and
+    /// none of them is the main program's.
+    ///
+    /// - Complexity: O(n) in the types of the program.
+    static func managedObjectClass(named name: String) -> NSManagedObject.Type? {
+        let isBare = !name.contains(".")
+        let own = name.split(separator: ".").last.map(String.init) ?? name
+        let types = classes(own).filter { isBare || String(reflecting: $0) == name }
+        if types.count <= 1 { return types.first }
+        let program = programName + "."
+        let ours = types.filter { String(reflecting: $0).hasPrefix(program) }
+        return ours.count == 1 ? ours.first : nil
+    }
+
+    /// The main program's name as a module's.
+    static var programName: String {
+        let path = ProcessInfo.processInfo.arguments.first ?? ""
+        return URL(fileURLWithPath: path).lastPathComponent.replacingOccurrences(of: "-", with: "_")
+    }
+
+    /// All classes of managed objects whose own name this is.
+    private static func classes(_ name: String) -> [NSManagedObject.Type] {
+        let found = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: capacity) { buffer in
+            buffer.initialize(repeating: nil)
+            let count = strata_classes_named(name, buffer.baseAddress!, capacity)
+            return buffer.prefix(min(count, capacity)).compactMap(\.self)
+        }
+        // SAFETY: the runtime's metadata of a class is what a metatype value points to.
+        return found.compactMap { unsafeBitCast($0, to: AnyClass.self) as? NSManagedObject.Type }
+    }
+}
