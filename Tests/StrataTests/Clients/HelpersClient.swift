@@ -65,7 +65,7 @@ extension NSComparisonPredicate {
     }
 }
 
-private func predicate(_ format: String, _ arguments: CVarArg...) -> NSPredicate {
+private func predicate(_ format: String, _ arguments: any CVarArg...) -> NSPredicate {
     withVaList(arguments) { NSPredicate(format: format, arguments: $0) }
 }
 
@@ -138,12 +138,13 @@ private func predicate(_ format: String, _ arguments: CVarArg...) -> NSPredicate
         _ = HelperNote("y", rank: -8, in: context)
         try context.save()
         let predicates = [
-            NSPredicate(format: "token == %@", token as CVarArg), NSPredicate(format: "stamp == %@", date as CVarArg),
-            NSPredicate(format: "stamp <= %@", date as NSDate), NSPredicate(format: "SELF == %@", note as CVarArg),
-            NSPredicate(format: "rank == %@", NSNumber(value: 7) as CVarArg),
-            NSPredicate(format: "text IN %@", ["x", "z"] as CVarArg),
-            NSPredicate(format: "text IN %@", Set(["x"]) as CVarArg),
-            NSPredicate(format: "SELF IN %@", [note.objectID] as CVarArg),
+            NSPredicate(format: "token == %@", token as any CVarArg),
+            NSPredicate(format: "stamp == %@", date as any CVarArg),
+            NSPredicate(format: "stamp <= %@", date as NSDate), NSPredicate(format: "SELF == %@", note as any CVarArg),
+            NSPredicate(format: "rank == %@", NSNumber(value: 7) as any CVarArg),
+            NSPredicate(format: "text IN %@", ["x", "z"] as any CVarArg),
+            NSPredicate(format: "text IN %@", Set(["x"]) as any CVarArg),
+            NSPredicate(format: "SELF IN %@", [note.objectID] as any CVarArg),
             predicate("%K == %@", "token", token), predicate("stamp == %@", date),
             predicate("rank == %ld AND text == %@", 7, "x"),
             predicate("SELF == %@", note), predicate("text IN %@", ["x"]), predicate("NOT rank == %d", -8),
@@ -226,7 +227,7 @@ private func predicate(_ format: String, _ arguments: CVarArg...) -> NSPredicate
         update.propertiesToUpdate = ["rank": 5]
         update.resultType = .updatedObjectsCountResultType
         #expect((try second.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
-        let request: NSFetchRequest<NSFetchRequestResult> = HelperNote.fetchRequest()
+        let request: NSFetchRequest<any NSFetchRequestResult> = HelperNote.fetchRequest()
         request.entity = entity
         request.sortDescriptors = [NSSortDescriptor(key: "text", ascending: true)]
         #expect(try (second.fetch(request) as? [HelperNote])?.map(\.text) == ["batch", "here"])

@@ -266,7 +266,7 @@ enum LibraryStack {
         let typed: NSFetchRequest<LibraryBook> = LibraryBook.fetchRequest()
         typed.predicate = NSPredicate(format: "%K.%K == %@", "author", "name", "Ursula")
         #expect(try context.fetch(typed).first?.title == "The Dispossessed")
-        let untyped: NSFetchRequest<NSFetchRequestResult> = LibraryBook.fetchRequest()
+        let untyped: NSFetchRequest<any NSFetchRequestResult> = LibraryBook.fetchRequest()
         let results = try context.fetch(untyped) as! [LibraryBook]
         #expect(results.count == 1)
     }

@@ -248,7 +248,7 @@ private class PrivateShape: NSManagedObject {
             #expect((canvas.shapes.array as? [PrivateShape])?.map(\.label) == ["s1", "s0", "s2"])
             context.delete(canvas)
             try context.save()
-            #expect(try context.count(for: NSFetchRequest<NSFetchRequestResult>(entityName: "Shape")) == 0)
+            #expect(try context.count(for: NSFetchRequest<any NSFetchRequestResult>(entityName: "Shape")) == 0)
         }
     }
 
@@ -292,7 +292,7 @@ private class PrivateShape: NSManagedObject {
         }
         #expect(Canvas.entity().name == "Canvas")
         // A request made with the class method works in every context, whichever model its entity is from.
-        let request: NSFetchRequest<NSFetchRequestResult> = Canvas.fetchRequest()
+        let request: NSFetchRequest<any NSFetchRequestResult> = Canvas.fetchRequest()
         for (index, context) in contexts.enumerated() {
             let count = try context.performAndWait { try context.count(for: request) }
             #expect(count == index + 1)

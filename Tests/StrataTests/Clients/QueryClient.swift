@@ -57,7 +57,7 @@ struct Query<Result: NSFetchRequestResult> {
     }
 
     func distinct(_ key: String, in context: NSManagedObjectContext) throws -> [String] {
-        let request = NSFetchRequest<NSFetchRequestResult>(entityName: entityName)
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entityName)
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = [key]
         request.returnsDistinctResults = true

@@ -77,10 +77,14 @@ final class ResultsDataSource<Object: NSManagedObject>: NSObject, NSFetchedResul
     func title(of section: Int) -> String? { controller.sections?[section].name }
     subscript(_ section: Int, _ row: Int) -> Object { controller.object(at: IndexPath(item: row, section: section)) }
 
-    func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { mirror?.begin() }
-    func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { mirror?.end() }
+    func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        mirror?.begin()
+    }
+    func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+        mirror?.end()
+    }
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
@@ -99,8 +103,8 @@ final class ResultsDataSource<Object: NSManagedObject>: NSObject, NSFetchedResul
         }
     }
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
-        didChange sectionInfo: NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         switch type {
@@ -117,7 +121,7 @@ final class SnapshotKeeper: NSObject, NSFetchedResultsControllerDelegate {
     var sections: [String] = []
     var rounds = 0
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
     ) {
         rounds += 1
@@ -250,7 +254,7 @@ final class NoteContext: NSManagedObjectContext {
         let id = try #require(keeper.identifiers.first?.first)
         #expect(!id.isTemporaryID)
         #expect(context.object(with: id).value(forKey: "name") as? String == "Eve")
-        NSFetchedResultsController<NSFetchRequestResult>.deleteCache(withName: "cities")
+        NSFetchedResultsController<any NSFetchRequestResult>.deleteCache(withName: "cities")
         NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
     }
 

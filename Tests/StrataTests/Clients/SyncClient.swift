@@ -93,7 +93,7 @@ final class SyncEngine: @unchecked Sendable {
     }
 
     func batchDelete(_ predicate: NSPredicate, into view: NSManagedObjectContext) throws -> Int {
-        let fetch = NSFetchRequest<NSFetchRequestResult>(entityName: "Customer")
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Customer")
         fetch.predicate = predicate
         let request = NSBatchDeleteRequest(fetchRequest: fetch)
         request.resultType = .resultTypeObjectIDs
