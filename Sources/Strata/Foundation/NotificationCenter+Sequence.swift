@@ -2,7 +2,8 @@ import Foundation
 
 /// The notifications of a name as they are posted. Linux's Foundation lacks it.
 ///
-/// Each iteration begins to listen when its iterator is made, keeps what has not been taken yet, and ends with the task.
+/// Each iteration begins to listen when its iterator is made, keeps what has not been taken yet, and ends with the
+/// task.
 public struct NotificationSequence: AsyncSequence, Sendable {
     public typealias Element = Notification
     public typealias Failure = Never

@@ -14,7 +14,8 @@ enum KeyPathNames {
     }
     private static let state = Mutex<State>(State())
 
-    /// The attribute; nil when the accessor reads none or several, or the class has no entity in any model in use.
+    /// The attribute; nil when the accessor reads none or several or makes something of the value, or the class has no
+    /// entity in any model in use.
     ///
     /// - Complexity: O(1) once the name is known.
     static func name(of keyPath: AnyKeyPath, _ type: NSManagedObject.Type) -> String? {
@@ -22,23 +23,35 @@ enum KeyPathNames {
         if let known = state.withLock({ $0.names[path.value] }) { return known }
         guard let shape = ModelShapes.shapes(ofClass: type).last else { return nil }
         let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
-        // Accessors that are not optional may insist on a value.
-        for slot in 0..<shape.persistentSlotCount where shape.slots[slot].relationshipIndex < 0 {
-            if object.boxedValue(slot) == nil, let value = sample(shape.slots[slot].kind) {
-                object.setBoxedValue(value, slot: slot)
-            }
+        guard let (slot, isSame) = read(keyPath, object, shape, true), isSame else { return nil }
+        // One of a Boolean's values proves nothing: the accessor may be another attribute's question.
+        if shape.slots[slot].kind == .bool, read(keyPath, object, shape, false)?.isSame != true { return nil }
+        let name = shape.slots[slot].name
+        state.withLock { $0.names[path.value] = name }
+        return name
+    }
+
+    /// Reads the key path of an object whose attributes have sample values: the one attribute that was asked for, and
+    /// whether its value came back as it is.
+    private static func read(
+        _ keyPath: AnyKeyPath, _ object: NSManagedObject, _ shape: EntityShape, _ flag: Bool
+    ) -> (slot: Int, isSame: Bool)? {
+        for slot in 0..<shape.persistentSlotCount {
+            guard let value = sample(shape.slots[slot].kind, flag) else { continue }
+            object.setBoxedValue(value, slot: slot)
         }
         let id = ObjectIdentifier(object)
         state.withLock { $0.asked[id] = [] }
         object.flags.insert(.observable)
-        _ = (object as Any)[keyPath: keyPath]
+        let result = AnyElements.plain((object as Any)[keyPath: keyPath])
         object.flags.remove(.observable)
         let asked = state.withLock { $0.asked.removeValue(forKey: id) ?? [] }
         guard asked.count == 1, let name = asked.first, case .slot(let slot)? = shape.place(name),
-            shape.slots[slot].relationshipIndex < 0
+            let sample = sample(shape.slots[slot].kind, flag), let result
         else { return nil }
-        state.withLock { $0.names[path.value] = name }
-        return name
+        let kind = shape.slots[slot].kind
+        let expected = ValueConversion.converted(sample, kind) as? AnyHashable
+        return (slot, ValueConversion.converted(result, kind) as? AnyHashable == expected && expected != nil)
     }
 
     /// An object without context is asked for a value.
@@ -47,15 +60,17 @@ enum KeyPathNames {
         _ = state.withLock { $0.asked[id]?.insert(name) }
     }
 
-    private static func sample(_ kind: SlotKind) -> Any? {
+    /// A value that few accessors give back by chance; nil for what has no such values.
+    private static func sample(_ kind: SlotKind, _ flag: Bool) -> Any? {
         switch kind {
-        case .string: ""
-        case .data: Data()
-        case .date: Date(timeIntervalSinceReferenceDate: 0)
-        case .uuid: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        case .uri: URL(string: "about:blank")
+        case .string: " aB1 "
+        case .data: Data([1, 97, 3])
+        case .date: Date(timeIntervalSinceReferenceDate: 97.5)
+        case .uuid: UUID(uuid: (9, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1))
+        case .uri: URL(string: "sample:aB1")
+        case .bool: flag
+        case .decimal, .int16, .int32, .int64, .float, .double: 97
         case .transformable, .toOne: nil
-        case .decimal, .bool, .int16, .int32, .int64, .float, .double: 0
         }
     }
 }
