@@ -54,7 +54,13 @@ final class Probe: NSManagedObject {
     var calls: [String] = []
     var handlers: [String: (Probe) throws -> Void] = [:]
     /// What all probes do, by the method's name; for methods that run before a test has the object in hand.
-    nonisolated(unsafe) static var shared: [String: (Probe) -> Void] = [:]
+    static var shared: [String: (Probe) -> Void] {
+        get { sharedLock.withLock { sharedHandlers } }
+        set { sharedLock.withLock { sharedHandlers = newValue } }
+    }
+    private static let sharedLock = NSLock()
+    // Guarded by the lock: suites that use probes run at the same time.
+    nonisolated(unsafe) private static var sharedHandlers: [String: (Probe) -> Void] = [:]
 
     private func call(_ name: String) throws {
         calls.append(name)
