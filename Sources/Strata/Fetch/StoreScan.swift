@@ -62,7 +62,7 @@ struct StoreScan {
                 report.note(scan.predicate.rest == nil ? .compiledScan : .partlyCompiledScan)
                 return .compiled(scan)
             }
-        } catch {
+        } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: scope.handle)
         }
         report.note(plan.predicate == nil ? .allRows : .interpretedScan)
@@ -70,7 +70,7 @@ struct StoreScan {
     }
 
     /// The predicate as a program over all rows; nil when they are not scanned, or only objects can answer it.
-    private func compiledScan() throws(StoreError) -> CompiledScan? {
+    private func compiledScan() throws -> CompiledScan? {
         guard context == nil, CompiledExecution.isEnabled else { return nil }
         let root = scope.handle.map.numbers[plan.shape.root.index]
         guard root != 0 else { return nil }
@@ -87,7 +87,7 @@ struct StoreScan {
             guard let scan = try compiledScan(), scan.predicate.rest == nil else { return nil }
             report.note(plan.predicate == nil ? .allRows : .compiledScan)
             return scan
-        } catch {
+        } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: scope.handle)
         }
     }

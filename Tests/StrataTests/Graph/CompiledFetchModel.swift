@@ -96,7 +96,11 @@ enum CompiledFetchModel {
     ) -> NSPredicate {
         let owner = owners[random.below(owners.count)]
         let thing = things[random.below(things.count)]
-        switch random.below(8) {
+        switch random.below(12) {
+        case 7: return NSPredicate(format: "owner.title == %@", words[random.below(6)])
+        case 8: return NSPredicate(format: "owner.title != %@", words[random.below(6)])
+        case 9: return NSPredicate(format: "owner.title == nil")
+        case 10: return NSPredicate(format: "owner.title IN[c] %@", [words[2], words[4]])
         case 0: return NSPredicate(format: "owner == %@", owner)
         case 1: return NSPredicate(format: "owner != %@", owner.objectID)
         case 2: return NSPredicate(format: "owner IN %@", [owner, owners[0]])

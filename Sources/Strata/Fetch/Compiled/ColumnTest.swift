@@ -17,6 +17,17 @@ enum Relation: Sendable {
         }
     }
 
+    var type: NSComparisonPredicate.Operator {
+        switch self {
+        case .less: .lessThan
+        case .lessOrEqual: .lessThanOrEqualTo
+        case .greater: .greaterThan
+        case .greaterOrEqual: .greaterThanOrEqualTo
+        case .equal: .equalTo
+        case .notEqual: .notEqualTo
+        }
+    }
+
     /// The relation with its sides exchanged.
     var flipped: Relation {
         switch self {
@@ -94,7 +105,8 @@ struct ColumnTest: Sendable {
         case .real(let relation, _), .decimal(let relation, _), .uuid(let relation, _, _), .data(let relation, _):
             relation == .notEqual
         case .text(let test): test.operation == .notEqual
-        case .isNull: true
+        case .reference(_, let isNegated), .key(_, let isNegated): isNegated
+        case .isNull, .isNothing: true
         default: false
         }
     }
@@ -157,8 +169,8 @@ struct ColumnTest: Sendable {
 
 /// A set of integers for tests of many rows.
 struct IntegerSet: Sendable {
-    /// Sets that span no more are kept as bits.
-    private static let spanMaximum = 1 << 16
+    /// Sets that span no more are kept as bits, and those that are no thinner than one in 64.
+    private static let spanMaximum: Int64 = 1 << 16
 
     let least: Int64
     let greatest: Int64
@@ -172,7 +184,7 @@ struct IntegerSet: Sendable {
         least = members.min() ?? 0
         greatest = members.max() ?? -1
         let (span, overflow) = greatest.subtractingReportingOverflow(least)
-        guard !overflow, span < Self.spanMaximum else {
+        guard !overflow, span < max(Self.spanMaximum, Int64(count) * 64) else {
             bits = []
             self.members = members
             return

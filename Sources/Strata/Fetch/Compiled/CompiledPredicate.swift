@@ -41,6 +41,17 @@ struct CompiledPredicate {
             }
         }
 
+        /// What holds for null in the place of the value.
+        var nullResult: Bool {
+            switch self {
+            case .constant(let value): value
+            case .test(let test): test.nullResult
+            case .all(let nodes): nodes.allSatisfy { $0.nullResult }
+            case .any(let nodes): nodes.contains { $0.nullResult }
+            case .not(let node): !node.nullResult
+            }
+        }
+
         /// What testing a row costs, roughly in nanoseconds.
         var cost: Int {
             switch self {

@@ -16,7 +16,7 @@ struct PredicateCompiler {
         self.snapshot = snapshot
     }
 
-    func compile(_ predicate: NSPredicate?) throws(StoreError) -> CompiledPredicate {
+    func compile(_ predicate: NSPredicate?) throws -> CompiledPredicate {
         guard let predicate else { return CompiledPredicate(program: .constant(true), rest: nil) }
         var nodes: [CompiledPredicate.Node] = []
         var rest: [NSPredicate] = []
@@ -43,7 +43,7 @@ struct PredicateCompiler {
         }
     }
 
-    private func node(_ predicate: NSPredicate) throws(StoreError) -> CompiledPredicate.Node? {
+    private func node(_ predicate: NSPredicate) throws -> CompiledPredicate.Node? {
         switch predicate {
         case let comparison as NSComparisonPredicate: return try node(comparison)
         case let compound as NSCompoundPredicate:
@@ -72,6 +72,8 @@ struct PredicateCompiler {
     /// One side of a comparison.
     private enum Side {
         case slot(Int)
+        /// What lies behind a to-one relationship.
+        case path(slot: Int, rest: ArraySlice<String>)
         case object
         case constant(Operand)
         case other
@@ -80,13 +82,7 @@ struct PredicateCompiler {
     private func side(_ expression: NSExpression) -> Side {
         switch expression.form {
         case .evaluatedObject: return .object
-        case .keyPath(nil, let path):
-            guard path.names.count == 1 else { return .other }
-            switch shape.place(path.names[0]) {
-            case .slot(let slot)? where shape.slots[slot].isPersistent: return .slot(slot)
-            case nil where ["self", "SELF", "objectID"].contains(path.names[0]): return .object
-            default: return .other
-            }
+        case .keyPath(nil, let path): return side(path.names[...])
         case .constant(let value): return .constant(Operand(value))
         case .aggregate(let elements) where elements.allSatisfy({ $0.expressionType == .constantValue }):
             return .constant(Operand(elements.map { $0.constantValue ?? NSNull() }))
@@ -94,7 +90,18 @@ struct PredicateCompiler {
         }
     }
 
-    private func node(_ comparison: NSComparisonPredicate) throws(StoreError) -> CompiledPredicate.Node? {
+    private func side(_ path: ArraySlice<String>) -> Side {
+        guard let name = path.first else { return .other }
+        switch shape.place(name) {
+        case .slot(let slot)? where shape.slots[slot].isPersistent:
+            if path.count == 1 { return .slot(slot) }
+            return shape.slots[slot].kind == .toOne ? .path(slot: slot, rest: path.dropFirst()) : .other
+        case nil where path.count == 1 && ["self", "SELF", "objectID"].contains(name): return .object
+        default: return .other
+        }
+    }
+
+    private func node(_ comparison: NSComparisonPredicate) throws -> CompiledPredicate.Node? {
         let type = comparison.predicateOperatorType
         guard comparison.comparisonPredicateModifier == .direct, comparison.customSelector == nil,
             !comparison.options.contains(.localeSensitive)
@@ -102,23 +109,39 @@ struct PredicateCompiler {
         let options: NSComparisonPredicate.Options =
             comparison.options.contains(.normalized)
             ? [] : comparison.options.intersection([.caseInsensitive, .diacriticInsensitive])
-        switch (side(comparison.leftExpression), side(comparison.rightExpression)) {
-        case (.slot(let slot), .constant(let value)):
-            return try SlotCompiler(self, slot, options).node(type, value)
-        case (.constant(let value), .slot(let slot)):
-            if type == .in, case .string = value { return try SlotCompiler(self, slot, options).node(.contains, value) }
+        let (left, right) = (side(comparison.leftExpression), side(comparison.rightExpression))
+        if case .constant(let value) = right { return try node(left, type, options, value) }
+        guard case .constant(let value) = left else { return nil }
+        switch right {
+        case .object: return type == .equalTo || type == .notEqualTo ? try object(type, value) : nil
+        case .slot, .path:
+            if type == .in, case .string = value { return try node(right, .contains, options, value) }
             guard let relation = Relation(type) else { return nil }
-            return try SlotCompiler(self, slot, options).node(relation.flipped, value)
-        case (.object, .constant(let value)): return try object(type, value)
-        case (.constant(let value), .object):
-            return type == .equalTo || type == .notEqualTo ? try object(type, value) : nil
-        default: return nil
+            return try node(right, relation.flipped.type, options, value)
+        case .constant, .other: return nil
+        }
+    }
+
+    private func node(
+        _ side: Side, _ type: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options,
+        _ value: Operand
+    ) throws -> CompiledPredicate.Node? {
+        switch side {
+        case .slot(let slot): return try SlotCompiler(self, slot, options).node(type, value)
+        case .object: return try object(type, value)
+        case .path(let slot, let rest):
+            let destination = destination(slot)
+            guard isWorthScanning(destination) else { return nil }
+            let inner = PredicateCompiler(destination, handle, snapshot)
+            guard let condition = try inner.node(inner.side(rest), type, options, value) else { return nil }
+            return try inner.reference(from: slot, condition)
+        case .constant, .other: return nil
         }
     }
 
     private func object(
         _ type: NSComparisonPredicate.Operator, _ value: Operand
-    ) throws(StoreError) -> CompiledPredicate.Node? {
+    ) throws -> CompiledPredicate.Node? {
         guard let keys = try keys(type, value, of: shape) else { return nil }
         return .test(ColumnTest(slot: 0, kind: .toOne, condition: .key(keys, isNegated: type == .notEqualTo)))
     }
@@ -127,7 +150,7 @@ struct PredicateCompiler {
     /// something else than IDs is among them. Objects that do not exist, or lie elsewhere, equal no row.
     func keys(
         _ type: NSComparisonPredicate.Operator, _ value: Operand, of target: EntityShape
-    ) throws(StoreError) -> IntegerSet? {
+    ) throws -> IntegerSet? {
         let values: [Any?]
         switch (type, value) {
         case (.equalTo, .object(let one)), (.notEqualTo, .object(let one)): values = [one]
@@ -144,6 +167,44 @@ struct PredicateCompiler {
             keys.append(Int64(id.ref.key))
         }
         return IntegerSet(keys)
+    }
+
+    // MARK: Paths
+
+    /// Whether going through all of a relationship's possible targets once is cheaper than through the rows' own.
+    private func isWorthScanning(_ destination: EntityShape) -> Bool {
+        rowCount(destination) <= max(Self.alwaysScanned, rowCount(shape) * 4)
+    }
+
+    private static let alwaysScanned = 10_000
+
+    private func rowCount(_ shape: EntityShape) -> Int {
+        shape.family.reduce(0) { total, member in
+            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
+        }
+    }
+
+    /// A condition on the object at the end of a to-one relationship, as one on the reference: the targets are searched
+    /// first. Without a target the condition is that on null; then those are looked for that do not satisfy it.
+    private func reference(from slot: Int, _ condition: CompiledPredicate.Node) throws -> CompiledPredicate.Node {
+        let isNegated = condition.nullResult
+        let root = handle.map.numbers[shape.root.index]
+        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
+        for member in shape.family where handle.map.holds(member) { wanted[Int(handle.map.numbers[member.index])] = true }
+        let program = isNegated ? CompiledPredicate.Node.not(condition) : condition
+        let scan = CompiledScan(
+            handle, snapshot, CompiledPredicate(program: program, rest: nil), root: root, wanted: wanted)
+        var keys: [Int64] = []
+        try scan.run(checkCancellation: nil) { chunk in
+            var keys: [Int64] = []
+            chunk.forEach { _, _, key in keys.append(Int64(key)) }
+            return keys
+        } take: {
+            keys += $0
+            return true
+        }
+        let test = ColumnTest.Condition.reference(IntegerSet(keys), isNegated: isNegated)
+        return .test(ColumnTest(slot: slot, kind: .toOne, condition: test))
     }
 
     func info(_ slot: Int) -> SlotInfo { shape.slots[slot] }

@@ -21,7 +21,7 @@ struct SlotCompiler {
     /// Nil for what the interpreter has to do.
     func node(
         _ type: NSComparisonPredicate.Operator, _ value: Operand
-    ) throws(StoreError) -> CompiledPredicate.Node? {
+    ) throws -> CompiledPredicate.Node? {
         if kind == .toOne { return try reference(type, value) }
         if let relation = Relation(type) { return try node(relation, value) }
         switch (type, value) {
@@ -40,7 +40,7 @@ struct SlotCompiler {
         }
     }
 
-    func node(_ relation: Relation, _ value: Operand) throws(StoreError) -> CompiledPredicate.Node? {
+    func node(_ relation: Relation, _ value: Operand) throws -> CompiledPredicate.Node? {
         if kind == .toOne {
             switch relation {
             case .equal: return try reference(.equalTo, value)
@@ -196,7 +196,7 @@ struct SlotCompiler {
 
     private func reference(
         _ type: NSComparisonPredicate.Operator, _ value: Operand
-    ) throws(StoreError) -> CompiledPredicate.Node? {
+    ) throws -> CompiledPredicate.Node? {
         if case .null = value {
             switch type {
             case .equalTo: return test(.isNothing)
