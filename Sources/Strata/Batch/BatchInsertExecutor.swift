@@ -170,17 +170,18 @@ final class BatchInsertExecutor {
         func fill() throws -> Bool {
             scratch.clear()
             if handler(scratch.object) { return false }
-            try scratch.checkRelationships()
+            try scratch.checkRelationships(context.registry)
             if request.appliesValidation { try scratch.object.validateForInsert() }
             return true
         }
         if BatchInsertPart.isNeeded(shape, handle) {
             return try insertUnique { try fill() ? try scratch.givenValues(handle) : nil }
         }
+        let storeIndex = context.registry.storeIndex(of: handle)
         var rows: (writer: RowWriter, transaction: WriteTransaction)?
         try insert { transaction in
             guard try fill() else { return false }
-            if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, 0), transaction) }
+            if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, storeIndex), transaction) }
             let ref = nextRef()
             // An object that has not been saved keeps its key where a saved one has its row's place.
             scratch.object.version.location = Location(rawValue: ref.rawValue)

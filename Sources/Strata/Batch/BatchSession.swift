@@ -87,7 +87,9 @@ final class BatchSession {
         let stores = (context.coordinator?.persistentStores ?? []).filter { store in
             request.affectedStores?.contains { $0 === store } ?? true
         }
-        return stores.compactMap(\.handle).filter { handle in family.contains { handle.map.holds($0) } }
+        return stores.compactMap(\.handle).filter { handle in
+            handle.custom == nil && family.contains { handle.map.holds($0) }
+        }
     }
 
     static func shape(named name: String, in context: NSManagedObjectContext) throws -> EntityShape {

@@ -19,8 +19,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// not inserted. The dictionary is the same one each time, emptied.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
     /// Sets the values of the next object. Returns true when there are no more; the object is then not inserted. The
-    /// object is the same one each time, with its default values; it belongs to no context, and its relationships
-    /// cannot be set.
+    /// object is the same one each time, with its default values; it belongs to no context. Beyond Core Data, its to-one
+    /// relationships whose inverse is to-many and not ordered can be set to saved objects of the context that executes
+    /// the request.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
     /// What the result holds. Default ``NSBatchInsertRequestResultType/statusOnly``.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly
@@ -29,6 +30,10 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     open var appliesValidation = false
     /// An option of Strata: how many objects one transaction takes at most. Default 1,048,576.
     open var maximumObjectsPerTransaction = BatchLimits.maximumObjects
+
+    /// Creates a request without an entity, which cannot be executed.
+    @available(*, deprecated, message: "Use init(entityName:objects:).")
+    override public convenience init() { self.init(entityName: "", objects: []) }
 
     /// Creates a request that inserts one object for each dictionary.
     public init(entityName: String, objects dictionaries: [[String: Any]]) {

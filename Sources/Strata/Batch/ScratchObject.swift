@@ -5,19 +5,31 @@ import StrataLog
 final class ScratchObject {
     let object: NSManagedObject
     private let shape: EntityShape
+    /// To-one relationships that a row can hold without its inverse being told, and those it cannot.
+    private let references: [RelationshipShape]
+    private let others: [RelationshipShape]
 
     init(_ shape: EntityShape) {
         self.shape = shape
         object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
+        let toOne = shape.relationships.filter { !$0.isToMany }
+        let isFree = { (relationship: RelationshipShape) in
+            relationship.inverse.map { $0.isToMany && !$0.isOrdered } ?? true
+        }
+        references = toOne.filter(isFree)
+        others = toOne.filter { !isFree($0) }
     }
 
-    /// Gives the object its default values.
+    /// Gives the object its default values. Setting others then is no change that anybody is told of.
     func clear() {
-        object.overlay?.free(shape)
-        object.overlay = nil
+        if let overlay = object.overlay {
+            overlay.clearValues(shape) { present, _ in present }
+        } else {
+            object.overlay = Overlay.allocate(shape)
+        }
         object.block = nil
-        object.toMany = []
-        object.flags = [.realized, .defaultsBelow]
+        if !object.toMany.isEmpty { object.toMany = [] }
+        object.flags = ObjectFlags.writable.union([.defaultsBelow, .scratch])
     }
 
     /// Lets the object show a stored row.
@@ -36,7 +48,8 @@ final class ScratchObject {
     func givenValues(_ handle: StoreHandle) throws -> [SlotValue?] {
         try (0..<shape.persistentSlotCount).map { slot in
             guard let overlay = object.overlay, overlay.isDirty(slot) else { return nil }
-            let value = overlay.isNull(slot) ? nil : overlay.boxed(shape.slots[slot])
+            let boxed = overlay.isNull(slot) ? nil : overlay.boxed(shape.slots[slot])
+            let value = (boxed as? NSManagedObject)?.objectID ?? boxed
             return try SlotValue(value, shape.slots[slot], shape, handle)
         }
     }
@@ -45,27 +58,49 @@ final class ScratchObject {
     var byteCount: Int {
         guard let overlay = object.overlay else { return 0 }
         var total = shape.persistentSlotCount * 8
-        for slot in 0..<shape.persistentSlotCount where overlay.holdsValue(slot) {
-            switch overlay.boxed(shape.slots[slot]) {
-            case let text as String: total += text.utf8.count
-            case let data as Data: total += data.count
-            default: continue
+        for group in 0..<shape.groupCount {
+            let words = overlay.group(group * 64)
+            var slots = words[0] & ~words[1] & shape.referenceCounted[group]
+            while slots != 0 {
+                let code = shape.codes[group * 64 + slots.trailingZeroBitCount]
+                slots &= slots - 1
+                let place = overlay.base + Int(code.offset)
+                switch code.kind {
+                case .string: total += place.assumingMemoryBound(to: String.self).pointee.utf8.count
+                case .data: total += place.assumingMemoryBound(to: Data.self).pointee.count
+                default: continue
+                }
             }
         }
         return total
     }
 
-    /// Objects that a handler fills belong to no context, so that nothing could keep the other end of a relationship.
+    /// A handler's object belongs to no context, so that nobody could tell the other end of a relationship of it. That
+    /// does no harm where the other end is an unordered to-many, which the store finds by the references to it.
     ///
-    /// - Throws: `CocoaError` 134070 when a relationship was set.
-    func checkRelationships() throws {
-        let isSet = shape.relationships.contains { relationship in
-            if relationship.isToMany { return object.existingState(relationship)?.isChanged == true }
-            return object.overlay?.holdsValue(relationship.slot) == true
+    /// - Throws: `CocoaError` 134070 when another relationship was set, or one to an object that is not saved or of
+    ///   another context.
+    func checkRelationships(_ registry: ObjectRegistry) throws {
+        for relationship in references {
+            guard let overlay = object.overlay, overlay.holdsValue(relationship.slot) else { continue }
+            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
+            let isSaved = place.assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+                ._withUnsafeGuaranteedRef { target in
+                    target.registry === registry && target.storeIndex != 0 && !target.flags.contains(.gone)
+                }
+            if isSaved { continue }
+            throw BatchSession.error(
+                "\(shape.name).\(relationship.name) was set in a batch insert's object to one that is not saved, or not of "
+                    + "the context that executes the request.")
         }
-        guard isSet else { return }
+        let isOther =
+            !object.toMany.isEmpty
+            || others.contains { object.overlay?.holdsValue($0.slot) == true }
+        guard isOther else { return }
         throw BatchSession.error(
-            "A relationship of \(shape.name) was set in a batch insert's object: give dictionaries with IDs instead.")
+            "A relationship of \(shape.name) was set in a batch insert's object that has to be kept at both ends: insert "
+                + "the objects into a context instead.")
     }
 
     /// Validates the object with these values.

@@ -98,6 +98,7 @@ final class ContextSave {
     /// Reserves permanent keys, in runs, for those of the objects that have none. A key once reserved stays with its
     /// object through failed saves.
     func reserveKeys(_ objects: ContiguousArray<NSManagedObject>) throws {
+        if coordinator.hasCustomStores { try obtainReferences(objects) }
         var spaces: [KeySpace] = []
         // Objects mostly come in runs of one entity, which are looked up once, unless some are assigned to stores.
         let hasRuns = context.assignments.isEmpty
@@ -144,6 +145,21 @@ final class ContextSave {
 
     private func needsKey(_ object: NSManagedObject) -> Bool {
         object.storeIndex == 0 && object.version.location.isAbsent
+    }
+
+    /// Has custom stores name the objects that go to them.
+    private func obtainReferences(_ objects: ContiguousArray<NSManagedObject>) throws {
+        var byStore: [UInt16: [NSManagedObject]] = [:]
+        for object in objects where needsKey(object) {
+            let store = try storeIndex(for: object)
+            if registry.handles[Int(store) - 1].custom != nil { byStore[store, default: []].append(object) }
+        }
+        for (store, named) in byStore {
+            guard let custom = registry.handles[Int(store) - 1].custom else { continue }
+            for (object, ref) in zip(named, try custom.references(for: named)) {
+                object.version.location = Location(rawValue: ref.rawValue)
+            }
+        }
     }
 
     private struct KeySpace {

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: the store's error when the row cannot be read, a transformer's when a value cannot be handed on.
     final func rowForChild(_ shared: SharedRef) throws -> ChildRow? {
-        guard let object = registeredObject(shared) else {
+        guard let object = registeredObject(shared) ?? faultOfIncrementalStore(shared) else {
             if let link { return try withParent(link) { try $0.rowForChild(shared) } }
             guard let handle = shared.handle, let snapshot = snapshot(of: handle) else { return nil }
             do {
@@ -45,9 +45,11 @@ extension NSManagedObjectContext {
     /// - Throws: the store's error when they cannot be read.
     final func membersForChild(_ index: Int, of owner: SharedRef) throws -> [SharedRef] {
         let relationship = owner.shape.relationships[index]
-        if let object = registeredObject(owner) {
+        if let object = registeredObject(owner) ?? faultOfIncrementalStore(owner) {
             let state = object.existingState(relationship)
-            if object.storeIndex == 0 || state?.isLoaded == true || state?.isChanged == true {
+            if object.storeIndex == 0 || owner.handle?.custom?.keepsAllRows == false || state?.isLoaded == true
+                || state?.isChanged == true
+            {
                 return object.toManyOrder(relationship).map(refForChild)
             }
         }
@@ -63,10 +65,18 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// An incremental store is asked through an object of this context.
+    private final func faultOfIncrementalStore(_ shared: SharedRef) -> NSManagedObject? {
+        guard link == nil, let custom = shared.handle?.custom, !custom.keepsAllRows else { return nil }
+        return object(shared)
+    }
+
     /// How many members a to-many relationship has in this context; nil when that is not known without reading them.
     final func memberCountForChild(_ index: Int, of owner: SharedRef) throws -> Int? {
         let relationship = owner.shape.relationships[index]
-        if let object = registeredObject(owner) { return object.toManyCount(relationship) }
+        if let object = registeredObject(owner) ?? faultOfIncrementalStore(owner) {
+            return object.toManyCount(relationship)
+        }
         if let link { return try withParent(link) { try $0.memberCountForChild(index, of: owner) } }
         guard let handle = owner.handle, let snapshot = snapshot(of: handle) else { return 0 }
         do {

@@ -22,7 +22,8 @@ extension NSManagedObjectContext {
     /// - Complexity: O(n).
     final func membersToDelete(_ relationship: RelationshipShape, of owner: NSManagedObject) -> [NSManagedObject]? {
         guard relationship.isToMany, !relationship.isOrdered, link == nil,
-            let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
+            let handle = registry.handle(owner.storeIndex), !handle.isDetached, handle.custom?.keepsAllRows ?? true,
+            let snapshot = snapshot(of: handle)
         else { return nil }
         let state = owner.existingState(relationship)
         if state?.isLoaded == true { return nil }

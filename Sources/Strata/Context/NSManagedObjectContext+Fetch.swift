@@ -23,12 +23,14 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``.
     /// - Complexity: O(1) without predicate; otherwise as for fetching.
     public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
-        try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        if let custom = CustomFetch(self, request) { return try custom.count() }
+        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
     /// As the generic form.
     public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
-        try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        if let custom = CustomFetch(self, request) { return try custom.count() }
+        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
     /// Executes a request: a fetch, at once or asynchronous, a batch insert, update or delete, or one of persistent
@@ -36,14 +38,16 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        if let result = try executeInStores(request) { return result }
         if let request = request as? any ContextExecutable { return try request.execute(in: self) }
+        if let result = try executeInCustomStore(request) { return result }
+        if let result = try executeInStores(request) { return result }
         throw CocoaError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "Requests of class \(type(of: request)) cannot be executed."])
     }
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
+        if let custom = CustomFetch(self, request) { return try FetchResults.typed(try custom.results()) }
         let plan = try FetchPlan(request, in: self)
         return try FetchExecutor(self, plan).results().typed(plan)
     }
@@ -60,9 +64,14 @@ extension FetchResults {
             // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
             return unsafeBitCast(objects, to: [T].self)
         }
-        return try any.map { result in
+        return try Self.typed(any)
+    }
+
+    /// Results of whatever origin as an array of the type that the request says.
+    static func typed<T>(_ results: [Any]) throws -> [T] {
+        try results.map { result in
             guard let typed = result as? T else {
-                throw FetchProblem.error("The request for \(plan.shape.name) gives \(type(of: result)), not \(T.self).")
+                throw FetchProblem.error("The request gives \(type(of: result)), not \(T.self).")
             }
             return typed
         }

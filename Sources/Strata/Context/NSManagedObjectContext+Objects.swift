@@ -44,9 +44,11 @@ extension NSManagedObjectContext {
             return object
         }
         if let link { return try existingObjectFromParent(objectID, link) }
-        guard let identity = objectID.identity, let handle = coordinator?.handle(identity),
-            let snapshot = snapshot(of: handle)
-        else { throw Self.missing(objectID) }
+        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+            throw Self.missing(objectID)
+        }
+        if let custom = handle.custom { try custom.prepare(objectID, in: self) }
+        guard let snapshot = snapshot(of: handle) else { throw Self.missing(objectID) }
         do {
             guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
         } catch let error as StoreError {
@@ -97,11 +99,16 @@ extension NSManagedObjectContext {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
         }
+        if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            if given == nil, generation == nil, !handle.isDetached, let found = try rowFromBatch(object, handle) {
+            if given == nil, generation == nil, !handle.isDetached, handle.custom == nil,
+                let found = try rowFromBatch(object, handle)
+            {
                 object.attach(found.block, row: found.location.row, location: found.location)
             } else {
-                guard !handle.isDetached, let location = try (given ?? snapshot(of: handle))?.locate(object.ref),
+                guard !handle.isDetached,
+                    let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
+                        .locate(object.ref),
                     !location.isAbsent
                 else {
                     inaccessible(object, slot)
@@ -174,6 +181,15 @@ extension NSManagedObjectContext {
         list(object)
     }
 
+    /// The custom store that an object is from has none such.
+    final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object, -1) }
+
+    /// The custom store that an object is from has failed; otherwise as ``noteUnreadable(_:_:)``.
+    final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
+        object.flags.insert([.unreadable, .realized])
+        readErrors[object.objectID] = error
+    }
+
     /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
     final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError) {
         guard let handle = registry.handle(object.storeIndex) else { return }
@@ -198,16 +214,17 @@ extension NSManagedObjectContext {
             let snapshot = snapshot(of: handle)
         {
             do {
-                let reader = RelationshipReader(handle: handle, snapshot: snapshot)
-                let entries = try reader.members(relationship, of: owner.ref)
+                let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
                 let refs = entries.map(\.ref)
                 stored = objects(refs, owner.storeIndex, handle)
                 membersBatch = FaultBatch(refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }
-            } catch {
+            } catch let error as StoreError {
                 noteUnreadable(owner, error)
+            } catch {
+                noteUnreadable(owner, because: error)
             }
         }
         state.order = []
@@ -223,6 +240,13 @@ extension NSManagedObjectContext {
         undoRecorder?.noteLoaded(relationship, state.order, of: owner)
     }
 
+    private func storedMembers(
+        _ relationship: RelationshipShape, of owner: NSManagedObject, in handle: StoreHandle, _ snapshot: Snapshot
+    ) throws -> [RelationshipReader.Member] {
+        if let members = try handle.custom?.members(relationship, of: owner, in: self) { return members }
+        return try RelationshipReader(handle: handle, snapshot: snapshot).members(relationship, of: owner.ref)
+    }
+
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
         if let link {
@@ -231,6 +255,7 @@ extension NSManagedObjectContext {
         }
         guard let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
         else { return 0 }
+        if let custom = handle.custom, !custom.keepsAllRows { return nil }
         return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
     }
 }

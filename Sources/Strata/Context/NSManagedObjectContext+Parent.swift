@@ -47,6 +47,7 @@ extension NSManagedObjectContext {
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
         coordinator = new
         forgetLastStore()
+        new?.register(self)
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
         for child in children.all { child.setCoordinator(new) }
     }

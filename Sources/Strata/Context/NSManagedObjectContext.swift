@@ -11,7 +11,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
-    private let lockForLocking = NSRecursiveLock()
+    final let lockForLocking = NSRecursiveLock()
 
     /// Which queue the context works on.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
@@ -127,6 +127,12 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Creates a context without coordinator.
     public convenience init(_ concurrencyType: ConcurrencyType) {
         self.init(concurrencyType: concurrencyType.rawValue)
+    }
+
+    /// Creates a context for the thread that makes it.
+    @available(*, deprecated, message: "Use init(concurrencyType:) instead.")
+    public override convenience init() {
+        self.init(concurrencyType: .confinementConcurrencyType)
     }
 
     deinit {

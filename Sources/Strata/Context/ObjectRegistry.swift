@@ -72,6 +72,13 @@ final class ObjectRegistry: @unchecked Sendable {
         return UInt16(handles.count)
     }
 
+    /// Puts a store in the place of one whose objects it has taken over.
+    func exchange(_ old: StoreHandle, for new: StoreHandle) -> UInt16? {
+        guard let index = handles.firstIndex(where: { $0 === old }) else { return nil }
+        handles[index] = new
+        return UInt16(index + 1)
+    }
+
     /// The registered object, nil if there is none.
     func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         locked { tables in
@@ -101,6 +108,7 @@ final class ObjectRegistry: @unchecked Sendable {
         locked { tables in
             tables.with(storeIndex) { $0.remove(ref, pointer) }
         }
+        if object.flags.contains(.fromCustomStore) { CustomStore.didUnregister(object) }
     }
 
     /// The objects for references into one store, in their order; makes faults of those that are not registered. A
@@ -133,6 +141,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 for object in missing { table.set(object.ref, Unmanaged.passUnretained(object).toOpaque()) }
             }
         }
+        if let custom = handle.custom { custom.didRegister(missing) }
         return result
     }
 
@@ -157,6 +166,7 @@ final class ObjectRegistry: @unchecked Sendable {
         locked { tables in
             tables.with(storeIndex) { $0.set(ref, pointer) }
         }
+        if let custom = handles[Int(storeIndex) - 1].custom { custom.didRegister([object]) }
         return object
     }
 
@@ -179,6 +189,7 @@ final class ObjectRegistry: @unchecked Sendable {
                 }
             }
         }
+        if let custom = handle(storeIndex)?.custom { custom.didRegister(Array(objects)) }
     }
 
     /// A fault for a row; not yet in the table.

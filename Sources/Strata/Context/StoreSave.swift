@@ -32,8 +32,7 @@ final class StoreSave {
             do {
                 try build()
                 guard let transaction else { return }
-                let committed = try handle.log.commit(transaction)
-                receipt = transaction.isEmpty ? nil : committed
+                receipt = try commit(transaction)
                 isWritten = true
                 return
             } catch let error as StoreError where error.code == .conflict {
@@ -48,6 +47,20 @@ final class StoreSave {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
+    }
+
+    private func commit(_ transaction: WriteTransaction) throws -> CommitReceipt? {
+        if let custom = handle.custom {
+            return try custom.withLock { try custom.saveAndCommit(transaction, self) }
+        }
+        let committed = try handle.log.commit(transaction)
+        return transaction.isEmpty ? nil : committed
+    }
+
+    /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
+    func writeToLog() throws {
+        try build()
+        if let transaction { _ = try handle.log.commit(transaction) }
     }
 
     /// Packs all changes into a new transaction.

@@ -25,16 +25,21 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
     }
 
-    /// Creates a container whose model is the file of that name in the main bundle.
+    /// Creates a container whose model is the file of that name in the main bundle or, failing that, in another bundle
+    /// that the program has loaded; failing that, all models in the main bundle, merged.
     ///
-    /// - Precondition: the model exists and can be read.
+    /// - Precondition: there is a model, and it can be read.
     public convenience init(name: String) {
-        let url = ["momd", "mom", "xcdatamodeld"].lazy.compactMap {
-            Bundle.main.url(forResource: name, withExtension: $0)
-        }.first
-        let model = url.flatMap { NSManagedObjectModel(contentsOf: $0) } ?? NSManagedObjectModel.mergedModel(from: nil)
-        guard let model else { preconditionFailure("there is no model named \(name) in the main bundle") }
+        let model =
+            ([Bundle.main] + Bundle.allBundles).lazy.compactMap { Self.model(named: name, in: $0) }.first
+            ?? NSManagedObjectModel.mergedModel(from: nil)
+        guard let model else { preconditionFailure("Failed to load model named \(name)") }
         self.init(name: name, managedObjectModel: model)
+    }
+
+    private static func model(named name: String, in bundle: Bundle) -> NSManagedObjectModel? {
+        ["momd", "mom"].lazy.compactMap { bundle.url(forResource: name, withExtension: $0) }
+            .compactMap { NSManagedObjectModel(contentsOf: $0) }.first
     }
 
     /// Creates a container with one store, `name.sqlite` in ``defaultDirectoryURL()``, that has not been loaded yet.
@@ -57,9 +62,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Adds the stores, creating those that do not exist, and calls the block once for each.
+    /// Adds the stores, creating those that do not exist and the directories they lie in, and calls the block once for
+    /// each, with the error that kept it from being added, if any.
     ///
-    /// Returns when all have been added, except for those that are to be added asynchronously.
+    /// Returns when all have been added, except for those that are to be added asynchronously: their blocks are called
+    /// on other threads, when they have been added.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {

@@ -16,17 +16,22 @@ extension NSPersistentStoreCoordinator {
         return try context.execute(request)
     }
 
-    /// Tells those who follow a store that transactions have been committed to it.
+    /// Tells those who follow a store that transactions have been committed to it: also those of other coordinators
+    /// that have it open.
     func storeDidGrow(_ handle: StoreHandle, to sequence: UInt64) {
         historyWaiters.signal()
-        guard let store = handle.identity.store, store.postsRemoteChanges else { return }
         let uuid = handle.identity.uuidString
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreRemoteChange, object: self,
-            userInfo: [
-                NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url(for: store),
-                NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
-            ])
+        for store in handle.identity.stores {
+            guard let coordinator = store.persistentStoreCoordinator else { continue }
+            if coordinator !== self { coordinator.historyWaiters.signal() }
+            guard store.postsRemoteChanges else { continue }
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreRemoteChange, object: coordinator,
+                userInfo: [
+                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: coordinator.url(for: store),
+                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
+                ])
+        }
     }
 }
 

@@ -7,17 +7,24 @@ extension NSPersistentStoreCoordinator {
     /// Opens a store, creating it if nothing is there, and adds it.
     ///
     /// - Parameters:
-    ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, or ``NSInMemoryStoreType``.
+    ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, ``NSInMemoryStoreType``,
+    ///     ``NSBinaryStoreType``, ``NSXMLStoreType``, or a type that a class has been registered for.
     ///   - configuration: the part of the model that the store holds; nil for all entities.
-    ///   - storeURL: the directory of the store; /dev/null, too, makes a store in memory.
-    /// - Throws: `CocoaError` 134000 for another type, 134080 when the store cannot be opened (the engine's error is
-    ///   the
-    ///   underlying one), 134100 when it was written with another model.
+    ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
+    /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
+    ///   has the store; 134081 when the coordinator has a store at the URL already; 134090 when another process still
+    ///   has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
+    ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
+    ///   is not there; 512 when it cannot be made.
     @discardableResult
     public func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
+        try checkIsNew(storeURL, storeType)
+        if let type = try StoreClasses.customClass(storeType) {
+            return try addCustomStore(type, storeType, configuration, storeURL, options)
+        }
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let handle = try opening.open()
@@ -40,6 +47,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// Adds a store by its description, on a thread of its own if that says so, and calls the block with the outcome.
+    ///
+    /// A block for a store that is added asynchronously is called on that thread.
     public func addPersistentStore(
         with description: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -49,10 +58,10 @@ extension NSPersistentStoreCoordinator {
                 try addPersistentStore(
                     ofType: description.type, configurationName: description.configuration, at: description.url,
                     options: description.options)
-                block(description, nil)
             } catch {
-                block(description, error)
+                return block(description, error)
             }
+            block(description, nil)
         }
         if description.shouldAddStoreAsynchronously {
             DispatchQueue.global().async { work.value() }
@@ -61,56 +70,68 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Deletes a store's directory and everything in it. Nothing happens when there is none.
-    ///
-    /// - Warning: The data is gone when this returns.
-    /// - Throws: `CocoaError` 134080 when what is there is not a store or is in use; the option
-    ///   ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
-    public func destroyPersistentStore(
-        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
-    ) throws {
-        let opening = try StoreOpening(shapes, type: storeType, configuration: nil, url: url, options: options)
-        try opening.destroy()
+    private func checkIsNew(_ url: URL?, _ type: String) throws {
+        guard let url, !StoreOpening.isInMemory(type, url), url.path != "/dev/null", persistentStore(for: url) != nil
+        else { return }
+        throw CocoaError(
+            CocoaError.Code(rawValue: Self.sameStoreTwice),
+            userInfo: [
+                NSLocalizedDescriptionKey: "Can't add the same store twice.", NSFilePathErrorKey: url.path,
+            ])
     }
 
-    /// As ``destroyPersistentStore(at:ofType:options:)``, in the new spelling.
-    public func destroyPersistentStore(
-        at url: URL, type: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
-    ) throws {
-        try destroyPersistentStore(at: url, ofType: type.rawValue, options: options)
-    }
+    /// A code of Core Data's that has no name.
+    private static var sameStoreTwice: Int { 134_081 }
 
-    /// The metadata of a store that no coordinator need have opened.
-    ///
-    /// - Throws: `CocoaError` 134080 when there is no store.
-    public class func metadataForPersistentStore(
-        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
-    ) throws -> [String: Any] {
-        let log = try StoreOpening.openExisting(url, readOnly: true)
-        defer { try? log.close() }
-        return StoreMetadata.read(log, type: storeType)
-    }
+    // MARK: Custom stores
 
-    /// As ``metadataForPersistentStore(ofType:at:options:)``, in the new spelling.
-    public class func metadataForPersistentStore(
-        type: NSPersistentStore.StoreType, at url: URL, options: [AnyHashable: Any]? = nil
-    ) throws -> [String: Any] {
-        try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
-    }
-
-    /// Sets the metadata of a store that nobody has opened. Durable when it returns.
-    ///
-    /// - Throws: `CocoaError` 134080 when there is no store or it is in use.
-    public class func setMetadata(
-        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
-        options: [AnyHashable: Any]? = nil
-    ) throws {
-        let log = try StoreOpening.openExisting(url, readOnly: false)
-        do {
-            try StoreMetadata.write(metadata ?? [:], to: log)
-            try log.close()
-        } catch let error as StoreError {
-            throw StoreFailure.opening(error, url.path)
+    /// Opens a store of a class of the user's: metadata first, then what an atomic store holds.
+    private func addCustomStore(
+        _ type: NSPersistentStore.Type, _ name: String, _ configuration: String?, _ url: URL?,
+        _ options: [AnyHashable: Any]?
+    ) throws -> NSPersistentStore {
+        let store = type.init(
+            persistentStoreCoordinator: self, configurationName: configuration,
+            at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        try store.loadMetadata()
+        let loaded: [String: Any] = store.metadata ?? [:]
+        if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,
+            !StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption),
+            !managedObjectModel.isConfiguration(withName: configuration, compatibleWithStoreMetadata: loaded)
+        {
+            throw StoreOpening.incompatible(loaded, path: url?.path ?? "")
         }
+        if let found = loaded[NSStoreTypeKey] as? String, found != name {
+            throw CocoaError(
+                .persistentStoreTypeMismatch,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "The store is of the type \(found), not \(name).",
+                    NSFilePathErrorKey: url?.path ?? "",
+                ])
+        }
+        let uuid = loaded[NSStoreUUIDKey] as? String ?? UUID().uuidString
+        let link: CustomStore
+        switch store {
+        case let store as NSAtomicStore: link = AtomicStoreLink(store)
+        case let store as NSIncrementalStore: link = IncrementalStoreLink(store)
+        default: throw StoreOpening.unknownType(name)
+        }
+        let handle = try link.makeHandle(shapes, store, StoreIdentity.named(uuid))
+        store.setSystemMetadata([
+            NSStoreTypeKey: name, NSStoreUUIDKey: uuid,
+            NSStoreModelVersionHashesKey: try StoredModel(bytes: handle.log.schema.model).versionHashes,
+            NSStoreModelVersionIdentifiersKey: managedObjectModel.versionIdentifiers.map { "\($0.base)" }.sorted(),
+        ])
+        store.forgetMetadataChange()
+        store.attach(handle, type: name, to: self)
+        noteCustomStore()
+        do {
+            try (link as? AtomicStoreLink)?.load(self)
+        } catch {
+            try store.detach()?.close()
+            throw error
+        }
+        add(store)
+        return store
     }
 }

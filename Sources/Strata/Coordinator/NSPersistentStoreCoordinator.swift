@@ -9,6 +9,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private struct State {
         var stores: [NSPersistentStore] = []
         var observers: [WeakContext] = []
+        /// Every context that works on the coordinator.
+        var contexts: [WeakContext] = []
         var name: String?
     }
 
@@ -25,6 +27,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let storesGeneration = Atomic<Int>(0)
     /// Those who follow the history of the stores.
     let historyWaiters = HistoryWaiters()
+    /// Whether a store of the user's own class has ever been added: asked by every save.
+    private let customStores = Atomic<Bool>(false)
     private let queue = DispatchQueue(label: "strata.coordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
@@ -38,7 +42,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     deinit {
-        for store in state.withLock({ $0.stores }) { try? store.detach()?.log.close() }
+        for store in state.withLock({ $0.stores }) { try? store.detach()?.close() }
     }
 
     /// A name for messages.
@@ -64,10 +68,33 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return try queue.sync(execute: block)
     }
 
+    /// Runs a block on the coordinator's queue and suspends until it is done.
+    ///
+    /// - Throws: what the block throws.
+    public final func perform<T, Failure: Error>(
+        _ block: @escaping () throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        let box = UncheckedBox(block)
+        let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
+            queue.async {
+                do throws(Failure) {
+                    continuation.resume(returning: UncheckedBox(.success(try box.value())))
+                } catch {
+                    continuation.resume(returning: UncheckedBox(.failure(error)))
+                }
+            }
+        }
+        return try result.value.get()
+    }
+
     /// Takes the lock that ``unlock()`` releases. Nothing in Strata uses it.
     public func lock() { lockForLocking.lock() }
 
     public func unlock() { lockForLocking.unlock() }
+
+    /// Takes the lock that ``unlock()`` releases if nobody has it.
+    @available(*, deprecated, message: "Use performAndWait instead.")
+    public func tryLock() -> Bool { lockForLocking.try() }
 
     // MARK: Stores
 
@@ -87,9 +114,23 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Sets a store's metadata, which is written with the next save. Values are property-list values.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
-    func add(_ store: NSPersistentStore) {
+    /// Puts a store into the list; nobody is told.
+    func install(_ store: NSPersistentStore) {
         state.withLock { $0.stores.append(store) }
-        storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
+        noteStoresChanged()
+    }
+
+    /// Takes a store out of the list; nobody is told.
+    func withdraw(_ store: NSPersistentStore) {
+        state.withLock { $0.stores.removeAll { $0 === store } }
+        noteStoresChanged()
+    }
+
+    func add(_ store: NSPersistentStore) {
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresWillChange, object: self,
+            userInfo: [NSAddedPersistentStoresKey: [store]])
+        install(store)
         store.didAdd(to: self)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
@@ -106,14 +147,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
         try store.savePendingMetadata()
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresWillChange, object: self,
+            userInfo: [NSRemovedPersistentStoresKey: [store]])
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
-        state.withLock { $0.stores.removeAll { $0 === store } }
+        withdraw(store)
         let detached = store.detach()
-        storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing)
         if let handle = detached {
             do {
-                try handle.log.close()
+                try handle.close()
             } catch {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
@@ -127,17 +170,41 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// The object need not exist.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        let parts = url.pathComponents.filter { $0 != "/" }
-        guard url.scheme == "x-coredata", let host = url.host, parts.count == 2, parts[1].hasPrefix("p"),
-            let key = UInt64(parts[1].dropFirst()), key > 0, key <= ObjectRef.maximumKey,
-            let shape = shapes.byName[parts[0].removingPercentEncoding ?? parts[0]]
-        else { return nil }
+        guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        let parts = url.path(percentEncoded: true).split(separator: "/").map { $0.removingPercentEncoding ?? "" }
+        guard parts.count == 2, parts[1].hasPrefix("p"), let shape = shapes.byName[parts[0]] else { return nil }
         let handle = persistentStores.lazy.compactMap(\.handle).first {
             $0.identity.uuidString.caseInsensitiveCompare(host) == .orderedSame
         }
         guard let handle, handle.map.holds(shape) else { return nil }
+        let text = String(parts[1].dropFirst())
+        let key: UInt64
+        if handle.custom != nil {
+            guard !text.isEmpty else { return nil }
+            key = handle.identity.ensuredReferences.key(root: handle.map.numbers[shape.rootIndex], text: text)
+        } else {
+            guard let number = UInt64(text), number > 0, number <= ObjectRef.maximumKey else { return nil }
+            key = number
+        }
         let ref = ObjectRef(entity: handle.map.numbers[shape.index], key: key)
         return NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+    }
+
+    /// The ID that an object URI's text names; nil as for ``managedObjectID(forURIRepresentation:)``.
+    open func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
+    /// As ``managedObjectID(for:)``, from a text in UTF-8.
+    ///
+    /// - Precondition: the text names an object of one of the stores.
+    public final func __managedObjectID(fromUTF8String string: UnsafePointer<CChar>, length: Int) -> NSManagedObjectID {
+        let bytes = UnsafeRawBufferPointer(start: string, count: length)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let id = managedObjectID(for: text) else {
+            preconditionFailure("\(text) names no object of a store here")
+        }
+        return id
     }
 
     /// Where the history of the stores stands: the token of their newest transactions.
@@ -146,13 +213,36 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
         var sequences: [String: UInt64] = [:]
-        for handle in wanted.compactMap(\.handle) {
+        for handle in wanted.compactMap(\.handle) where handle.custom == nil {
             sequences[handle.identity.uuidString] = handle.log.snapshot.sequence
         }
         return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)
     }
 
     // MARK: For contexts
+
+    var hasCustomStores: Bool { customStores.load(ordering: .acquiring) }
+
+    func noteCustomStore() { customStores.store(true, ordering: .releasing) }
+
+    /// Remembers a context that works on the coordinator.
+    func register(_ context: NSManagedObjectContext) {
+        let weakContext = WeakContext(context: context)
+        state.withLock { state in
+            // Dead entries are looked for each time their number may have doubled.
+            if state.contexts.count & (state.contexts.count - 1) == 0 { state.contexts.removeAll { $0.context == nil } }
+            state.contexts.append(weakContext)
+        }
+    }
+
+    /// The contexts that work on the coordinator.
+    var contexts: [NSManagedObjectContext] {
+        state.withLock { state in UncheckedBox(state.contexts.compactMap(\.context)) }.value
+            .filter { $0.coordinator === self }
+    }
+
+    /// Counts up the generation of stores after an exchange.
+    func noteStoresChanged() { storesGeneration.wrappingAdd(1, ordering: .acquiringAndReleasing) }
 
     func handle(_ identity: StoreIdentity) -> StoreHandle? {
         state.withLock { state in
@@ -187,7 +277,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// What did-save notifications say beside the objects: where the history stands.
     func saveInfo(_ parts: [StoreSave]) -> [AnyHashable: Any] {
         var sequences: [String: UInt64] = [:]
-        for part in parts {
+        for part in parts where part.handle.custom == nil {
             if let receipt = part.receipt { sequences[part.handle.identity.uuidString] = receipt.sequence }
         }
         return sequences.isEmpty ? [:] : [NSPersistentHistoryTokenKey: NSPersistentHistoryToken(sequences)]

@@ -1,46 +1,73 @@
 public import Foundation
 
 /// What a container or coordinator needs to know to add a store.
+///
+/// Belongs to whoever made it: use it from one thread at a time.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The type of the store, such as ``NSSQLiteStoreType`` (the default).
     open var type = NSSQLiteStoreType
     /// The configuration of the model that the store holds; nil for all entities.
     open var configuration: String?
-    /// Where the store is.
+    /// Where the store is. /dev/null makes a store in memory.
     open var url: URL?
-    /// Whether the store is opened without the right to write.
-    open var isReadOnly: Bool {
-        get { StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) }
-        set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
-    }
-    /// How long to wait for the store, in seconds. Kept only.
-    open var timeout: TimeInterval = 240
     /// Whether the store is added on a thread of its own. Default `false`.
     open var shouldAddStoreAsynchronously = false
-    /// Whether a store of an older model is brought to the new one. Default `true`.
-    open var shouldMigrateStoreAutomatically = true
-    /// Whether the mapping between two models is inferred. Default `true`.
-    open var shouldInferMappingModelAutomatically = true
-    /// The options the store is opened with.
-    open private(set) var options: [String: NSObject] = [:]
-    /// SQLite's pragmas. Kept only.
-    open private(set) var sqlitePragmas: [String: NSObject] = [:]
+    /// The options the store is opened with; the properties below are among them.
+    open private(set) var options: [String: NSObject] = [
+        NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
+        NSInferMappingModelAutomaticallyOption: NSNumber(value: true),
+    ]
 
     /// Describes a store of the default type at a URL.
     public init(url: URL) {
         self.url = url
     }
 
-    override public init() {}
+    /// Describes a store of the default type at /dev/null.
+    override public init() {
+        url = URL(fileURLWithPath: "/dev/null")
+    }
+
+    /// Whether the store is opened without the right to write. Default `false`.
+    open var isReadOnly: Bool {
+        get { StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) }
+        set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
+    }
+
+    /// How long to wait for a store that another process has, in seconds. Default 240, which is not among the options
+    /// until it is set: without it a store that is in use is refused at once.
+    open var timeout: TimeInterval {
+        get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
+        set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
+    }
+
+    /// Whether a store of an older model is brought to the new one. Default `true`.
+    open var shouldMigrateStoreAutomatically: Bool {
+        get { StoreOptions.flag(options, NSMigratePersistentStoresAutomaticallyOption) }
+        set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
+    }
+
+    /// Whether the mapping between two models is inferred. Default `true`.
+    open var shouldInferMappingModelAutomatically: Bool {
+        get { StoreOptions.flag(options, NSInferMappingModelAutomaticallyOption) }
+        set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
+    }
 
     /// Sets an option of the store; nil removes it.
     open func setOption(_ option: NSObject?, forKey key: String) {
         options[key] = option
     }
 
-    /// Keeps a pragma; there is nothing that it applies to.
+    /// SQLite's pragmas, which are among the options. Nothing in Strata applies them.
+    open var sqlitePragmas: [String: NSObject] {
+        (options[NSSQLitePragmasOption] as? NSDictionary as? [String: NSObject]) ?? [:]
+    }
+
+    /// Keeps a pragma; nil removes it.
     open func setValue(_ value: NSObject?, forPragmaNamed name: String) {
-        sqlitePragmas[name] = value
+        var pragmas = sqlitePragmas
+        pragmas[name] = value
+        setOption(pragmas.isEmpty ? nil : NSDictionary(dictionary: pragmas), forKey: NSSQLitePragmasOption)
     }
 
     open func copy(with zone: NSZone? = nil) -> Any {
@@ -48,16 +75,22 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         copy.type = type
         copy.configuration = configuration
         copy.url = url
-        copy.timeout = timeout
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
-        copy.shouldMigrateStoreAutomatically = shouldMigrateStoreAutomatically
-        copy.shouldInferMappingModelAutomatically = shouldInferMappingModelAutomatically
         copy.options = options
-        copy.sqlitePragmas = sqlitePragmas
         return copy
     }
 
+    /// Whether both describe the same store with the same options.
+    override open func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPersistentStoreDescription else { return false }
+        return other === self
+            || (other.type == type && other.configuration == configuration && other.url == url
+                && other.shouldAddStoreAsynchronously == shouldAddStoreAsynchronously && other.options == options)
+    }
+
+    override open var hash: Int { url.hashValue ^ type.hashValue }
+
     override open var description: String {
-        "<NSPersistentStoreDescription> (type: \(type), url: \(url?.absoluteString ?? "none"))"
+        "<\(Swift.type(of: self)): \(addressDescription(self))> (type: \(type), url: \(url?.absoluteString ?? "(null)"))"
     }
 }

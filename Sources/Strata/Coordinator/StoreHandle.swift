@@ -5,12 +5,15 @@ import SystemPackage
 
 /// An open store as contexts use it.
 final class StoreHandle: Sendable {
+    /// The rows. Of a custom store, a log in memory that holds what the store has handed out so far.
     let log: LogStore
     let map: StoreMap
     let shapes: ModelShapes
     let identity: StoreIdentity
-    let isReadOnly: Bool
     let path: String
+    /// Where the rows come from and go to when that is a class of the user's; nil for a log store.
+    let custom: CustomStore?
+    private let refusesWrites: Atomic<Bool>
     /// What contexts are pinned to.
     let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
@@ -26,11 +29,37 @@ final class StoreHandle: Sendable {
         self.log = log
         self.map = map
         self.shapes = shapes
-        self.isReadOnly = isReadOnly
         self.path = path
+        custom = nil
+        refusesWrites = Atomic(isReadOnly)
         constraints = StoreConstraint.all(shapes, map)
-        if !isReadOnly { log.enforce(constraints.map(\.unique)) }
+        // Of coordinators that share a log the first says what is unique.
+        if !isReadOnly, SharedLogs.useCount(log) <= 1 { log.enforce(constraints.map(\.unique)) }
         identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
+    }
+
+    init(custom: CustomStore, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String)
+    {
+        self.log = log
+        self.map = map
+        self.shapes = shapes
+        self.path = path
+        self.custom = custom
+        self.identity = identity
+        // As in Core Data, only stores of rows know what is unique.
+        constraints = []
+        refusesWrites = Atomic(false)
+    }
+
+    /// Whether saves are refused.
+    var isReadOnly: Bool {
+        get { refusesWrites.load(ordering: .relaxed) }
+        set { refusesWrites.store(newValue || log.isReadOnly, ordering: .relaxed) }
+    }
+
+    /// Gives the log up; it stays open while another coordinator has it.
+    func close() throws(StoreError) {
+        try SharedLogs.close(log)
     }
 
     static func uuid(_ words: StoreUUID) -> UUID {
@@ -48,13 +77,33 @@ enum StoreFailure {
         make(error, .persistentStoreOperation, handle)
     }
 
+    /// What Core Data's codes say of a store that cannot be opened: the file-system ones where they apply.
     static func opening(_ error: StoreError, _ path: String) -> any Error {
-        CocoaError(.persistentStoreOpen, userInfo: info(error, path))
+        let code: CocoaError.Code =
+            switch error.code {
+            case .corruption, .unsupportedFormat: .fileReadCorruptFile
+            case .notFound: .fileReadNoSuchFile
+            case .io:
+                switch error.errno {
+                case .permissionDenied?, .notPermitted?: .fileReadNoPermission
+                case .readOnlyFileSystem?: .fileWriteVolumeReadOnly
+                case .noSpace?: .fileWriteOutOfSpace
+                case .noSuchFileOrDirectory?, .notDirectory?, .fileExists?: .fileWriteUnknown
+                default: .persistentStoreOpen
+                }
+            default: .persistentStoreOpen
+            }
+        return CocoaError(code, userInfo: info(error, path))
+    }
+
+    /// Another process held the store for longer than ``NSPersistentStoreTimeoutOption`` allows.
+    static func timeout(_ error: StoreError, _ path: String) -> any Error {
+        CocoaError(.persistentStoreTimeout, userInfo: info(error, path))
     }
 
     static func readOnly(_ handle: StoreHandle) -> any Error {
         CocoaError(
-            .persistentStoreSave,
+            .fileWriteNoPermission,
             userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path]
                 .merging(stores(handle)) { first, _ in first })
     }

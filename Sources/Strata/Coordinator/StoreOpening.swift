@@ -13,17 +13,16 @@ struct StoreOpening {
     private let isInMemory: Bool
     private let forcesDestruction: Bool
     private let ignoresVersion: Bool
+    private let timeoutSeconds: Double
+    private let type: String
 
     init(
         _ shapes: ModelShapes, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
     ) throws {
-        guard type == NSSQLiteStoreType || type == NSInMemoryStoreType else {
-            throw CocoaError(
-                .persistentStoreInvalidType,
-                userInfo: [NSLocalizedDescriptionKey: "There are no stores of the type \(type)."])
-        }
+        guard type == NSSQLiteStoreType || type == NSInMemoryStoreType else { throw Self.unknownType(type) }
         self.shapes = shapes
-        isInMemory = type == NSInMemoryStoreType || url?.path == "/dev/null"
+        self.type = type
+        isInMemory = Self.isInMemory(type, url)
         if isInMemory {
             fileSystem = MemoryFileSystem()
             path = "/store"
@@ -40,13 +39,25 @@ struct StoreOpening {
         var logOptions = LogOptions()
         logOptions.access = StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) ? .readOnly : .readWrite
         logOptions.durability = isInMemory ? .os : try StoreOptions.durability(options)
+        if isInMemory { logOptions.access = .readWrite }
         self.options = logOptions
         forcesDestruction = StoreOptions.flag(options, NSPersistentStoreForceDestroyOption)
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
+        timeoutSeconds = Self.timeout(options)
+    }
+
+    static func isInMemory(_ type: String, _ url: URL?) -> Bool {
+        type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")
+    }
+
+    static func unknownType(_ type: String) -> CocoaError {
+        CocoaError(
+            .persistentStoreInvalidType,
+            userInfo: [NSLocalizedDescriptionKey: "There are no stores of the type \(type)."])
     }
 
     /// The names of the entities of a configuration, with everything they inherit from.
-    private static func entities(_ shapes: ModelShapes, _ configuration: String?) throws -> Set<String> {
+    static func entities(_ shapes: ModelShapes, _ configuration: String?) throws -> Set<String> {
         guard let configuration, configuration != "PF_DEFAULT_CONFIGURATION_NAME" else {
             return Set(shapes.byName.keys)
         }
@@ -64,47 +75,95 @@ struct StoreOpening {
     }
 
     private var exists: Bool {
-        get throws(Errno) {
-            guard try fileSystem.attributes(path) != nil else { return false }
+        get throws {
+            guard let place = try fileSystem.attributes(path) else { return false }
+            guard place.isDirectory else {
+                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+            }
             return try !fileSystem.list(path).isEmpty
         }
     }
 
+    // MARK: Opening
+
     func open() throws -> StoreHandle {
-        do {
-            var log: LogStore
-            var stored: StoredModel
-            if !isInMemory, try exists {
-                log = try LogStore.open(path, in: fileSystem, options: options, schema: nil)
-                if log.schema.model.isEmpty {
-                    try log.close()
-                    stored = try StoredModel(shapes, holding: held, previous: nil)
-                    log = try LogStore.open(path, in: fileSystem, options: options, schema: stored.schema(shapes))
-                } else {
-                    stored = try StoredModel(bytes: log.schema.model)
-                    do {
-                        try check(stored)
-                    } catch {
-                        try log.close()
-                        throw error
-                    }
-                }
-            } else {
-                stored = try StoredModel(shapes, holding: held, previous: nil)
-                log = try LogStore.open(path, in: fileSystem, options: options, schema: stored.schema(shapes))
+        try Self.waiting(timeoutSeconds, path.string) { try openOnce() }
+    }
+
+    /// Tries again as long as another process has the store and time is left; turns the engine's errors into Core
+    /// Data's.
+    private static func waiting<R>(_ seconds: Double, _ path: String, _ body: () throws -> R) throws -> R {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        while true {
+            do {
+                return try body()
+            } catch let error as StoreError where error.code == .locked && seconds > 0 {
+                guard Date() < deadline else { throw StoreFailure.timeout(error, path) }
+                Thread.sleep(forTimeInterval: 0.02)
+            } catch let error as StoreError {
+                throw StoreFailure.opening(error, path)
+            } catch let error as Errno {
+                throw StoreFailure.opening(StoreError(.io, "the store cannot be used", errno: error), path)
             }
-            return StoreHandle(
-                log: log, map: StoreMap(shapes, stored), shapes: shapes, isReadOnly: options.access == .readOnly,
-                path: path.string)
-        } catch let error as StoreError {
-            throw StoreFailure.opening(error, path.string)
-        } catch let error as Errno {
-            throw StoreFailure.opening(StoreError(.io, "The store cannot be looked at", errno: error), path.string)
         }
     }
 
+    static func timeout(_ options: [AnyHashable: Any]?) -> Double {
+        (options?[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 0
+    }
+
+    private func openOnce() throws -> StoreHandle {
+        if isInMemory {
+            let stored = try StoredModel(shapes, holding: held, previous: nil)
+            return handle(
+                try LogStore.open(path, in: fileSystem, options: options, schema: try stored.schema(shapes)), stored)
+        }
+        try StoreDirectory(path, fileSystem).finishReplacement()
+        guard try exists else {
+            let stored = try StoredModel(shapes, holding: held, previous: nil)
+            return handle(try openLog(try stored.schema(shapes)), stored)
+        }
+        let log = try openLog(nil)
+        do {
+            guard !log.schema.model.isEmpty else {
+                // Made, but never given a model.
+                try SharedLogs.close(log)
+                let stored = try StoredModel(shapes, holding: held, previous: nil)
+                return handle(try openLog(try stored.schema(shapes)), stored)
+            }
+            let stored = try Self.storedModel(log)
+            try check(stored, log)
+            return handle(log, stored)
+        } catch {
+            try SharedLogs.close(log)
+            throw error
+        }
+    }
+
+    private static func storedModel(_ log: LogStore) throws(StoreError) -> StoredModel {
+        do {
+            return try StoredModel(bytes: log.schema.model)
+        } catch {
+            throw StoreError(.unsupportedFormat, "the store's model cannot be read: \(error)")
+        }
+    }
+
+    private func openLog(_ schema: Schema?) throws -> LogStore {
+        try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
+            var options = options
+            if options.access == .readOnly { options.createsIfMissing = false }
+            return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
+        }
+    }
+
+    private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
+        StoreHandle(
+            log: log, map: StoreMap(shapes, stored), shapes: shapes, isReadOnly: options.access == .readOnly,
+            path: path.string)
+    }
+
     /// The store's rows must have the shape that the model gives them.
-    private func check(_ stored: StoredModel) throws {
+    private func check(_ stored: StoredModel, _ log: LogStore) throws {
         let wanted = try StoredModel(shapes, holding: held, previous: stored)
         let hashes = stored.versionHashes
         let differing = wanted.versionHashes.filter { hashes[$0.key] != $0.value }.keys.sorted()
@@ -112,47 +171,106 @@ struct StoreOpening {
         let isSameShape = wanted.entities.allSatisfy { entity in stored.entity(entity.name)?.slots == entity.slots }
         if differing.isEmpty && missing.isEmpty && isSameShape { return }
         if ignoresVersion && isSameShape { return }
-        throw CocoaError(
+        throw Self.incompatible(
+            StoreMetadata.read(log, type: type), path: path.string,
+            detail: "Entities that differ: \(differing + missing).")
+    }
+
+    /// Error 134100 as Core Data fills it.
+    static func incompatible(_ metadata: [String: Any], path: String, detail: String = "") -> CocoaError {
+        let reason = "The model used to open the store is incompatible with the one used to create the store"
+        return CocoaError(
             .persistentStoreIncompatibleVersionHash,
             userInfo: [
-                NSLocalizedDescriptionKey:
-                    "The store was written with another model. Entities that differ: \(differing + missing).",
-                NSFilePathErrorKey: path.string,
+                NSLocalizedDescriptionKey: "\(reason). \(detail)", "reason": reason, "metadata": metadata,
+                NSFilePathErrorKey: path,
             ])
     }
 
+    // MARK: Without adding
+
+    /// Deletes the store's directory.
     func destroy() throws {
         guard !isInMemory else { return }
-        do {
-            guard try exists else {
-                if try fileSystem.attributes(path)?.isDirectory == true { try fileSystem.removeDirectory(path) }
-                return
-            }
-            do {
-                // Opening shows that it is a store and that nobody else has it.
-                var options = options
-                options.createsIfMissing = false
-                try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
-            } catch {
-                guard error.code == .corruption, forcesDestruction else {
-                    throw StoreFailure.opening(error, path.string)
+        try Self.waiting(timeoutSeconds, path.string) {
+            let directory = StoreDirectory(path, fileSystem)
+            try directory.finishReplacement()
+            if try exists {
+                do {
+                    // Opening shows that it is a store and that nobody else has it.
+                    try Self.checkUnused(path, fileSystem)
+                } catch let error as StoreError {
+                    guard error.code == .corruption, forcesDestruction else { throw error }
                 }
             }
-            try FileManager.default.removeItem(atPath: path.string)
-        } catch let error as Errno {
-            throw StoreFailure.opening(StoreError(.io, "The store cannot be looked at", errno: error), path.string)
+            try directory.remove()
         }
     }
 
-    /// Opens a store that exists without asking which model it has.
-    static func openExisting(_ url: URL, readOnly: Bool) throws -> LogStore {
+    /// Puts a copy of the store at another path in this one's place.
+    func replace(with source: URL) throws {
+        guard !isInMemory else { throw Self.unknownType(type) }
+        guard source.isFileURL else {
+            throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
+        }
+        try Self.waiting(timeoutSeconds, path.string) {
+            let directory = StoreDirectory(path, fileSystem)
+            try directory.finishReplacement()
+            if try fileSystem.attributes(path)?.isDirectory == true, try !fileSystem.list(path).isEmpty {
+                do {
+                    try Self.checkUnused(path, fileSystem)
+                } catch let error as StoreError where error.code == .corruption {
+                    // What is replaced need not be in order.
+                }
+            }
+            let sourcePath = FilePath(source.path)
+            try StoreDirectory(sourcePath, fileSystem).finishReplacement()
+            // What has been saved but not flushed yet is to be in the copy, too.
+            try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
+            try directory.replace(with: sourcePath)
+        }
+    }
+
+    /// A store that is to be replaced must be one, and nobody may have it.
+    func checkCanBeReplaced() throws {
+        try StoreDirectory(path, fileSystem).finishReplacement()
+        if try exists { try Self.checkUnused(path, fileSystem) }
+    }
+
+    private static func checkUnused(_ path: FilePath, _ fileSystem: any FileSystem) throws {
         var options = LogOptions()
-        options.access = readOnly ? .readOnly : .readWrite
         options.createsIfMissing = false
-        do {
-            return try LogStore.open(FilePath(url.path), in: PosixFileSystem(), options: options, schema: nil)
-        } catch {
-            throw StoreFailure.opening(error, url.path)
+        try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
+    }
+
+    static func metadata(at url: URL, type: String, options: [AnyHashable: Any]? = nil) throws -> [String: Any] {
+        try withExisting(url, readOnly: true, options) { StoreMetadata.read($0, type: type) }
+    }
+
+    static func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]? = nil) throws {
+        try withExisting(url, readOnly: false, options) { try StoreMetadata.write(metadata ?? [:], to: $0) }
+    }
+
+    /// Opens a store that exists without asking which model it has.
+    private static func withExisting<R>(
+        _ url: URL, readOnly: Bool, _ options: [AnyHashable: Any]?, _ body: (LogStore) throws -> R
+    ) throws -> R {
+        let path = FilePath(url.path)
+        let fileSystem = PosixFileSystem()
+        return try waiting(timeout(options), url.path) {
+            try StoreDirectory(path, fileSystem).finishReplacement()
+            if let place = try fileSystem.attributes(path), !place.isDirectory {
+                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+            }
+            let log = try SharedLogs.open(path, in: fileSystem, isWriter: !readOnly) {
+                var options = LogOptions()
+                options.access = readOnly ? .readOnly : .readWrite
+                options.createsIfMissing = false
+                return try LogStore.open(path, in: fileSystem, options: options, schema: nil)
+            }
+            let result = Result { try body(log) }
+            try SharedLogs.close(log)
+            return try result.get()
         }
     }
 }

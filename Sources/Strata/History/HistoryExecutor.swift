@@ -14,7 +14,7 @@ struct HistoryExecutor {
     func execute() throws -> NSPersistentHistoryResult {
         let handles = (context.coordinator?.persistentStores ?? []).filter { store in
             request.affectedStores?.contains { $0 === store } ?? true
-        }.compactMap(\.handle)
+        }.compactMap(\.handle).filter { $0.custom == nil }
         if let token = request.token, !token.sequences.isEmpty,
             !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
         {

@@ -86,7 +86,7 @@ final class HistoryCursor: @unchecked Sendable {
 
     private func readNow() throws -> [NSPersistentHistoryTransaction] {
         var found: [NSPersistentHistoryTransaction] = []
-        let handles = coordinator.persistentStores.compactMap(\.handle)
+        let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
         if let token, places.isEmpty, !handles.isEmpty,
             !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
         {

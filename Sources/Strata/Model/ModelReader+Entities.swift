@@ -41,6 +41,32 @@ extension ModelReader {
         }
     }
 
+    /// An entity without its relatives, destinations and inverses. Elements of its indexes lead to its own properties.
+    mutating func readLoneEntity() throws -> NSEntityDescription {
+        var links = PendingLinks()
+        let entity = try readEntity(&links)
+        let properties = entity.ownPropertiesByName
+        for (element, _) in links.elements { element.resolve { properties[$0] } }
+        return entity
+    }
+
+    /// An index without its entity; its elements know the names of their properties.
+    mutating func readLoneIndex() throws -> NSFetchIndexDescription {
+        var links = PendingLinks()
+        return try readIndex(of: NSEntityDescription(), &links)
+    }
+
+    /// An element without its index; it knows the name of its property.
+    mutating func readLoneElement() throws -> NSFetchIndexElementDescription {
+        try readElement().element
+    }
+
+    /// A relationship without destination and inverse, or any other property.
+    mutating func readLoneProperty() throws -> NSPropertyDescription {
+        var none: [PendingRelationship] = []
+        return try readProperty(&none)
+    }
+
     private mutating func readEntity(_ links: inout PendingLinks) throws -> NSEntityDescription {
         try beginPart()
         let entity = NSEntityDescription()
@@ -88,29 +114,34 @@ extension ModelReader {
         index.partialIndexPredicate = try readOptionalPredicate()
         var elements: [NSFetchIndexElementDescription] = []
         for _ in 0..<(try readCount()) {
-            try beginPart()
-            guard let collation = NSFetchIndexElementType(rawValue: UInt(try readByte())) else {
-                throw damaged("an unknown collation")
-            }
-            let isAscending = try readBool()
-            let element: NSFetchIndexElementDescription
-            if try readBool() {
-                var none: [PendingRelationship] = []
-                let property = try readProperty(&none)
-                guard property is NSExpressionDescription else { throw damaged("an index element is no expression") }
-                element = NSFetchIndexElementDescription(property: property, collationType: collation)
-            } else {
-                // Stands in until inherited properties are known.
-                let standIn = NSPropertyDescription()
-                standIn.name = try readString()
-                element = NSFetchIndexElementDescription(property: standIn, collationType: collation)
-                links.elements.append((element, entity))
-            }
-            element.isAscending = isAscending
+            let (element, isNamed) = try readElement()
+            if isNamed { links.elements.append((element, entity)) }
             elements.append(element)
         }
         index.elements = elements
         return index
+    }
+
+    /// - Returns: whether the element's property is still to be found by its name, too.
+    private mutating func readElement() throws -> (element: NSFetchIndexElementDescription, isNamed: Bool) {
+        try beginPart()
+        guard let collation = NSFetchIndexElementType(rawValue: UInt(try readByte())) else {
+            throw damaged("an unknown collation")
+        }
+        let isAscending = try readBool()
+        let isExpression = try readBool()
+        let property: NSPropertyDescription
+        if isExpression {
+            property = try readLoneProperty()
+            guard property is NSExpressionDescription else { throw damaged("an index element is no expression") }
+        } else {
+            // Stands in until inherited properties are known.
+            property = NSPropertyDescription()
+            property.name = try readString()
+        }
+        let element = NSFetchIndexElementDescription(property: property, collationType: collation)
+        element.isAscending = isAscending
+        return (element, !isExpression)
     }
 
     /// Checks the whole inheritance before it is set up: neither cycles nor chains that are too long.

@@ -43,12 +43,17 @@ struct ModelReader {
         guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
     }
 
+    /// Reads bytes that hold one part of a model and nothing else.
+    mutating func readAlone<Part>(_ read: (inout ModelReader) throws -> Part) throws -> Part {
+        try readStringTable()
+        let part = try read(&self)
+        guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
+        return part
+    }
+
     /// The template that is all there is.
     mutating func readTemplateAlone() throws -> FetchRequestTemplate {
-        try readStringTable()
-        let template = try readTemplate()
-        guard position == bytes.count else { throw damaged("\(bytes.count - position) bytes are left") }
-        return template
+        try readAlone { try $0.readTemplate() }
     }
 
     private mutating func readStringTable() throws {

@@ -9,7 +9,7 @@ import Synchronization
 /// Thread rule: an immutable entity may be read from any thread. Until then it belongs to whoever builds the model.
 /// That contract, which Core Data shares, is what `@unchecked Sendable` stands for here; the tables are published
 /// through an atomic reference.
-open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// An entity may have this many ancestors.
     static let maximumInheritanceDepth = 64
 
@@ -105,6 +105,25 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Creates an entity without a name and properties.
     public required override init() {
         super.init()
+    }
+
+    /// Reads an entity that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        guard let read = DescriptionCoding.decode(from: coder, { try $0.readLoneEntity() }) else { return nil }
+        self.init()
+        copyState(from: read)
+    }
+
+    /// Whether descriptions can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the description, as models keep it. Relatives, and destinations and inverses of its relationships are left
+    /// out: archive the model to keep them.
+    ///
+    /// - Precondition: everything has an encoding, which predicates made of blocks and user info that is no property
+    ///   list have not.
+    open func encode(with coder: NSCoder) {
+        DescriptionCoding.encode(with: coder) { try $0.write(entity: self) }
     }
 
     /// The model that the entity belongs to.

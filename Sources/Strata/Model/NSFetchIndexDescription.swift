@@ -3,7 +3,7 @@ import Foundation
 /// An index over one or more properties of an entity.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSEntityDescription``.
-open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSFetchIndexDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The index's name, unique in the entity.
     open var name: String {
         willSet { assertMutable() }
@@ -38,6 +38,24 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         self.elements = elements ?? []
         super.init()
         adoptElements()
+    }
+
+    /// Reads an index that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        guard let read = DescriptionCoding.decode(from: coder, { try $0.readLoneIndex() }) else { return nil }
+        self.init(name: read.name, elements: read.elements)
+        partialIndexPredicate = read.partialIndexPredicate
+    }
+
+    /// Whether descriptions can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the description, as models keep it. Its elements know only the names of their properties when it is read.
+    ///
+    /// - Precondition: everything has an encoding, which predicates made of blocks and user info that is no property
+    ///   list have not.
+    open func encode(with coder: NSCoder) {
+        DescriptionCoding.encode(with: coder) { try $0.write(index: self) }
     }
 
     /// Returns a changeable copy that belongs to no entity; its elements refer to the same properties.
@@ -83,7 +101,7 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 /// One element of an index: a property, or an expression over the object.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSEntityDescription``.
-open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSFetchIndexElementDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// How the index keeps the element.
     open var collationType: NSFetchIndexElementType {
         willSet { assertMutable() }
@@ -109,6 +127,26 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         self.property = property
         self.collationType = collationType
         super.init()
+    }
+
+    /// Reads an element that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        guard let read = DescriptionCoding.decode(from: coder, { try $0.readLoneElement() }),
+            let property = read.property
+        else { return nil }
+        self.init(property: property, collationType: read.collationType)
+        isAscending = read.isAscending
+    }
+
+    /// Whether descriptions can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the description, as models keep it. Only the name of its property is known when it is read.
+    ///
+    /// - Precondition: everything has an encoding, which predicates made of blocks and user info that is no property
+    ///   list have not.
+    open func encode(with coder: NSCoder) {
+        DescriptionCoding.encode(with: coder) { try $0.write(element: self) }
     }
 
     /// The name of the ``property``.

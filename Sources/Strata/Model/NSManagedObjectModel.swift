@@ -9,7 +9,7 @@ import Synchronization
 /// Thread rule: an immutable model may be used from any thread and by several coordinators. Until then it belongs to
 /// whoever builds it. That contract, which Core Data shares, is what `@unchecked Sendable` stands for here: it lets
 /// models live in static constants. Tables of an immutable model are published through an atomic reference.
-open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Sendable {
+open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// A model may have this many entities: stores number them with 16 bits.
     static let maximumEntityCount = 65_535
 
@@ -53,6 +53,9 @@ open class NSManagedObjectModel: NSObject, NSCoding, NSCopying, @unchecked Senda
         self.init()
         takeOver(model)
     }
+
+    /// Whether models can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
 
     /// The entities. Setting them replaces all; configurations forget those that leave.
     ///

@@ -8,7 +8,7 @@ import Foundation
 /// Thread rule: an immutable description may be read from any thread. Until then it belongs to whoever builds the
 /// model. That contract, which Core Data shares, is what `@unchecked Sendable` stands for here: it lets models live
 /// in static constants.
-open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
+open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The property's name: its key in key-value coding, unique within the entity. Empty until set.
     open var name: String = "" {
         willSet { assertMutable() }
@@ -83,6 +83,27 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Creates a property without a name.
     public required override init() {
         super.init()
+    }
+
+    /// Reads a description of this class that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    public required convenience init?(coder: NSCoder) {
+        guard let read = DescriptionCoding.decode(from: coder, { try $0.readLoneProperty() }),
+            type(of: read) == Self.self || Self.self == NSPropertyDescription.self
+        else { return nil }
+        self.init()
+        copyState(from: read)
+    }
+
+    /// Whether descriptions can be archived securely: they can.
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Writes the description, as models keep it. Destination and inverse of a relationship are left out: archive the
+    /// model to keep them.
+    ///
+    /// - Precondition: everything has an encoding, which predicates made of blocks and user info that is no property
+    ///   list have not.
+    open func encode(with coder: NSCoder) {
+        DescriptionCoding.encode(with: coder) { try $0.write(property: self) }
     }
 
     /// The entity that declares the property.

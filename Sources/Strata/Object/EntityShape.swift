@@ -76,6 +76,8 @@ final class EntityShape: @unchecked Sendable {
     let groupCount: Int
     let overlayBytes: Int
     let relationships: [RelationshipShape]
+    /// The same without counting references; never freed, as the shape.
+    let relationshipReferences: UnsafePointer<Unmanaged<RelationshipShape>>
     let places: [String: PropertyPlace]
 
     /// One word of bits for every 64 slots. Never freed, as the shape.
@@ -124,6 +126,12 @@ final class EntityShape: @unchecked Sendable {
         groupCount = max(1, (layout.slots.count + 63) / 64)
         overlayBytes = layout.overlayBytes
         relationships = layout.relationships
+        let references = UnsafeMutablePointer<Unmanaged<RelationshipShape>>.allocate(
+            capacity: max(1, layout.relationships.count))
+        for (index, relationship) in layout.relationships.enumerated() {
+            (references + index).initialize(to: .passRetained(relationship))
+        }
+        relationshipReferences = UnsafePointer(references)
         places = layout.places
         let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> UnsafePointer<UInt64> {

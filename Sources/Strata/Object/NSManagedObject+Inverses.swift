@@ -4,6 +4,10 @@ import StrataLog
 // Both ends of a relationship are one fact: every change below changes the two sides together.
 extension NSManagedObject {
     final func setToOne(_ relationship: RelationshipShape, to target: NSManagedObject?) {
+        if flags.contains(.scratch) {
+            checkTarget(target, relationship)
+            return writeReference(relationship, target)
+        }
         let old = toOneTarget(relationship)
         checkTarget(target, relationship)
         writeReference(relationship, target)
@@ -23,6 +27,14 @@ extension NSManagedObject {
     /// Sets a reference of an object that has none, to an object whose to-many relationship has been changed before:
     /// what an import does for nearly every object. Does nothing and returns false in all other cases.
     final func setNew(_ relationship: RelationshipShape, to target: NSManagedObject) -> Bool {
+        if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
+            relationship.destination.id == target.shapeID
+        {
+            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+            overlay.markChanged(relationship.slot, isNull: false)
+            return true
+        }
         guard flags.isSuperset(of: .writable), blockReference == nil, let overlay, let registry,
             !overlay.isPresent(relationship.slot), let inverse = relationship.inverse, inverse.isToMany,
             !inverse.isOrdered, target.registry === registry, relationship.destination.id == target.shapeID,
@@ -37,6 +49,11 @@ extension NSManagedObject {
     }
 
     final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
+        if flags.contains(.scratch) {
+            // Refused when the row is written; the other objects are left alone.
+            _ = state(relationship)
+            return
+        }
         checkTarget(object, relationship)
         if let inverse = relationship.inverse, !inverse.isToMany {
             if object.toOneTarget(inverse) === self { return }
@@ -68,6 +85,11 @@ extension NSManagedObject {
 
     /// Makes `objects` the members; the order counts for ordered relationships.
     final func setToMany(_ relationship: RelationshipShape, to objects: [NSManagedObject]) {
+        if flags.contains(.scratch) {
+            // Refused when the row is written; the other objects are left alone.
+            _ = state(relationship)
+            return
+        }
         let current = toManyMembers(relationship)
         if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
         noteChange(.dirtyToMany)

@@ -12,9 +12,11 @@ extension NSManagedObject {
         }
         set {
             let slot = slot._cache.token(for: self).index
-            let relationship = shape.relationships[Int(shape.codes[slot].relationshipIndex)]
-            if let newValue, setNew(relationship, to: newValue) { return }
-            setToOne(relationship, to: newValue)
+            // SAFETY: the model keeps its relationships for ever.
+            shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)]._withUnsafeGuaranteedRef {
+                if let newValue, setNew($0, to: newValue) { return }
+                setToOne($0, to: newValue)
+            }
         }
     }
 

@@ -37,12 +37,20 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     public func uriRepresentation() -> URL {
         let text: String
         if let identity {
-            text = "x-coredata://\(identity.uuidString)/\(shape.escapedName)/p\(ref.key)"
+            text = "x-coredata://\(identity.escapedUUID)/\(shape.escapedName)/p\(escapedKey(identity))"
         } else {
             text = "x-coredata:///\(shape.escapedName)/t\(TemporaryRefs.uuidString(ref))"
         }
         guard let url = URL(string: text) else { preconditionFailure("an object URI is not a URL: \(text)") }
         return url
+    }
+
+    /// The key; in a custom store, what its reference object prints as.
+    private func escapedKey(_ identity: StoreIdentity) -> String {
+        guard let table = identity.references.load() else { return "\(ref.key)" }
+        let root = table.model?.entities.first { $0.number == ref.entity }?.root ?? ref.entity
+        guard let reference = table.reference(root: root, key: ref.key) else { return "\(ref.key)" }
+        return "\(reference)".addingPercentEncoding(withAllowedCharacters: .urlPathComponent) ?? "\(ref.key)"
     }
 
     public func copy(with zone: NSZone? = nil) -> Any { self }
@@ -85,4 +93,9 @@ enum TemporaryRefs {
         let tail = String(repeating: "0", count: 12 - digits.count) + digits
         return base.uuidString.prefix(24) + tail
     }
+}
+
+extension CharacterSet {
+    /// What a component of a path may contain as it is.
+    fileprivate static let urlPathComponent = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "/;"))
 }

@@ -41,8 +41,14 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// From a custom store, which wants to know when it leaves its context.
+    static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
+
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
+    /// Stands for one row after the other in a batch insert: the other ends of its relationships are not told.
+    static let scratch = ObjectFlags(rawValue: 1 << 29)
+
     /// In prepareForDeletion.
     static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
 

@@ -6,8 +6,10 @@ import Synchronization
 /// There is one instance per store UUID and it is never freed, so that object IDs need not retain it.
 final class StoreIdentity: Sendable {
     let uuidString: String
-    /// The store most recently added under this identity.
-    private let current = Mutex<WeakStore>(WeakStore())
+    /// The reference objects of a store whose class is the user's own; nil for log stores.
+    let references = AtomicLazyReference<ReferenceTable>()
+    /// The stores opened under this identity, the most recently added last.
+    private let current = Mutex<[WeakStore]>([])
 
     private static let known = Mutex<[String: StoreIdentity]>([:])
 
@@ -15,9 +17,35 @@ final class StoreIdentity: Sendable {
         self.uuidString = uuidString
     }
 
-    var store: NSPersistentStore? {
-        get { current.withLock { $0.store } }
-        set { current.withLock { [box = WeakStore(store: newValue)] in $0 = box } }
+    /// The store most recently added under this identity that is still open.
+    var store: NSPersistentStore? { stores.last }
+
+    /// All open stores of this identity: coordinators may share one.
+    var stores: [NSPersistentStore] {
+        current.withLock { $0.compactMap(\.store) }
+    }
+
+    func add(_ store: NSPersistentStore) {
+        let box = WeakStore(store: store)
+        current.withLock { stores in
+            stores.removeAll { $0.store == nil || $0.store === box.store }
+            stores.append(box)
+        }
+    }
+
+    func remove(_ store: NSPersistentStore) {
+        let box = WeakStore(store: store)
+        current.withLock { stores in stores.removeAll { $0.store == nil || $0.store === box.store } }
+    }
+
+    /// The table of reference objects, made if need be.
+    var ensuredReferences: ReferenceTable {
+        references.load() ?? references.storeIfNil(ReferenceTable())
+    }
+
+    /// As the host of object URIs.
+    var escapedUUID: String {
+        uuidString.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? uuidString
     }
 
     static func named(_ uuidString: String) -> StoreIdentity {

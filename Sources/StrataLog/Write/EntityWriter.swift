@@ -40,6 +40,8 @@ public final class EntityWriter {
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
     private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
+    /// The accumulators, parallel to `postingSlots`, without counting references; `postings` holds them.
+    private let postingLists: [Unmanaged<PostingsAccumulator>]
     /// For each slot its position in `postingSlots`.
     private let postingIndexes: [Int?]
     private let preservedSlots: [Int]
@@ -59,7 +61,8 @@ public final class EntityWriter {
         self.layout = layout
         self.transaction = transaction
         self.schemaVersion = schemaVersion
-        postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
+        let postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
+        self.postings = postings
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
@@ -67,6 +70,7 @@ public final class EntityWriter {
         for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
         postingIndexes = indexes
         keepsPostings = !postingSlots.isEmpty
+        postingLists = postingSlots.compactMap { slot in postings[slot].map { .passUnretained($0) } }
         newTargets = Array(repeating: .null, count: postingSlots.count)
         replacedTargets = Array(repeating: .null, count: postingSlots.count)
     }
@@ -292,15 +296,17 @@ public final class EntityWriter {
         for index in postingSlots.indices {
             let new = newTargets[index]
             newTargets[index] = .null
-            guard let list = postings[postingSlots[index]] else { continue }
-            if isInserting {
-                if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
-                continue
+            // SAFETY: the writer holds the accumulator.
+            postingLists[index]._withUnsafeGuaranteedRef { list in
+                if isInserting {
+                    if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
+                    return
+                }
+                let old = replacedTargets[index]
+                guard old != new, updated.changed.last?.contains(postingSlots[index]) == true else { return }
+                if !new.isNull { list.others.append(PostingChange(target: new, referrer: referrer)) }
+                if !old.isNull { list.others.append(PostingChange(target: old, referrer: referrer, isRemoval: true)) }
             }
-            let old = replacedTargets[index]
-            guard old != new, updated.changed.last?.contains(postingSlots[index]) == true else { continue }
-            if !new.isNull { list.others.append(PostingChange(target: new, referrer: referrer)) }
-            if !old.isNull { list.others.append(PostingChange(target: old, referrer: referrer, isRemoval: true)) }
         }
     }
 

@@ -67,7 +67,7 @@ import Testing
             let department = insert("Department", context)
             context.assign(department, to: readOnly)
             let error = saveError(context)
-            #expect(error?.code == .persistentStoreSave && error?.affectedStores?.first === readOnly)
+            #expect(error?.code == .fileWriteNoPermission && error?.affectedStores?.first === readOnly)
             #expect(department.isInserted)
         }
     }

@@ -124,7 +124,7 @@ import Testing
         }
         #expect(error?.code.rawValue == 134100)
         let type = #expect(throws: CocoaError.self) {
-            try coordinator.addPersistentStore(ofType: NSXMLStoreType, configurationName: nil, at: store.url)
+            try coordinator.addPersistentStore(ofType: "Nonsense", configurationName: nil, at: store.url)
         }
         #expect(type?.code.rawValue == 134000)
         try coordinator.destroyPersistentStore(at: store.url, ofType: NSSQLiteStoreType)

@@ -105,6 +105,68 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func objectsOfHandlersReferToSavedOnes(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let departments = (0..<3).map { index in
+                let department = Department(context: context)
+                department.setValue("d\(index)", forKey: "title")
+                return department
+            }
+            try context.save()
+            var count = 0
+            let request = NSBatchInsertRequest(entityName: "Employee") { (object: NSManagedObject) -> Bool in
+                guard count < 3_000, let employee = object as? Employee else { return true }
+                #expect(employee.department == nil && employee.name == "", "the object is new each time")
+                employee.name = "e\(count)"
+                employee.department = count % 4 == 3 ? nil : departments[count % 4]
+                count += 1
+                return false
+            }
+            try context.execute(request)
+            #expect(!context.hasChanges, "the other ends have not been touched")
+            context.refreshAllObjects()
+            #expect(departments.map { $0.employees.count } == [750, 750, 750])
+            let names = Set(departments[1].employees.map(\.name))
+            #expect(names.contains("e1") && names.contains("e2997") && !names.contains("e2"))
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func objectsOfHandlersReferToNothingElse(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let other = store.context()
+        let foreign = try other.performAndWait { () throws in
+            let department = Department(context: other)
+            try other.save()
+            return department
+        }
+        try context.performAndWait { () throws in
+            let unsaved = Department(context: context)
+            let refused: [(Employee) -> Void] = [
+                { $0.department = unsaved },
+                { $0.department = foreign },
+                { employee in
+                    let project = NSEntityDescription.insertNewObject(forEntityName: "Project", into: context)
+                    employee.setValue(NSSet(object: project), forKey: "projects")
+                },
+            ]
+            for (number, change) in refused.enumerated() {
+                var isFirst = true
+                let request = NSBatchInsertRequest(entityName: "Employee") { (object: NSManagedObject) -> Bool in
+                    guard isFirst, let employee = object as? Employee else { return true }
+                    isFirst = false
+                    change(employee)
+                    return false
+                }
+                #expect(throws: CocoaError.self, "\(number)") { try context.execute(request) }
+            }
+            let employees = try context.count(for: NSFetchRequest<Employee>(entityName: "Employee"))
+            #expect(employees == 0)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func toOneRelationshipsTakeIDs(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

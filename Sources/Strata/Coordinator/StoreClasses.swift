@@ -1,0 +1,84 @@
+public import Foundation
+import Synchronization
+
+/// The classes of stores by type.
+enum StoreClasses {
+    private struct UncheckedClass: @unchecked Sendable {
+        // Unchecked: a metatype is immutable.
+        let type: NSPersistentStore.Type
+    }
+
+    private static let registered = Mutex<[String: UncheckedClass]>([
+        NSSQLiteStoreType: UncheckedClass(type: NSPersistentStore.self),
+        NSInMemoryStoreType: UncheckedClass(type: NSPersistentStore.self),
+        NSBinaryStoreType: UncheckedClass(type: BinaryStore.self),
+        NSXMLStoreType: UncheckedClass(type: XMLStore.self),
+    ])
+
+    static var all: [String: NSPersistentStore.Type] {
+        registered.withLock { $0 }.mapValues(\.type)
+    }
+
+    static func register(_ type: NSPersistentStore.Type?, for name: String) {
+        let box = type.map { UncheckedClass(type: $0) }
+        registered.withLock { $0[name] = box }
+    }
+
+    /// The class for a type.
+    ///
+    /// - Throws: `CocoaError` 134000 when none is registered.
+    static func storeClass(_ name: String) throws -> NSPersistentStore.Type {
+        guard let box = registered.withLock({ $0[name] }) else { throw StoreOpening.unknownType(name) }
+        return box.type
+    }
+
+    /// Nil for a log store.
+    static func customClass(_ name: String) throws -> NSPersistentStore.Type? {
+        let type = try storeClass(name)
+        return type == NSPersistentStore.self ? nil : type
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The class of each type of store that there is, wrapped in a value whose `storeClass` hands it out.
+    public class var registeredStoreTypes: [String: NSValue] {
+        StoreClasses.all.mapValues { NSValue(storeClass: $0) }
+    }
+
+    /// Makes stores of a type instances of a class; nil makes the type unknown.
+    ///
+    /// - Precondition: the class inherits from ``NSAtomicStore`` or ``NSIncrementalStore``.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else { return StoreClasses.register(nil, for: storeType) }
+        guard let type = storeClass as? NSPersistentStore.Type, isCustom(type) else {
+            preconditionFailure("\(storeClass) inherits neither from NSAtomicStore nor from NSIncrementalStore")
+        }
+        StoreClasses.register(type, for: storeType)
+    }
+
+    /// As ``registerStoreClass(_:forStoreType:)``, in the new spelling.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+
+    private class func isCustom(_ type: NSPersistentStore.Type) -> Bool {
+        type is NSAtomicStore.Type || type is NSIncrementalStore.Type
+    }
+}
+
+extension NSValue {
+    fileprivate convenience init(storeClass: NSPersistentStore.Type) {
+        var pointer = unsafeBitCast(storeClass as AnyClass, to: UInt64.self)
+        self.init(bytes: &pointer, objCType: "Q")
+    }
+
+    /// The class that a value of ``NSPersistentStoreCoordinator/registeredStoreTypes`` holds; nil for other values.
+    public var storeClass: AnyClass? {
+        var pointer: UInt64 = 0
+        guard String(cString: objCType) == "Q" else { return nil }
+        withUnsafeMutableBytes(of: &pointer) { bytes in
+            if let base = bytes.baseAddress { getValue(base) }
+        }
+        return StoreClasses.all.values.first { unsafeBitCast($0 as AnyClass, to: UInt64.self) == pointer }
+    }
+}

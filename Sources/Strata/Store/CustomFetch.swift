@@ -1,0 +1,196 @@
+import Foundation
+import StrataLog
+
+/// A fetch in which incremental stores take part: they find their objects themselves, and the context's unsaved changes
+/// are laid over what they say.
+struct CustomFetch<T> {
+    private let context: NSManagedObjectContext
+    private let request: NSFetchRequest<T>
+    private let shape: EntityShape
+    private let links: [IncrementalStoreLink]
+    private let otherStores: [NSPersistentStore]
+
+    /// Nil when no incremental store holds objects of the request's entity.
+    init?(_ context: NSManagedObjectContext, _ request: NSFetchRequest<T>) {
+        guard let coordinator = context.coordinator, coordinator.hasCustomStores, let shapes = context.modelShapes
+        else {
+            return nil
+        }
+        let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes.shape(ofClass: $0)?.name }
+        guard let name, let shape = shapes.byName[name] else { return nil }
+        let stores = coordinator.persistentStores.filter { store in
+            guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle else {
+                return false
+            }
+            return shape.family.contains { handle.map.holds($0) }
+        }
+        links = stores.compactMap { $0.handle?.custom as? IncrementalStoreLink }
+        guard !links.isEmpty else { return nil }
+        otherStores = stores.filter { !($0.handle?.custom is IncrementalStoreLink) }
+        self.context = context
+        self.request = request
+        self.shape = shape
+    }
+
+    // MARK: Results
+
+    func results() throws -> [Any] {
+        context.processPendingChanges()
+        if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
+        let changed = changedObjects()
+        if links.count == 1, otherStores.isEmpty, changed.isEmpty {
+            let found = try execute(links[0], request.resultType, isWhole: false)
+            return request.fetchLimit > 0 ? Array(found.prefix(request.fetchLimit)) : found
+        }
+        if request.resultType.contains(.dictionaryResultType) { return try dictionaries(changed) }
+        let objects = window(sorted(try allObjects(changed)))
+        return request.resultType.contains(.managedObjectIDResultType) ? objects.map(\.objectID) : objects
+    }
+
+    func count() throws -> Int {
+        context.processPendingChanges()
+        let changed = changedObjects()
+        if changed.isEmpty {
+            var total = 0
+            for link in links {
+                let found = try execute(link, .countResultType, isWhole: otherStores.isEmpty && links.count == 1)
+                total += (found.first as? NSNumber)?.intValue ?? 0
+            }
+            if !otherStores.isEmpty {
+                total += try others(.countResultType).compactMap { ($0 as? NSNumber)?.intValue }.reduce(0, +)
+            }
+            let isWindowed = otherStores.isEmpty && links.count == 1
+            return isWindowed ? total : windowed(total)
+        }
+        return windowed(try allObjects(changed).count)
+    }
+
+    private func windowed(_ total: Int) -> Int {
+        let rest = max(0, total - max(0, request.fetchOffset))
+        return request.fetchLimit > 0 ? min(rest, request.fetchLimit) : rest
+    }
+
+    // MARK: Finding
+
+    /// Asks an incremental store. With `isWhole` limit and offset are the store's business.
+    private func execute(_ link: IncrementalStoreLink, _ type: NSFetchRequestResultType, isWhole: Bool) throws -> [Any]
+    {
+        let result = try link.execute(storeRequest(type, keepsWindow: isWhole || isAlone), in: context)
+        if let number = result as? NSNumber { return [number] }
+        guard let elements = AnyElements(result) else {
+            throw CocoaError(
+                .persistentStoreOperation,
+                userInfo: [NSLocalizedDescriptionKey: "execute(_:with:) gave \(Swift.type(of: result)) for a fetch."])
+        }
+        return elements.elements.compactMap { $0 }
+    }
+
+    /// Whether one store alone answers the request as it is.
+    private var isAlone: Bool { links.count == 1 && otherStores.isEmpty && changedObjects().isEmpty }
+
+    /// The request as stores get it: without generic parameter, with its entity.
+    private func storeRequest(
+        _ type: NSFetchRequestResultType, keepsWindow: Bool
+    ) -> NSFetchRequest<any NSFetchRequestResult> {
+        let copy = NSFetchRequest<any NSFetchRequestResult>()
+        copy.entity = shape.entity
+        copy.predicate = request.predicate
+        copy.sortDescriptors = request.sortDescriptors
+        copy.resultType = type
+        copy.includesSubentities = request.includesSubentities
+        copy.includesPropertyValues = request.includesPropertyValues
+        copy.includesPendingChanges = request.includesPendingChanges
+        copy.returnsObjectsAsFaults = request.returnsObjectsAsFaults
+        copy.returnsDistinctResults = request.returnsDistinctResults
+        copy.relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
+        copy.propertiesToFetch = request.propertiesToFetch
+        copy.propertiesToGroupBy = request.propertiesToGroupBy
+        copy.havingPredicate = request.havingPredicate
+        copy.shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
+        copy.fetchBatchSize = request.fetchBatchSize
+        copy.affectedStores = request.affectedStores
+        if keepsWindow {
+            copy.fetchLimit = request.fetchLimit
+            copy.fetchOffset = request.fetchOffset
+        }
+        return copy
+    }
+
+    /// Asks all other stores at once.
+    private func others(_ type: NSFetchRequestResultType) throws -> [Any] {
+        guard !otherStores.isEmpty else { return [] }
+        let copy = storeRequest(type, keepsWindow: false)
+        copy.affectedStores = otherStores
+        return try context.results(of: copy)
+    }
+
+    private func changedObjects() -> [NSManagedObject] {
+        guard request.includesPendingChanges else { return [] }
+        return context.changed.filter { object in
+            object.hasChanges && (request.includesSubentities ? object.shape.isKind(of: shape) : object.shape === shape)
+        }
+    }
+
+    private func allObjects(_ changed: [NSManagedObject]) throws -> [NSManagedObject] {
+        var found: [NSManagedObject] = []
+        for link in links {
+            found += try execute(link, [], isWhole: false).compactMap { $0 as? NSManagedObject }
+        }
+        // The other stores have laid the changes over theirs already.
+        let others = try others([]).compactMap { $0 as? NSManagedObject }
+        let skipped = Set(changed)
+        found = found.filter { !skipped.contains($0) } + others
+        var seen = Set(found)
+        for object in changed where !object.isDeleted && (request.predicate?.evaluate(with: object) ?? true) {
+            if seen.insert(object).inserted { found.append(object) }
+        }
+        if !request.returnsObjectsAsFaults { for object in found { object.realize() } }
+        return found
+    }
+
+    private func dictionaries(_ changed: [NSManagedObject]) throws -> [Any] {
+        guard changed.isEmpty else {
+            throw CocoaError(
+                .persistentStoreOperation,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "Dictionaries are made of stored values: save first, or set includesPendingChanges to false."
+                ])
+        }
+        var found: [Any] = []
+        for link in links { found += try execute(link, .dictionaryResultType, isWhole: false) }
+        found += try others(.dictionaryResultType)
+        let sorts = request.sortDescriptors ?? []
+        if !sorts.isEmpty { found = NSArray(array: found).sortedArray(using: sorts) }
+        return window(found)
+    }
+
+    // MARK: Ordering
+
+    private func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        let sorts = request.sortDescriptors ?? []
+        guard !sorts.isEmpty else { return objects }
+        return objects.sorted { left, right in
+            for sort in sorts {
+                let order = sort.compare(left, to: right)
+                if order != .orderedSame { return order == .orderedAscending }
+            }
+            return false
+        }
+    }
+
+    private func window<Element>(_ results: [Element]) -> [Element] {
+        let rest = results.dropFirst(max(0, request.fetchOffset))
+        return Array(request.fetchLimit > 0 ? rest.prefix(request.fetchLimit) : rest)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// A request that an incremental store has to carry out; nil when there is no such store, or more than one.
+    final func executeInCustomStore(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
+        guard let coordinator, coordinator.hasCustomStores else { return nil }
+        let stores = (request.affectedStores ?? coordinator.persistentStores).compactMap(\.handle)
+        guard stores.count == 1, let link = stores[0].custom as? IncrementalStoreLink else { return nil }
+        return try link.execute(request, in: self) as? NSPersistentStoreResult
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import StrataIO
+import StrataLog
+import SystemPackage
+
+/// The link between the object graph and a store whose class is the user's own.
+///
+/// The objects of such a store have no rows of their own, but accessors read rows. So each custom store is accompanied
+/// by a log in memory: what the store hands out is encoded there once, and everything above works as on any store. Two
+/// kinds inherit from this class: ``IncrementalStoreLink`` asks the store object by object, ``AtomicStoreLink`` has
+/// taken over everything when the store was loaded.
+///
+/// Calls into a store are serialised by a recursive lock, as Core Data's coordinator does.
+class CustomStore: @unchecked Sendable {
+    // Unchecked: what changes is only touched with the lock held, after `handle` has been set once.
+
+    private let lock = NSRecursiveLock()
+    /// Set once, before anybody else sees the store.
+    final unowned(unsafe) private(set) var handle: StoreHandle!
+
+    final func withLock<R>(_ body: () throws -> R) rethrows -> R {
+        lock.lock()
+        defer { lock.unlock() }
+        return try body()
+    }
+
+    /// Whether relationships, predicates and counts can be answered from the log. False: the store is asked.
+    var keepsAllRows: Bool { true }
+
+    /// Makes the log's row of an object what the store says.
+    ///
+    /// - Returns: false when there is no such object or the store failed; the object has been marked then.
+    func prepare(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool { true }
+
+    /// As ``prepare(_:in:)`` for an object that is not in memory.
+    func prepare(_ objectID: NSManagedObjectID, in context: NSManagedObjectContext) throws {}
+
+    /// The members of a to-many relationship; nil when the log knows them.
+    func members(
+        _ relationship: RelationshipShape, of owner: NSManagedObject, in context: NSManagedObjectContext
+    ) throws -> [RelationshipReader.Member]? { nil }
+
+    /// Permanent references for new objects.
+    func references(for objects: [NSManagedObject]) throws -> [ObjectRef] { [] }
+
+    /// Saves through the store, then commits the same to the log. Called with the lock held.
+    func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreSave) throws -> CommitReceipt {
+        try handle.log.commit(transaction)
+    }
+
+    func saveMetadata() throws {}
+
+    func didRegister(_ objectIDs: [NSManagedObjectID]) {}
+
+    func didUnregister(_ objectIDs: [NSManagedObjectID]) {}
+
+    // MARK: For all kinds
+
+    /// Objects of the store have come into a context.
+    final func didRegister(_ objects: [NSManagedObject]) {
+        let new = objects.filter { !$0.flags.contains(.fromCustomStore) }
+        for object in new { object.flags.insert(.fromCustomStore) }
+        // Asking for the IDs keeps them, so that they are there when the objects go.
+        if !new.isEmpty { didRegister(new.map(\.objectID)) }
+    }
+
+    /// An object leaves its context. Called on any thread, also while the object is being destroyed.
+    static func didUnregister(_ object: NSManagedObject) {
+        object.flags.remove(.fromCustomStore)
+        guard let id = object.cachedID else { return }
+        id.identity?.store?.handle?.custom?.didUnregister([id])
+    }
+
+    /// Joins the store with its log.
+    final func makeHandle(
+        _ shapes: ModelShapes, _ store: NSPersistentStore, _ identity: StoreIdentity
+    ) throws
+        -> StoreHandle
+    {
+        let configuration = store.configurationName
+        let held = try StoreOpening.entities(shapes, configuration)
+        let table = identity.ensuredReferences
+        let stored = try StoredModel(shapes, holding: held, previous: table.model)
+        table.model = stored
+        var options = LogOptions()
+        options.durability = .os
+        let log = try LogStore.open(
+            "/store", in: MemoryFileSystem(), options: options, schema: try stored.schema(shapes))
+        let new = StoreHandle(
+            custom: self, log: log, map: StoreMap(shapes, stored), shapes: shapes, identity: identity,
+            path: store.url?.path ?? "")
+        new.isReadOnly = store.isReadOnly
+        handle = new
+        return new
+    }
+
+    /// The ID for a reference object.
+    ///
+    /// - Precondition: the entity is of the model and in the store's configuration.
+    final func objectID(_ entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
+        guard let shape = handle.shapes.byName[entity.name ?? ""], handle.map.holds(shape) else {
+            preconditionFailure("the store does not hold objects of the entity \(entity.name ?? "")")
+        }
+        let root = handle.map.numbers[shape.rootIndex]
+        let key = handle.identity.ensuredReferences.key(root: root, reference)
+        return NSManagedObjectID(
+            ref: ObjectRef(entity: handle.map.numbers[shape.index], key: key), identity: handle.identity, shape: shape)
+    }
+
+    /// - Precondition: the ID is a permanent one of this store.
+    final func reference(_ objectID: NSManagedObjectID) -> Any {
+        guard objectID.identity === handle.identity, let shape = handle.map.shape(objectID.ref.entity),
+            let reference = handle.identity.ensuredReferences.reference(
+                root: handle.map.numbers[shape.rootIndex], key: objectID.ref.key)
+        else { preconditionFailure("\(objectID) is not a permanent ID of this store") }
+        return reference
+    }
+
+    final func objectID(_ ref: ObjectRef) -> NSManagedObjectID? {
+        handle.map.shape(ref.entity).map { NSManagedObjectID(ref: ref, identity: handle.identity, shape: $0) }
+    }
+
+    /// What a save replaces must still be what the context has seen.
+    ///
+    /// - Throws: the engine's conflict error, which the merge policy is asked about.
+    final func checkConflicts(_ save: StoreSave) throws {
+        let snapshot = handle.log.snapshot
+        var conflicts: [ObjectRef] = []
+        let check = { (object: NSManagedObject) throws in
+            guard !object.version.location.isAbsent, !object.flags.contains(.gone) else { return }
+            if try snapshot.locate(object.ref) != object.version.location { conflicts.append(object.ref) }
+        }
+        try save.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
+        try save.changes.deleted.forEach(check)
+        try lockedObjects(save).forEach(check)
+        if !conflicts.isEmpty {
+            throw StoreError(.conflict, "rows have changed since they were read", conflicts: conflicts)
+        }
+    }
+
+    /// Objects that the save does not change but that nobody else may have changed.
+    final func lockedObjects(_ save: StoreSave) -> [NSManagedObject] {
+        save.context.required.filter { $0.storeIndex == save.storeIndex && !$0.hasChanges }
+    }
+
+    /// The new objects get their permanent IDs, before the store sees them.
+    final func makePermanent(_ save: StoreSave) {
+        let new = ContiguousArray(save.changes.inserted.filter { $0.storeIndex == 0 })
+        save.context.registry.becamePermanent(new, save.storeIndex)
+        for object in new { object.version = .none }
+    }
+}

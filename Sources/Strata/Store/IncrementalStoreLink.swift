@@ -1,0 +1,153 @@
+import Foundation
+import StrataLog
+
+/// Asks an ``NSIncrementalStore`` for rows and relationships as they are needed.
+final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
+    private weak var store: NSIncrementalStore?
+    /// The versions of the nodes that the log's rows were made of. A row that was saved has none until the store is
+    /// asked again.
+    private var versions: [ObjectRef: UInt64] = [:]
+    /// The object whose row has just been brought up to date, for the fault that is about to fire.
+    private var upToDate: ObjectRef?
+
+    init(_ store: NSIncrementalStore) {
+        self.store = store
+    }
+
+    override var keepsAllRows: Bool { false }
+
+    private var removed: CocoaError {
+        CocoaError(
+            .persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: "The store is not open any more."])
+    }
+
+    // MARK: Rows
+
+    override func prepare(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
+        do {
+            try withLock {
+                if upToDate != object.ref { try prepare(object.objectID, in: context) }
+                upToDate = nil
+            }
+            return true
+        } catch {
+            if let error = error as? CocoaError, error.code == .managedObjectReferentialIntegrity {
+                context.noteInaccessible(object)
+            } else {
+                context.noteUnreadable(object, because: error)
+            }
+            return false
+        }
+    }
+
+    override func prepare(_ objectID: NSManagedObjectID, in context: NSManagedObjectContext) throws {
+        guard let store else { throw removed }
+        try withLock {
+            let node = try store.newValuesForObject(with: objectID, with: context)
+            let values = try NodeValues(node, objectID, store, handle, context)
+            try take(values, objectID.ref, version: node.version)
+            upToDate = objectID.ref
+        }
+    }
+
+    /// Writes a node's values to the log, unless its row has them already and the version is the same.
+    private func take(_ values: NodeValues, _ ref: ObjectRef, version: UInt64) throws {
+        let row = try handle.log.snapshot.row(ref)
+        if let row, versions[ref] ?? version == version, try values.isSame(as: row, handle) {
+            versions[ref] = version
+            return
+        }
+        let transaction = handle.log.makeTransaction()
+        let writer = transaction.writer(for: ref.entity)
+        if let row {
+            var changed = SlotSet()
+            for slot in 0..<values.shape.persistentSlotCount { changed.insert(slot) }
+            try writer.beginUpdate(key: ref.key, replacing: row.version, changed: changed)
+        } else {
+            writer.beginInsert(key: ref.key)
+        }
+        try values.write(to: writer)
+        _ = writer.endRow()
+        _ = try handle.log.commit(transaction)
+        versions[ref] = version
+    }
+
+    override func members(
+        _ relationship: RelationshipShape, of owner: NSManagedObject, in context: NSManagedObjectContext
+    ) throws -> [RelationshipReader.Member]? {
+        guard let store else { throw removed }
+        let value = try withLock {
+            try store.newValue(forRelationship: relationship.description, forObjectWith: owner.objectID, with: context)
+        }
+        guard let elements = AnyElements(value) else { return [] }
+        return try elements.elements.enumerated().map { index, element in
+            guard let id = (element as? NSManagedObject)?.objectID ?? element as? NSManagedObjectID,
+                id.identity === handle.identity
+            else {
+                throw CocoaError(
+                    .persistentStoreOperation,
+                    userInfo: [
+                        NSLocalizedDescriptionKey:
+                            "newValue(forRelationship:) gave something else than IDs of the store for "
+                            + "\(owner.shape.name).\(relationship.name)."
+                    ])
+            }
+            return RelationshipReader.Member(ref: id.ref, position: Int64(index + 1))
+        }
+    }
+
+    // MARK: Requests
+
+    /// Hands a request to the store.
+    func execute(_ request: NSPersistentStoreRequest, in context: NSManagedObjectContext?) throws -> Any {
+        guard let store else { throw removed }
+        return try withLock { try store.execute(request, with: context) }
+    }
+
+    override func references(for objects: [NSManagedObject]) throws -> [ObjectRef] {
+        guard let store else { throw removed }
+        let ids = try withLock { try store.obtainPermanentIDs(for: objects) }
+        guard ids.count == objects.count, ids.allSatisfy({ $0.identity === handle.identity }) else {
+            throw CocoaError(
+                .persistentStoreSave,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "obtainPermanentIDs(for:) gave \(ids.count) IDs of its store for \(objects.count) objects."
+                ])
+        }
+        return ids.map(\.ref)
+    }
+
+    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreSave) throws -> CommitReceipt {
+        try checkConflicts(save)
+        makePermanent(save)
+        let request = NSSaveChangesRequest(
+            inserted: Set(save.changes.inserted), updated: Set(save.changes.updated),
+            deleted: Set(save.changes.deleted), locked: Set(lockedObjects(save)))
+        do {
+            _ = try execute(request, in: save.context)
+        } catch let error as CocoaError {
+            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+            guard !conflicts.isEmpty else { throw error }
+            // The merge policy compares with the newest rows.
+            for conflict in conflicts { try prepare(conflict.sourceObject.objectID, in: save.context) }
+            if (save.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType { throw error }
+            throw StoreError(.conflict, "the store reports conflicts", conflicts: conflicts.map { $0.sourceObject.ref })
+        }
+        for object in save.changes.updated { versions[object.ref] = nil }
+        for object in save.changes.deleted { versions[object.ref] = nil }
+        return try handle.log.commit(transaction)
+    }
+
+    // MARK: Registration
+
+    override func didRegister(_ objectIDs: [NSManagedObjectID]) {
+        guard let store else { return }
+        withLock { store.managedObjectContextDidRegisterObjects(with: objectIDs) }
+    }
+
+    override func didUnregister(_ objectIDs: [NSManagedObjectID]) {
+        guard let store else { return }
+        withLock { store.managedObjectContextDidUnregisterObjects(with: objectIDs) }
+    }
+}

@@ -1,0 +1,33 @@
+public import Foundation
+
+/// What a context asks a store to save.
+open class NSSaveChangesRequest: NSPersistentStoreRequest {
+    /// The objects to be inserted. They have their permanent IDs.
+    public let insertedObjects: Set<NSManagedObject>?
+    /// The objects to be changed.
+    public let updatedObjects: Set<NSManagedObject>?
+    /// The objects to be deleted.
+    public let deletedObjects: Set<NSManagedObject>?
+    /// Objects that are not changed but must not have been changed by others either.
+    public let lockedObjects: Set<NSManagedObject>?
+
+    public init(
+        inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
+        deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
+    ) {
+        self.insertedObjects = insertedObjects
+        self.updatedObjects = updatedObjects
+        self.deletedObjects = deletedObjects
+        self.lockedObjects = lockedObjects
+        super.init()
+    }
+
+    override open var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+    override open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSSaveChangesRequest(
+            inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
+        copy.affectedStores = affectedStores
+        return copy
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+
+/// A store in one property list, read when it is added and written whole at each save, with a rename, so that after a
+/// crash it has the old or the new contents.
+///
+/// The file is Strata's own: a dictionary with `format` ("Strata atomic store"), `version`, `metadata` and `objects`,
+/// which has for each entity a list of dictionaries: `id`, a number unique in the root entity, `values` by attribute
+/// (see ``PropertyListValue``), and `links` by relationship, each a list of names "Entity/id".
+class PropertyListStore: NSAtomicStore, @unchecked Sendable {
+    // Unchecked: only used with the link's lock held, or before the store is added.
+
+    class var fileFormat: PropertyListSerialization.PropertyListFormat { .binary }
+    class var storeType: String { NSBinaryStoreType }
+
+    /// What was read along with the metadata.
+    private var contents: [String: Any]?
+    /// By root entity name.
+    private var nextIDs: [String: Int64] = [:]
+
+    // MARK: Files
+
+    private static let format = "Strata atomic store"
+    private static let version = 1
+
+    /// - Throws: `CocoaError` 260 when there is no file, 259 when it is no store.
+    private class func read(_ url: URL) throws -> [String: Any] {
+        guard let data = try StoreFile.read(url) else {
+            throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
+        }
+        let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        guard let list, list["format"] as? String == format, (list["version"] as? Int ?? 0) <= version,
+            list["metadata"] is [String: Any]
+        else { throw damaged(url, "it is no store of Strata") }
+        return list
+    }
+
+    private class func damaged(_ url: URL?, _ what: String) -> CocoaError {
+        CocoaError(
+            .fileReadCorruptFile,
+            userInfo: [
+                NSLocalizedDescriptionKey: "The store's file cannot be used: \(what).",
+                NSFilePathErrorKey: url?.path ?? "",
+            ])
+    }
+
+    private class func write(_ list: [String: Any], to url: URL) throws {
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: fileFormat, options: 0)
+        try StoreFile.write(data, to: url)
+    }
+
+    /// The type of the store in a file; nil when it does not look like one.
+    static func type(ofFileAt url: URL) -> String? {
+        guard let data = try? StoreFile.read(url) else { return nil }
+        if data.starts(with: Array("bplist".utf8)) { return NSBinaryStoreType }
+        return data.starts(with: Array("<?xml".utf8)) ? NSXMLStoreType : nil
+    }
+
+    private func fileURL() throws -> URL {
+        guard let url, url.isFileURL, url.path != "/dev/null" else {
+            throw CocoaError(
+                .persistentStoreOpen,
+                userInfo: [NSLocalizedDescriptionKey: "A store of the type \(Self.storeType) needs the URL of a file."])
+        }
+        return url
+    }
+
+    // MARK: Metadata
+
+    override func loadMetadata() throws {
+        let url = try fileURL()
+        do {
+            let list = try Self.read(url)
+            contents = list
+            metadata = list["metadata"] as? [String: Any]
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile && !isReadOnly {
+            metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: Self.storeType]
+        }
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try read(url)["metadata"] as? [String: Any] ?? [:]
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        var list = try read(url)
+        var new = metadata ?? [:]
+        let old = list["metadata"] as? [String: Any] ?? [:]
+        for key in StoreMetadata.systemKeys { new[key] = old[key] }
+        list["metadata"] = new
+        try write(list, to: url)
+    }
+
+    // MARK: Reading
+
+    override func load() throws {
+        guard let contents else { return try save() }
+        self.contents = nil
+        let objects = contents["objects"] as? [String: [[String: Any]]] ?? [:]
+        let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
+        var nodes: [String: NSAtomicStoreCacheNode] = [:]
+        for (name, list) in objects {
+            guard let entity = entities[name] else { throw Self.damaged(url, "the model has no entity \(name)") }
+            for object in list {
+                guard let id = object["id"] as? Int64 else { throw Self.damaged(url, "an object has no number") }
+                let objectID = objectID(for: entity, withReferenceObject: NSNumber(value: id))
+                nodes["\(name)/\(id)"] = NSAtomicStoreCacheNode(objectID: objectID)
+                let root = Self.rootName(entity)
+                nextIDs[root] = max(nextIDs[root] ?? 1, id + 1)
+            }
+        }
+        for (name, list) in objects {
+            for object in list {
+                guard let id = object["id"] as? Int64, let node = nodes["\(name)/\(id)"] else { continue }
+                node.propertyCache = try values(of: object, node, nodes)
+            }
+        }
+        addCacheNodes(Set(nodes.values))
+    }
+
+    private func values(
+        of object: [String: Any], _ node: NSAtomicStoreCacheNode, _ nodes: [String: NSAtomicStoreCacheNode]
+    ) throws -> NSMutableDictionary {
+        let values = NSMutableDictionary()
+        let entity = node.objectID.entity
+        let stored = object["values"] as? [String: Any] ?? [:]
+        for (name, attribute) in entity.attributesByName {
+            guard let value = stored[name] else { continue }
+            guard let decoded = PropertyListValue.decode(value, attribute) else {
+                throw Self.damaged(url, "the value of \(entity.name ?? "").\(name) is of the wrong type")
+            }
+            values[name] = decoded
+        }
+        let links = object["links"] as? [String: [String]] ?? [:]
+        for (name, relationship) in entity.relationshipsByName {
+            let found = try (links[name] ?? []).map { key in
+                guard let target = nodes[key] else { throw Self.damaged(url, "there is no object \(key)") }
+                return target
+            }
+            if relationship.isToMany {
+                values[name] = relationship.isOrdered ? NSOrderedSet(array: found) : NSSet(array: found)
+            } else if let target = found.first {
+                values[name] = target
+            }
+        }
+        return values
+    }
+
+    private static func rootName(_ entity: NSEntityDescription) -> String {
+        var root = entity
+        while let parent = root.superentity { root = parent }
+        return root.name ?? ""
+    }
+
+    // MARK: Writing
+
+    override func newReferenceObject(for managedObject: NSManagedObject) -> Any {
+        let root = Self.rootName(managedObject.entity)
+        let id = nextIDs[root] ?? 1
+        nextIDs[root] = id + 1
+        return NSNumber(value: id)
+    }
+
+    override func save() throws {
+        var objects: [String: [[String: Any]]] = [:]
+        for node in cacheNodes() {
+            let entity = node.objectID.entity
+            var values: [String: Any] = [:]
+            for (name, attribute) in entity.attributesByName where !attribute.isTransient {
+                guard let value = node.value(forKey: name), !(value is NSNull) else { continue }
+                values[name] = try PropertyListValue.encode(value, attribute)
+            }
+            var links: [String: [String]] = [:]
+            for (name, relationship) in entity.relationshipsByName {
+                guard let value = node.value(forKey: name) else { continue }
+                let targets = relationship.isToMany ? AnyElements(value)?.elements ?? [] : [value]
+                let names = targets.compactMap { ($0 as? NSAtomicStoreCacheNode).map(self.name) }
+                if !names.isEmpty { links[name] = relationship.isOrdered ? names : names.sorted() }
+            }
+            let id = (referenceObject(for: node.objectID) as? NSNumber)?.int64Value ?? 0
+            objects[entity.name ?? "", default: []].append(["id": id, "values": values, "links": links])
+        }
+        objects = objects.mapValues { list in
+            list.sorted { ($0["id"] as? Int64 ?? 0) < ($1["id"] as? Int64 ?? 0) }
+        }
+        try Self.write(
+            [
+                "format": Self.format, "version": Self.version, "metadata": metadata ?? [:], "objects": objects,
+            ], to: try fileURL())
+    }
+
+    private func name(_ node: NSAtomicStoreCacheNode) -> String {
+        "\(node.objectID.entity.name ?? "")/\(referenceObject(for: node.objectID))"
+    }
+}
+
+/// ``NSBinaryStoreType``: a binary property list.
+final class BinaryStore: PropertyListStore, @unchecked Sendable {}
+
+/// ``NSXMLStoreType``: a property list in XML.
+final class XMLStore: PropertyListStore, @unchecked Sendable {
+    override class var fileFormat: PropertyListSerialization.PropertyListFormat { .xml }
+    override class var storeType: String { NSXMLStoreType }
+}
+
+/// Attribute values as property lists have them, without loss in either format.
+///
+/// Real numbers, dates (seconds since 2001), decimals, UUIDs and URIs are texts, since property lists in XML round the
+/// first two and know nothing of the others. A text with characters that XML cannot hold is data.
+enum PropertyListValue {
+    /// - Throws: ``ModelError`` when a transformer refuses the value.
+    static func encode(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any {
+        switch (attribute.attributeType, value) {
+        case (.doubleAttributeType, let number as NSNumber): return "\(number.doubleValue)"
+        case (.floatAttributeType, let number as NSNumber): return "\(number.floatValue)"
+        case (.dateAttributeType, let date as Date): return "\(date.timeIntervalSinceReferenceDate)"
+        case (.decimalAttributeType, let number as NSDecimalNumber): return number.decimalValue.description
+        case (.UUIDAttributeType, let uuid as UUID): return uuid.uuidString
+        case (.URIAttributeType, let url as URL): return url.absoluteString
+        case (.booleanAttributeType, let number as NSNumber): return number.boolValue
+        case (.integer16AttributeType, let number as NSNumber), (.integer32AttributeType, let number as NSNumber),
+            (.integer64AttributeType, let number as NSNumber):
+            return number.int64Value
+        case (.stringAttributeType, let text as String):
+            let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value < 0xFFFE }
+            return isPlain ? text : Data(text.utf8)
+        case (.binaryDataAttributeType, let data as Data): return data
+        default: return try attribute.transformedData(from: value)
+        }
+    }
+
+    /// Nil when the value is not what ``encode(_:_:)`` makes of such an attribute.
+    static func decode(_ value: Any, _ attribute: NSAttributeDescription) -> Any? {
+        switch (attribute.attributeType, value) {
+        case (.doubleAttributeType, let text as String): return Double(text).map { NSNumber(value: $0) }
+        case (.floatAttributeType, let text as String): return Float(text).map { NSNumber(value: $0) }
+        case (.dateAttributeType, let text as String):
+            return Double(text).map { Date(timeIntervalSinceReferenceDate: $0) }
+        case (.decimalAttributeType, let text as String):
+            return text == "NaN"
+                ? NSDecimalNumber.notANumber : Decimal(string: text).map { NSDecimalNumber(decimal: $0) }
+        case (.UUIDAttributeType, let text as String): return UUID(uuidString: text)
+        case (.URIAttributeType, let text as String): return URL(string: text)
+        case (.booleanAttributeType, let number as NSNumber), (.integer16AttributeType, let number as NSNumber),
+            (.integer32AttributeType, let number as NSNumber), (.integer64AttributeType, let number as NSNumber):
+            return number
+        case (.stringAttributeType, let text as String): return text
+        case (.stringAttributeType, let data as Data): return String(bytes: data, encoding: .utf8)
+        case (.binaryDataAttributeType, let data as Data): return data
+        case (_, let data as Data): return try? attribute.value(fromTransformedData: data)
+        default: return nil
+        }
+    }
+}
