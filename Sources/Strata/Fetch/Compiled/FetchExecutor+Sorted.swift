@@ -5,8 +5,8 @@ import StrataLog
 extension FetchExecutor {
     /// What is found, in order, when the predicate is compiled and the order is that of plain attributes.
     ///
-    /// With unsaved changes to be laid over the rows, which have to be sorted among them, as many more rows are found as
-    /// may be replaced, with their sort keys; then a limit is needed.
+    /// With unsaved changes to be laid over the rows, which have to be sorted among them, as many more rows are found
+    /// as may be replaced, with their sort keys; then a limit is needed.
     ///
     /// - Parameter overlay: the changes.
     /// - Returns: Nil when it takes the interpreter.

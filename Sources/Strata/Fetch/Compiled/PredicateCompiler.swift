@@ -190,7 +190,9 @@ struct PredicateCompiler {
         let isNegated = condition.nullResult
         let root = handle.map.numbers[shape.root.index]
         var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for member in shape.family where handle.map.holds(member) { wanted[Int(handle.map.numbers[member.index])] = true }
+        for member in shape.family where handle.map.holds(member) {
+            wanted[Int(handle.map.numbers[member.index])] = true
+        }
         let program = isNegated ? CompiledPredicate.Node.not(condition) : condition
         let scan = CompiledScan(
             handle, snapshot, CompiledPredicate(program: program, rest: nil), root: root, wanted: wanted)
