@@ -189,13 +189,16 @@ struct DictionaryFetch {
 
     /// Groups in the order of what they are grouped by, as SQLite gives them.
     private func orderedGroups() -> [Group] {
-        groups.sorted { left, right in
-            for (a, b) in zip(left.keys, right.keys) {
-                let order = Operand(a).order(Operand(b))
+        // What values are is found out once each.
+        let operands = groups.map { $0.keys.map { Operand($0) } }
+        let order = groups.indices.sorted { left, right in
+            for (a, b) in zip(operands[left], operands[right]) {
+                let order = a.order(b)
                 if order != .orderedSame { return order == .orderedAscending }
             }
             return false
         }
+        return order.map { groups[$0] }
     }
 
     // MARK: Results

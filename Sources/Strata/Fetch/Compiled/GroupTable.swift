@@ -10,8 +10,10 @@ struct GroupTable {
     private(set) var nulls: [UInt64] = []
     /// Group plus one by hash; a power of two, at least twice as long as there are groups.
     private var table: [UInt32] = [UInt32](repeating: 0, count: 64)
-    /// Group plus one by code, of small codes of a single column.
+    /// Group plus one by code, of a single column's codes that lie close to the base.
     private var direct: [UInt32] = []
+    /// Taken from the first code: references have their entity in the upper bits.
+    private var base: UInt64?
     private static let directMaximum = 1 << 14
 
     init(width: Int) {
@@ -26,12 +28,15 @@ struct GroupTable {
     /// The group of a row by one column.
     @inline(__always)
     mutating func group(_ code: UInt64) -> Int {
-        if code < UInt64(Self.directMaximum) {
-            let known = direct[Int(code)]
+        let base = base ?? code & ~ObjectRef.maximumKey
+        self.base = base
+        let offset = code &- base
+        if offset < UInt64(Self.directMaximum) {
+            let known = direct[Int(offset)]
             if known != 0 { return Int(known) - 1 }
         }
         let group = withUnsafePointer(to: code) { find(UnsafeBufferPointer(start: $0, count: 1), nulls: 0) }
-        if code < UInt64(Self.directMaximum) { direct[Int(code)] = UInt32(group + 1) }
+        if offset < UInt64(Self.directMaximum) { direct[Int(offset)] = UInt32(group + 1) }
         return group
     }
 
