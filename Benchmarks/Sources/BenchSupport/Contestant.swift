@@ -48,6 +48,12 @@ public enum ScanQuery: String, CaseIterable, Sendable {
     case predicate = "predicate"
     /// The sum of the scores by department: their total, rounded, plus the number of departments.
     case groupSum = "group_sum"
+    /// How many active rows have age >= 40.
+    case numbers = "numbers"
+    /// How many rows have "DELTA" in the bio, whatever the case (and marks, where those can be ignored).
+    case folded = "folded"
+    /// The first 50 rows by email; the digest of their names.
+    case sorted = "sorted"
 }
 
 /// The departments' sums of a ``ScanQuery/groupSum`` as one number to compare.

@@ -9,6 +9,7 @@ extension PeopleLog {
         switch query {
         case .predicate: try countMatches()
         case .groupSum: try sumByDepartment()
+        case .numbers, .folded, .sorted: nil
         }
     }
 

@@ -56,14 +56,46 @@ extension PeopleGraph {
         }
     }
 
-    /// The predicate as a fetch request's count; sums by group do not exist yet.
+    /// Fetch requests: counts, dictionaries of groups, and objects.
     public func scan(_ query: ScanQuery) throws -> UInt64? {
-        guard query == .predicate else { return nil }
-        return try context.performAndWait {
-            let request = NSFetchRequest<Person>(entityName: "Person")
-            request.predicate = NSPredicate(format: "age >= 40 AND bio CONTAINS %@", "delta")
-            return UInt64(try context.count(for: request))
+        try context.performAndWait {
+            switch query {
+            case .predicate: try count(NSPredicate(format: "age >= 40 AND bio CONTAINS %@", "delta"))
+            case .numbers: try count(NSPredicate(format: "age >= 40 AND active == YES"))
+            case .folded: try count(NSPredicate(format: "bio CONTAINS[cd] %@", "DELTA"))
+            case .groupSum: try sumByDepartment()
+            case .sorted: try firstByEmail()
+            }
         }
+    }
+
+    private func count(_ predicate: NSPredicate) throws -> UInt64 {
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.predicate = predicate
+        return UInt64(try context.count(for: request))
+    }
+
+    private func sumByDepartment() throws -> UInt64 {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Person")
+        request.resultType = .dictionaryResultType
+        let columns = ["sum", "average"].map { function in
+            let column = NSExpressionDescription()
+            column.name = function
+            column.expression = NSExpression(format: "\(function):(score)")
+            column.expressionResultType = .doubleAttributeType
+            return column
+        }
+        request.propertiesToFetch = ["department"] + columns
+        request.propertiesToGroupBy = ["department"]
+        let groups = try context.fetch(request)
+        return groupSumCheck(total: groups.reduce(0) { $0 + ($1["sum"] as? Double ?? 0) }, groups: groups.count)
+    }
+
+    private func firstByEmail() throws -> UInt64 {
+        let request = NSFetchRequest<Person>(entityName: "Person")
+        request.sortDescriptors = [NSSortDescriptor(key: "email", ascending: true)]
+        request.fetchLimit = 50
+        return try context.fetch(request).reduce(0) { $0 &+ nameDigest($1.name) }
     }
 
     public func traverse(department number: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64) {

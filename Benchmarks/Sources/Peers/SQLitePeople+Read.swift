@@ -47,6 +47,17 @@ extension SQLitePeople {
                 total += sqlite3_column_double(statement, 1)
             }
             return groupSumCheck(total: total, groups: groups)
+        case .numbers:
+            return UInt64(try database.integer("SELECT count(*) FROM person WHERE age >= 40 AND active = 1"))
+        case .folded:
+            // LIKE knows the case of ASCII; marks would take a function of one's own.
+            return UInt64(try database.integer("SELECT count(*) FROM person WHERE bio LIKE '%DELTA%'"))
+        case .sorted:
+            let statement = try database.statement("SELECT name FROM person ORDER BY email, id LIMIT 50")
+            defer { sqlite3_reset(statement) }
+            var sum: UInt64 = 0
+            while sqlite3_step(statement) == SQLITE_ROW { sum &+= nameDigest(text(statement, 0)) }
+            return sum
         }
     }
 

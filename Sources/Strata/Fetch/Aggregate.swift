@@ -47,6 +47,14 @@ struct AggregateState {
         self.function = function
     }
 
+    /// What a function over a column came to.
+    init(_ function: Aggregate.Function, count: Int, total: Arithmetic = .integer(0), best: Any? = nil) {
+        self.function = function
+        self.count = count
+        self.total = total
+        self.best = best
+    }
+
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.
     mutating func add(_ value: Any?) -> Bool {
         guard let value = AnyElements.plain(value) else { return false }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataLog
 
 /// Makes the dictionaries of a fetch out of rows: one a row, or one a group, without making objects.
 struct DictionaryFetch {
@@ -35,6 +36,43 @@ struct DictionaryFetch {
         let functions = dictionaries.aggregates.map(\.function)
         let extremes = functions.indices.filter { functions[$0] == .min || functions[$0] == .max }
         representative = extremes.count == 1 ? extremes.first : nil
+    }
+
+    /// Takes the rows of one store in by columns, as far as that gives the same; false when it does not.
+    ///
+    /// To be asked only if there is no other store: groups are put together here.
+    mutating func addColumns(_ scan: StoreScan, _ report: ScanReport) throws -> Bool {
+        guard CompiledExecution.isEnabled, !plan.needsObjects, plan.sorts.count == sorts.count,
+            let grouping = ColumnGrouping(dictionaries, sorts, plan.shape), let columns = try scan.columnScan()
+        else { return false }
+        var all = GroupedColumns(grouping)
+        var found: [Group] = []
+        do {
+            try scan.run(columns) { chunk in
+                var part = GroupedColumns(grouping)
+                try part.add(chunk)
+                return (part, chunk.count)
+            } take: { (part: (groups: GroupedColumns, rows: Int)) in
+                report.statistics.rowsMatched += part.rows
+                try all.merge(part.groups)
+                return true
+            }
+            for number in 0..<all.count {
+                let (keys, states) = try all.group(number, scan.scope)
+                found.append(
+                    Group(
+                        keys: keys, states: states, plain: grouping.plainGroups.map { $0.flatMap { keys[$0] } },
+                        sortValues: sorts.map { _ in nil }))
+            }
+        } catch is NotCompiled {
+            report.statistics = ScanStatistics()
+            return false
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: scan.scope.handle)
+        }
+        groups = found
+        report.groupsColumns = true
+        return true
     }
 
     /// Takes the rows of one store in.
@@ -151,13 +189,16 @@ struct DictionaryFetch {
 
     /// Groups in the order of what they are grouped by, as SQLite gives them.
     private func orderedGroups() -> [Group] {
-        groups.sorted { left, right in
-            for (a, b) in zip(left.keys, right.keys) {
-                let order = Operand(a).order(Operand(b))
+        // What values are is found out once each.
+        let operands = groups.map { $0.keys.map { Operand($0) } }
+        let order = groups.indices.sorted { left, right in
+            for (a, b) in zip(operands[left], operands[right]) {
+                let order = a.order(b)
                 if order != .orderedSame { return order == .orderedAscending }
             }
             return false
         }
+        return order.map { groups[$0] }
     }
 
     // MARK: Results

@@ -7,12 +7,35 @@ enum FetchCandidates {
     case scan
     /// Only these.
     case refs([ObjectRef])
+    /// Only these, which refer to one object.
+    case postings([ObjectRef])
 
     /// What the predicate allows to be left out: it is looked at for parts that must hold and that name objects
     /// (`SELF == x`, `SELF IN list`) or the target of a to-one relationship kept as postings (`parent == x`).
     static func of(_ plan: FetchPlan, _ scope: RowScope) throws(StoreError) -> FetchCandidates {
         guard let predicate = plan.predicate else { return .scan }
         return try of(predicate, plan, scope) ?? .scan
+    }
+
+    /// Whether ``of(_:_:)`` would look for a part of the predicate that names objects. Reads nothing.
+    static func mayNarrow(_ predicate: NSPredicate?, _ plan: FetchPlan) -> Bool {
+        switch predicate {
+        case let compound as NSCompoundPredicate:
+            return compound.compoundPredicateType == .and
+                && compound.subpredicates.contains { mayNarrow($0, plan) }
+        case let comparison as NSComparisonPredicate:
+            guard comparison.comparisonPredicateModifier == .direct else { return false }
+            let sides = (comparison.leftExpression.form, comparison.rightExpression.form)
+            switch (sides.0, comparison.predicateOperatorType, sides.1) {
+            case (.evaluatedObject, .equalTo, .constant), (.constant, .equalTo, .evaluatedObject),
+                (.evaluatedObject, .in, .constant):
+                return true
+            case (.keyPath(nil, let path), .equalTo, .constant(_?)), (.constant(_?), .equalTo, .keyPath(nil, let path)):
+                return path.names.count == 1 && plan.shape.relationship(path.names[0])?.keepsPostings == true
+            default: return false
+            }
+        default: return false
+        }
     }
 
     private static func of(
@@ -63,8 +86,8 @@ enum FetchCandidates {
         guard path.names.count == 1, let relationship = plan.shape.relationship(path.names[0]),
             relationship.keepsPostings, let targets = refs([value], scope)
         else { return nil }
-        guard let target = targets.first else { return .refs([]) }
+        guard let target = targets.first else { return .postings([]) }
         let postings = scope.handle.map.postings(plan.shape, relationship.slot)
-        return .refs(try scope.snapshot.referrers(postings: postings, to: target).sorted { $0.key < $1.key })
+        return .postings(try scope.snapshot.referrers(postings: postings, to: target).sorted { $0.key < $1.key })
     }
 }

@@ -39,7 +39,7 @@ extension FetchExecutor {
     }
 
     private func matchesForChild() throws -> [ParentMatch] {
-        try orderedMatches().compactMap { match in
+        try orderedMatches(withKeys: true).compactMap { match in
             if let object = match.object { return ParentMatch(ref: context.refForChild(object), keys: match.keys) }
             guard let handle = context.registry.handle(match.storeIndex), let shape = handle.map.shape(match.ref.entity)
             else { return nil }

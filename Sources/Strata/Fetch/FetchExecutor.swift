@@ -22,7 +22,9 @@ enum FetchResults {
 struct FetchExecutor {
     let context: NSManagedObjectContext
     let plan: FetchPlan
-    private let keySorts: [KeySortDescriptor]
+    let keySorts: [KeySortDescriptor]
+    /// How the rows were found.
+    let report = ScanReport()
 
     init(_ context: NSManagedObjectContext, _ plan: FetchPlan) {
         self.context = context
@@ -35,6 +37,8 @@ struct FetchExecutor {
     struct StoredMatches {
         var matches: [FetchMatch] = []
         var dictionaries: [NSDictionary] = []
+        /// Whether the matches are in the order that the request wants.
+        var isSorted = false
     }
 
     // MARK: Results
@@ -43,7 +47,11 @@ struct FetchExecutor {
     func results() throws -> FetchResults {
         if plan.includesPendingChanges { context.processPendingChanges() }
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
-        return try results(of: search(stores(), maximum: maximumMatches))
+        let stores = stores()
+        if let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
+            return try results(of: found)
+        }
+        return try results(of: search(stores, maximum: maximumMatches))
     }
 
     /// Lays the context's changes over what was found and gives it its form.
@@ -53,19 +61,25 @@ struct FetchExecutor {
         }
         if plan.dictionaries != nil { return .dictionaries(found.dictionaries) }
         if plan.resultType.contains(.managedObjectIDResultType) {
-            return .objectIDs(try objectIDs(window(sorted(overlaid(found)))))
+            return .objectIDs(try objectIDs(window(sorted(found))))
         }
         return .objects(try objects(found))
     }
 
     /// What the request describes, in order, without making objects.
-    func orderedMatches() throws -> [FetchMatch] {
-        window(sorted(overlaid(try search(stores(), maximum: maximumMatches))))
+    ///
+    /// - Parameter withKeys: whether each comes with what it is sorted by.
+    func orderedMatches(withKeys: Bool) throws -> [FetchMatch] {
+        let stores = stores()
+        if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
+            return window(sorted(found))
+        }
+        return window(sorted(try search(stores, maximum: maximumMatches)))
     }
 
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
         context.faultStatistics.beginFetch()
-        let matches = window(sorted(overlaid(found)))
+        let matches = window(sorted(found))
         let objects = makeObjects(matches)
         if plan.refreshes {
             for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
@@ -106,10 +120,27 @@ struct FetchExecutor {
                     map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
                 }
             }
+            report.note(.counters)
             let total = stored + PendingOverlay(context, plan, handles).countDifference
             return min(max(0, total - plan.offset), plan.limit)
         }
+        if context.link == nil, !plan.needsObjects, plan.dictionaries == nil { return try countStored() }
         return window(overlaid(try search(stores(), maximum: maximumMatches, counting: true))).count
+    }
+
+    /// Counts rows without collecting them: of changed objects not the row counts, but the object.
+    private func countStored() throws -> Int {
+        let overlay = PendingOverlay(context, plan, handles)
+        let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
+        let maximum = isUnlimited || !overlay.isEmpty ? Int.max : end
+        var total = overlay.count(plan)
+        for store in stores() where total < maximum {
+            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
+            total += try scan.count(maximum: maximum - total)
+            let changed = overlay.stored.filter { $0.storeIndex == store.index }.map(\.ref)
+            if !changed.isEmpty { total -= try scan.count(of: changed) }
+        }
+        return min(max(0, total - plan.offset), plan.limit)
     }
 
     // MARK: Finding
@@ -142,8 +173,9 @@ struct FetchExecutor {
             var fetch = DictionaryFetch(plan, dictionaries, keySorts)
             for store in stores {
                 let scan = StoreScan(
-                    plan, store, needsRow: true, context: context,
+                    plan, store, needsRow: true, context: context, report: report,
                     checkCancellation: checkCancellation)
+                if try stores.count == 1 && fetch.addColumns(scan, report) { continue }
                 try fetch.add(scan)
             }
             found.dictionaries = try fetch.results()
@@ -152,7 +184,7 @@ struct FetchExecutor {
         let sorts = counting ? [] : keySorts
         for store in stores {
             let scan = StoreScan(
-                plan, store, needsRow: !sorts.isEmpty, context: context,
+                plan, store, needsRow: !sorts.isEmpty, context: context, report: report,
                 checkCancellation: checkCancellation)
             try scan.forEach { ref, row in
                 let keys = sorts.isEmpty ? nil : row.map { SortKeys($0, sorts) }
@@ -180,8 +212,9 @@ struct FetchExecutor {
 
     // MARK: Ordering
 
-    private func sorted(_ matches: [FetchMatch]) -> [FetchMatch] {
-        guard !plan.sorts.isEmpty else { return matches }
+    private func sorted(_ found: StoredMatches) -> [FetchMatch] {
+        let matches = overlaid(found)
+        guard !plan.sorts.isEmpty, !found.isSorted else { return matches }
         if keySorts.count == plan.sorts.count {
             return matches.sorted { left, right in
                 guard let a = left.keys, let b = right.keys else { return false }

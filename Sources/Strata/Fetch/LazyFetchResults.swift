@@ -98,6 +98,7 @@ extension NSManagedObjectContext {
         }
         if plan.includesPendingChanges { processPendingChanges() }
         faultStatistics.beginFetch()
-        return LazyFetchResults(self, try FetchExecutor(self, plan).orderedMatches(), batchSize: plan.batchSize)
+        return LazyFetchResults(
+            self, try FetchExecutor(self, plan).orderedMatches(withKeys: false), batchSize: plan.batchSize)
     }
 }

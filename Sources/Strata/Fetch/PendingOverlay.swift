@@ -60,6 +60,11 @@ struct PendingOverlay {
     /// How many more objects there are than rows.
     var countDifference: Int { inserted.count - stored.count { $0.isDeleted } }
 
+    /// How many of the objects satisfy the plan's predicate.
+    func count(_ plan: FetchPlan) -> Int {
+        (inserted + stored).count { !$0.isDeleted && plan.predicate?.evaluate(with: $0) ?? true }
+    }
+
     /// Lays the changes over what was found in the stores, which is in the order of creation.
     func apply(to matches: inout [FetchMatch], _ plan: FetchPlan, _ sorts: [KeySortDescriptor]) {
         func match(_ object: NSManagedObject) -> FetchMatch? {

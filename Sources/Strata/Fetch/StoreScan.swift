@@ -3,7 +3,8 @@ import StrataLog
 
 /// Goes through the rows of one store that satisfy a plan's predicate, in the order in which they were created.
 ///
-/// The narrow place where a compiled query will take over: everything above works on the rows it hands out.
+/// What the predicate says of columns and constants is compiled and tested block by block; the rest is interpreted for
+/// the rows that are left.
 struct StoreScan {
     private let plan: FetchPlan
     let scope: RowScope
@@ -16,23 +17,126 @@ struct StoreScan {
     private let context: NSManagedObjectContext?
     /// Asked now and then, throws to stop.
     private let checkCancellation: (() throws -> Void)?
+    private let report: ScanReport
     /// How many rows are looked at between two such questions.
     private static let rowsPerCheck = 1_024
 
     init(
         _ plan: FetchPlan, _ store: FetchExecutor.SeenStore, needsRow: Bool,
-        context: NSManagedObjectContext?, checkCancellation: (() throws -> Void)? = nil
+        context: NSManagedObjectContext?, report: ScanReport, checkCancellation: (() throws -> Void)? = nil
     ) {
         let handle = store.handle
         self.plan = plan
         scope = RowScope(handle, store.snapshot)
         storeIndex = store.index
-        self.needsRow = needsRow || plan.predicate != nil
+        self.needsRow = needsRow
         self.context = plan.needsObjects ? context : nil
+        self.report = report
         self.checkCancellation = checkCancellation
         var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
         for shape in plan.family where handle.map.holds(shape) { wanted[Int(handle.map.numbers[shape.index])] = true }
         self.wanted = wanted
+    }
+
+    // MARK: Choosing
+
+    /// How the rows are found.
+    private enum Way {
+        case refs([ObjectRef])
+        case compiled(CompiledScan)
+        case interpreted
+    }
+
+    private func way() throws -> Way {
+        do {
+            switch try FetchCandidates.of(plan, scope) {
+            case .refs(let refs):
+                report.note(.references)
+                return .refs(refs)
+            case .postings(let refs):
+                report.note(.postings)
+                return .refs(refs)
+            case .scan: break
+            }
+            if let scan = try compiledScan(), scan.predicate.isSelective {
+                report.note(scan.predicate.rest == nil ? .compiledScan : .partlyCompiledScan)
+                return .compiled(scan)
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: scope.handle)
+        }
+        report.note(plan.predicate == nil ? .allRows : .interpretedScan)
+        return .interpreted
+    }
+
+    /// The predicate as a program over all rows; nil when they are not scanned, or only objects can answer it.
+    private func compiledScan() throws -> CompiledScan? {
+        guard context == nil, CompiledExecution.isEnabled else { return nil }
+        let root = scope.handle.map.numbers[plan.shape.root.index]
+        guard root != 0 else { return nil }
+        let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
+        return CompiledScan(
+            scope.handle, scope.snapshot, try compiler.compile(plan.predicate), root: root, wanted: wanted)
+    }
+
+    /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
+    /// looked at one by one, or when there is a shorter way to them.
+    func columnScan() throws -> CompiledScan? {
+        guard !FetchCandidates.mayNarrow(plan.predicate, plan) else { return nil }
+        do {
+            guard let scan = try compiledScan(), scan.predicate.rest == nil else { return nil }
+            report.note(plan.predicate == nil ? .allRows : .compiledScan)
+            return scan
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: scope.handle)
+        }
+    }
+
+    /// Runs a scan, and adds what it did to the report.
+    func run<Part>(
+        _ scan: CompiledScan, make: (ScannedChunk) throws -> Part, take: (Part) throws -> Bool
+    ) throws {
+        let report = report
+        try scan.run(checkCancellation: checkCancellation) { chunk in
+            (chunk.statistics, try make(chunk))
+        } take: { (part: (statistics: ScanStatistics, value: Part)) in
+            report.statistics.add(part.statistics)
+            return try take(part.value)
+        }
+    }
+
+    // MARK: Rows
+
+    /// How many rows satisfy the predicate, up to about a maximum: there may be more.
+    func count(maximum: Int) throws -> Int {
+        var count = 0
+        if let scan = try columnScan() {
+            try run(scan) {
+                $0.count
+            } take: {
+                count += $0
+                return count < maximum
+            }
+            report.statistics.rowsMatched += count
+            return count
+        }
+        try forEach { _, _ in
+            count += 1
+            return count < maximum
+        }
+        return count
+    }
+
+    /// How many of these rows satisfy the predicate.
+    func count(of refs: [ObjectRef]) throws -> Int {
+        var count = 0
+        try visit(plan.predicate) { visitor in
+            try look(up: refs) { visitor.visit($0, $1, $2) }
+        } _: { _, _ in
+            count += 1
+            return true
+        }
+        return count
     }
 
     /// Calls the body with each row that satisfies the predicate until it returns false. The row is nil if nobody
@@ -41,55 +145,57 @@ struct StoreScan {
     /// - Throws: the store's error, an error for a key that an entity does not have, and what the body and the
     ///   question for cancellation throw.
     func forEach(_ body: (ObjectRef, RowSource?) throws -> Bool) throws {
-        var failure: (any Error)?
-        var source: RowSource?
-        var untilCheck = Self.rowsPerCheck
-        /// False to stop.
-        func visit(_ ref: ObjectRef, _ block: Block?, _ row: Int) -> Bool {
-            do {
-                untilCheck -= 1
-                if untilCheck == 0 {
-                    untilCheck = Self.rowsPerCheck
-                    try checkCancellation?()
+        switch try way() {
+        case .refs(let refs):
+            try visit(plan.predicate) { visitor in
+                try look(up: refs) { visitor.visit($0, $1, $2) }
+            } _: {
+                try body($0, $1)
+            }
+        case .interpreted:
+            try visit(plan.predicate) { visitor in
+                try scanAll { visitor.visit($0, $1, $2) }
+            } _: {
+                try body($0, $1)
+            }
+        case .compiled(let scan):
+            try visit(scan.predicate.rest) { visitor in
+                try run(scan) {
+                    $0
+                } take: { chunk in
+                    chunk.visitMatches { visitor.visit($0, $1, $2) }
                 }
-                guard needsRow, let block, let shape = scope.handle.map.shape(ref.entity) else {
-                    return try body(ref, nil)
-                }
-                let current: RowSource
-                if let source {
-                    source.move(to: block, row, shape)
-                    current = source
-                } else {
-                    current = RowSource(scope, shape, block, row)
-                    source = current
-                }
-                guard matches(current, ref) else { return true }
-                return try body(ref, current)
-            } catch {
-                failure = error
-                return false
+            } _: {
+                try body($0, $1)
             }
         }
-        do {
-            switch try FetchCandidates.of(plan, scope) {
-            case .refs(let refs): try look(up: refs, visit)
-            case .scan: try scanAll(visit)
-            }
-        } catch {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
-        }
-        if let failure { throw failure }
-        try scope.check()
     }
 
-    /// False, to stop at once, when the row cannot answer.
-    private func matches(_ row: RowSource, _ ref: ObjectRef) -> Bool {
-        guard let predicate = plan.predicate else { return true }
-        if let context {
-            guard let object = context.object(ref, storeIndex) else { return false }
-            return predicate.evaluate(with: object)
+    /// Has rows tested by the interpreter, and hands out those that satisfy the predicate.
+    private func visit(
+        _ predicate: NSPredicate?, _ walk: (RowVisitor) throws -> Void,
+        _ body: (ObjectRef, RowSource?) throws -> Bool
+    ) throws {
+        try withoutActuallyEscaping(body) { body in
+            let visitor = RowVisitor(
+                scope, predicate, needsRow: needsRow || predicate != nil, report, every: Self.rowsPerCheck,
+                checkCancellation
+            ) { ref, row in
+                guard predicate != nil, let context else { return try body(ref, row) }
+                guard let object = context.object(ref, storeIndex), predicate?.evaluate(with: object) ?? true else {
+                    return true
+                }
+                return try body(ref, row)
+            }
+            visitor.isInterpreting = predicate != nil && context == nil
+            do {
+                try walk(visitor)
+            } catch let error as StoreError {
+                throw StoreFailure.cocoaError(error, reading: scope.handle)
+            }
+            if let failure = visitor.failure { throw failure }
+            try scope.check()
         }
-        return predicate.evaluate(with: row) && scope.error == nil && scope.unknownKey == nil
     }
 
     private func look(up refs: [ObjectRef], _ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
@@ -107,9 +213,10 @@ struct StoreScan {
         guard rootNumber != 0 else { return }
         // Rows of one entity alone need not be looked at to know their entity.
         let onlyEntity = root.subshapes.isEmpty ? rootNumber : nil
+        let needsBlock = needsRow || plan.predicate != nil || onlyEntity == nil
         var block: Block?
         try scope.snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
-            if needsRow || onlyEntity == nil, block?.location != run.location.block {
+            if needsBlock, block?.location != run.location.block {
                 block = try scope.handle.log.block(at: run.location)
             }
             let entity = onlyEntity ?? block?.entity ?? 0

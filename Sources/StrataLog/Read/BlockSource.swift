@@ -79,6 +79,16 @@ final class BlockSource: Sendable {
         return cache.insert(try load(place))
     }
 
+    func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
+        let place = location.block
+        if let block = cache.get(place) {
+            wasCached = true
+            return block
+        }
+        wasCached = false
+        return cache.insert(try load(place))
+    }
+
     func row(at location: Location) throws(StoreError) -> Row {
         let block = try block(at: location)
         guard location.row < block.rowCount else {

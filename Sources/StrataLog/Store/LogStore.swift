@@ -103,6 +103,11 @@ public final class LogStore: Sendable {
         try source.block(at: location)
     }
 
+    /// As ``block(at:)``; says whether the block was in the cache.
+    public func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
+        try source.block(at: location, wasCached: &wasCached)
+    }
+
     public func row(at location: Location) throws(StoreError) -> Row {
         try source.row(at: location)
     }

@@ -1,0 +1,95 @@
+import Foundation
+
+/// A set of byte strings that is asked without making a string: an open hash table over one stretch of bytes.
+struct ByteStringSet: Sendable {
+    private struct Entry: Sendable {
+        var hash: UInt64
+        var start: Int
+        var count: Int
+    }
+
+    private var bytes: [UInt8] = []
+    private var entries: [Entry] = []
+    /// Index of an entry plus one, 0 for an empty place. A power of two, at least twice as long as `entries`.
+    private var table: [UInt32] = [0, 0]
+
+    init() {}
+
+    init(_ strings: some Sequence<[UInt8]>) {
+        for string in strings { _ = string.withUnsafeBytes { insert($0) } }
+    }
+
+    var count: Int { entries.count }
+
+    /// The position of a string among those that were inserted.
+    @inline(__always)
+    func index(of string: UnsafeRawBufferPointer) -> Int? {
+        let hash = Self.hash(string)
+        let mask = table.count - 1
+        var place = Int(truncatingIfNeeded: hash) & mask
+        while table[place] != 0 {
+            let index = Int(table[place]) - 1
+            if entries[index].hash == hash, isEqual(entries[index], string) { return index }
+            place = (place + 1) & mask
+        }
+        return nil
+    }
+
+    func contains(_ string: UnsafeRawBufferPointer) -> Bool { index(of: string) != nil }
+
+    /// The position of a string, which is added if it is new.
+    mutating func insert(_ string: UnsafeRawBufferPointer) -> Int {
+        if let known = index(of: string) { return known }
+        if (entries.count + 1) * 2 > table.count { grow() }
+        let entry = Entry(hash: Self.hash(string), start: bytes.count, count: string.count)
+        bytes.append(contentsOf: string)
+        entries.append(entry)
+        place(entry.hash, entries.count)
+        return entries.count - 1
+    }
+
+    private mutating func grow() {
+        table = Array(repeating: 0, count: table.count * 4)
+        for (index, entry) in entries.enumerated() { place(entry.hash, index + 1) }
+    }
+
+    private mutating func place(_ hash: UInt64, _ number: Int) {
+        let mask = table.count - 1
+        var place = Int(truncatingIfNeeded: hash) & mask
+        while table[place] != 0 { place = (place + 1) & mask }
+        table[place] = UInt32(number)
+    }
+
+    @inline(__always)
+    private func isEqual(_ entry: Entry, _ string: UnsafeRawBufferPointer) -> Bool {
+        guard entry.count == string.count else { return false }
+        guard let start = string.baseAddress, entry.count > 0 else { return true }
+        return bytes.withUnsafeBytes { own in
+            guard let base = own.baseAddress else { return false }
+            return memcmp(base + entry.start, start, entry.count) == 0
+        }
+    }
+
+    /// Eight bytes at a time, mixed by a 128-bit product.
+    @inline(__always)
+    private static func hash(_ string: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = UInt64(string.count) &* 0x9E37_79B9_7F4A_7C15 ^ 0xA076_1D64_78BD_642F
+        var offset = 0
+        while offset + 8 <= string.count {
+            hash = mix(hash ^ string.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < string.count {
+            rest = rest << 8 | UInt64(string[offset])
+            offset += 1
+        }
+        return mix(hash ^ rest)
+    }
+
+    @inline(__always)
+    private static func mix(_ value: UInt64) -> UInt64 {
+        let product = value.multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
+        return product.high ^ product.low
+    }
+}

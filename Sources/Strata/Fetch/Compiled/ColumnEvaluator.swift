@@ -1,0 +1,219 @@
+import CStrataSupport
+import Foundation
+import StrataLog
+
+/// Runs compiled predicates over blocks. Belongs to one thread.
+final class ColumnEvaluator {
+    private let log: LogStore
+    private let snapshot: Snapshot
+    /// For folded text.
+    private var scratch: [UInt8] = []
+    /// Bits that are not in use, each for the largest block.
+    private var spare: [UnsafeMutablePointer<UInt64>] = []
+    private static let wordsMaximum = RowBits.wordCount(rows: 1 << 16)
+
+    init(_ log: LogStore, _ snapshot: Snapshot) {
+        self.log = log
+        self.snapshot = snapshot
+    }
+
+    deinit {
+        for words in spare { words.deallocate() }
+    }
+
+    /// Leaves of the rows those that satisfy the program.
+    func filter(_ rows: RowBits, _ node: CompiledPredicate.Node, _ block: Block) throws(StoreError) {
+        switch node {
+        case .constant(let value): if !value { rows.clear() }
+        case .test(let test):
+            switch test.verdict(block) {
+            case .all: break
+            case .none: rows.clear()
+            case .some: try apply(test, rows, block)
+            }
+        case .all(let nodes):
+            for node in nodes {
+                try filter(rows, node, block)
+                if rows.isEmpty { return }
+            }
+        case .not(let node):
+            let inner = borrow(rows.wordCount)
+            defer { giveBack(inner) }
+            inner.copy(from: rows)
+            try filter(inner, node, block)
+            rows.subtract(inner)
+        case .any(let nodes):
+            // Each is asked only for the rows that none before has taken.
+            let (rest, taken) = (borrow(rows.wordCount), borrow(rows.wordCount))
+            defer {
+                giveBack(rest)
+                giveBack(taken)
+            }
+            rest.copy(from: rows)
+            rows.clear()
+            for node in nodes {
+                taken.copy(from: rest)
+                try filter(taken, node, block)
+                rows.formUnion(taken)
+                rest.subtract(taken)
+                if rest.isEmpty { return }
+            }
+        }
+    }
+
+    private func borrow(_ wordCount: Int) -> RowBits {
+        RowBits(words: spare.popLast() ?? .allocate(capacity: Self.wordsMaximum), wordCount: wordCount)
+    }
+
+    private func giveBack(_ bits: RowBits) { spare.append(bits.words) }
+
+    // MARK: Tests
+
+    private func apply(_ test: ColumnTest, _ rows: RowBits, _ block: Block) throws(StoreError) {
+        if case .key(let keys, let isNegated) = test.condition {
+            rows.forEach(in: 0..<block.rowCount) { row in
+                if keys.contains(Int64(block.key(row))) == isNegated { rows.remove(row) }
+            }
+            return
+        }
+        let column = try block.column(test.slot)
+        let nullResult = test.nullResult
+        switch test.condition {
+        case .integers(let low, let high, let isNegated):
+            integers(column, test.kind, rows, nullResult, low, high, isNegated)
+        case .integerSet(let set): integerSet(column, test.kind, rows, set)
+        case .real(let relation, let value): real(column, test.kind, rows, nullResult, relation, value)
+        case .realSet(let set):
+            rows.filter(column, nullResult: false) { row in
+                set.contains(test.kind == .float ? Double(column.float(row)) : column.double(row))
+            }
+        case .uuid(let relation, let high, let low): uuid(column, rows, nullResult, relation, high, low)
+        case .uuidSet(let set):
+            rows.filter(column, nullResult: false) { row in set.contains(unsafeBitCast(column.uuid(row), to: UUID.self))
+            }
+        case .isNull: rows.filter(column, nullResult: true) { _ in false }
+        case .isNotNull: rows.filter(column, nullResult: false) { _ in true }
+        case .decimal(let relation, let value): decimal(column, rows, nullResult, relation, value)
+        case .text(let test): try text(column, rows, nullResult, test)
+        case .textSet(let set, let folding): try textSet(column, rows, set, folding)
+        case .data(let relation, let constant):
+            try forEachValue(column, rows, nullResult) { bytes in
+                constant.withUnsafeBytes { relation.holds(StringMatching.order(bytes, $0)) }
+            }
+        case .reference(let keys, let isNegated):
+            let values = column.values.assumingMemoryBound(to: UInt64.self)
+            // Null is key 0, which no set has.
+            rows.filter(column, nullResult: isNegated) { row in
+                keys.contains(Int64(values[row] & ObjectRef.maximumKey)) != isNegated
+            }
+        case .isNothing, .isSomething: try references(column, rows, wantsNothing: test.condition.isNothing)
+        case .key: break
+        }
+    }
+
+    private func references(_ column: ColumnView, _ rows: RowBits, wantsNothing: Bool) throws(StoreError) {
+        try rows.forEach(in: 0..<column.rowCount) { row throws(StoreError) in
+            let ref = column.reference(row)
+            // An object that is gone is as good as none.
+            let location: Location = if ref.isNull { .absent } else { try snapshot.locate(ref) }
+            if location.isAbsent != wantsNothing { rows.remove(row) }
+        }
+    }
+
+    private func decimal(
+        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ relation: Relation, _ value: Decimal
+    ) {
+        rows.forEach(in: 0..<column.rowCount) { row in
+            if column.isNull(row) {
+                if !nullResult { rows.remove(row) }
+                return
+            }
+            let stored = Decimal._read(column, row)
+            let holds =
+                stored.isNaN
+                ? relation == .notEqual : relation.holds(stored < value ? -1 : stored == value ? 0 : 1)
+            if !holds { rows.remove(row) }
+        }
+    }
+
+    // MARK: Bytes
+
+    /// Keeps the rows whose bytes satisfy the test, read from where they lie.
+    private func forEachValue(
+        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: (UnsafeRawBufferPointer) -> Bool
+    ) throws(StoreError) {
+        try rows.forEach(in: 0..<column.rowCount) { row throws(StoreError) in
+            let holds: Bool
+            if column.isNull(row) {
+                holds = nullResult
+            } else if column.isExternal(row) {
+                let value = try log.read(column.external(row))
+                holds = value.withUnsafeBytes { test($0) }
+            } else {
+                holds = test(column.bytes(row))
+            }
+            if !holds { rows.remove(row) }
+        }
+    }
+
+    private func text(
+        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextTest
+    ) throws(StoreError) {
+        // From a third of the rows on it is quicker to search all of their bytes at once.
+        if test.isPlainSearch, column.externals == nil, rows.count * 3 > column.rowCount {
+            search(column, rows, test.pattern)
+        } else {
+            try forEachValue(column, rows, nullResult) { test.holds($0, &scratch) }
+        }
+    }
+
+    /// Searches all values at once, which lie one behind the other.
+    private func search(_ column: ColumnView, _ rows: RowBits, _ pattern: [UInt8]) {
+        let found = borrow(rows.wordCount)
+        defer { giveBack(found) }
+        found.clear()
+        let offsets = column.offsets
+        let end = Int(offsets[column.rowCount])
+        var place = Int(offsets[0])
+        var row = 0
+        pattern.withUnsafeBytes { pattern in
+            while place < end {
+                let next = strata_find(column.heap + place, end - place, pattern.baseAddress, pattern.count)
+                if next < 0 { return }
+                place += next
+                while Int(offsets[row + 1]) <= place { row += 1 }
+                // What reaches into the next row's value is no match.
+                if place + pattern.count <= Int(offsets[row + 1]) {
+                    found.insert(row..<row + 1)
+                    place = Int(offsets[row + 1])
+                } else {
+                    place += 1
+                }
+            }
+        }
+        for index in 0..<rows.wordCount { rows.words[index] &= found.words[index] }
+    }
+
+    private func textSet(
+        _ column: ColumnView, _ rows: RowBits, _ set: ByteStringSet, _ folding: NSComparisonPredicate.Options
+    ) throws(StoreError) {
+        try forEachValue(column, rows, false) { bytes in
+            if folding.isEmpty { return set.contains(bytes) }
+            if scratch.count < bytes.count { scratch = Array(repeating: 0, count: bytes.count * 2) }
+            let isASCII = scratch.withUnsafeMutableBytes {
+                TextTest.fold(bytes, into: $0, ignoresCase: folding.contains(.caseInsensitive))
+            }
+            if isASCII {
+                return scratch.withUnsafeBytes { set.contains(UnsafeRawBufferPointer(rebasing: $0[..<bytes.count])) }
+            }
+            return StringMatching.withFolded(String(decoding: bytes, as: UTF8.self), folding) { set.contains($0) }
+        }
+    }
+}
+
+extension ColumnTest.Condition {
+    fileprivate var isNothing: Bool {
+        if case .isNothing = self { return true }
+        return false
+    }
+}

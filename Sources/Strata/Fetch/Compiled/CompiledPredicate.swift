@@ -1,0 +1,75 @@
+import Foundation
+import StrataLog
+
+/// A predicate as a program over the columns of one store, and what of it only the interpreter can answer.
+///
+/// A row satisfies the predicate when it satisfies the program and then the rest. Immutable.
+struct CompiledPredicate {
+    indirect enum Node {
+        case constant(Bool)
+        case test(ColumnTest)
+        case all([Node])
+        case any([Node])
+        case not(Node)
+
+        /// What zone maps say about a block.
+        func verdict(_ block: Block) -> ColumnTest.Verdict {
+            switch self {
+            case .constant(let value): return value ? .all : .none
+            case .test(let test): return test.verdict(block)
+            case .not(let node): return node.verdict(block).inverted
+            case .all(let nodes):
+                var result = ColumnTest.Verdict.all
+                for node in nodes {
+                    switch node.verdict(block) {
+                    case .none: return .none
+                    case .some: result = .some
+                    case .all: break
+                    }
+                }
+                return result
+            case .any(let nodes):
+                var result = ColumnTest.Verdict.none
+                for node in nodes {
+                    switch node.verdict(block) {
+                    case .all: return .all
+                    case .some: result = .some
+                    case .none: break
+                    }
+                }
+                return result
+            }
+        }
+
+        /// What holds for null in the place of the value.
+        var nullResult: Bool {
+            switch self {
+            case .constant(let value): value
+            case .test(let test): test.nullResult
+            case .all(let nodes): nodes.allSatisfy { $0.nullResult }
+            case .any(let nodes): nodes.contains { $0.nullResult }
+            case .not(let node): !node.nullResult
+            }
+        }
+
+        /// What testing a row costs, roughly in nanoseconds.
+        var cost: Int {
+            switch self {
+            case .constant: 0
+            case .test(let test): test.cost
+            case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + $1.cost }
+            case .not(let node): node.cost
+            }
+        }
+    }
+
+    let program: Node
+    /// Nil when the program says all.
+    let rest: NSPredicate?
+
+    /// Whether the program leaves rows out at all.
+    var isSelective: Bool {
+        if case .constant(true) = program { return false }
+        return true
+    }
+}

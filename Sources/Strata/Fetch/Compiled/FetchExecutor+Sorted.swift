@@ -1,0 +1,65 @@
+import Foundation
+import StrataLog
+
+// Sorting by columns: no value is boxed, and only as many rows are kept as are wanted.
+extension FetchExecutor {
+    /// What is found, in order, when the predicate is compiled and the order is that of plain attributes.
+    ///
+    /// With unsaved changes to be laid over the rows, which have to be sorted among them, as many more rows are found
+    /// as may be replaced, with their sort keys; then a limit is needed.
+    ///
+    /// - Parameter overlay: the changes.
+    /// - Returns: Nil when it takes the interpreter.
+    func sortedSearch(_ stores: [SeenStore], _ overlay: PendingOverlay) throws -> StoredMatches? {
+        guard CompiledExecution.isEnabled, stores.count == 1, !plan.sorts.isEmpty, plan.dictionaries == nil,
+            keySorts.count == plan.sorts.count, context.link == nil, !plan.needsObjects,
+            let sorts = ColumnSort.all(keySorts, plan.shape)
+        else { return nil }
+        let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
+        if isUnlimited, !overlay.isEmpty { return nil }
+        let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
+        let rowLimit = isUnlimited || isTooMany ? Int.max : limit
+        let store = stores[0]
+        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
+        guard let columns = try scan.columnScan() else { return nil }
+        var rows = SortedRows(sorts, limit: rowLimit)
+        do {
+            var bound: UInt64?
+            try scan.run(columns) { chunk in
+                var part = SortedRows(sorts, limit: rowLimit)
+                try part.add(chunk, bound: bound)
+                return (part, chunk.count)
+            } take: { (part: (rows: SortedRows, count: Int)) in
+                rows.merge(part.rows)
+                report.statistics.rowsMatched += part.count
+                bound = rows.bound
+                return true
+            }
+        } catch is NotCompiled {
+            report.statistics = ScanStatistics()
+            return nil
+        }
+        report.sortsColumns = true
+        return try matches(&rows, store, scan.scope, withKeys: !overlay.isEmpty)
+    }
+
+    private func matches(
+        _ rows: inout SortedRows, _ store: SeenStore, _ scope: RowScope, withKeys: Bool
+    ) throws -> StoredMatches {
+        var found = StoredMatches()
+        let entries = rows.finish()
+        found.isSorted = !withKeys
+        found.matches = entries.map { entry in
+            var match = FetchMatch(ref: entry.ref, storeIndex: store.index)
+            if withKeys, let shape = scope.handle.map.shape(entry.ref.entity) {
+                match.keys = SortKeys(
+                    RowSource(scope, shape, rows.blocks[Int(entry.block)], Int(entry.row)), keySorts)
+            }
+            return match
+        }
+        try scope.check()
+        // Changes are laid over rows in the order of their creation.
+        if withKeys { found.matches.sort { $0.ref.key < $1.ref.key } }
+        return found
+    }
+}

@@ -1,0 +1,72 @@
+/// What a fetch did to find its results; see ``NSManagedObjectContext/explain(_:)``.
+public struct FetchExplanation: Sendable, CustomStringConvertible {
+    /// How rows were found. The later in the list, the more rows have to be looked at one by one.
+    public enum Path: String, Sendable, Comparable {
+        /// The store knows the number without looking at rows.
+        case counters = "counters"
+        /// The predicate names objects: only they were looked up.
+        case references = "references"
+        /// The predicate names the target of a relationship: its referrers were looked up.
+        case postings = "postings"
+        /// There is no predicate: every row of the entity matches.
+        case allRows = "all rows"
+        /// The predicate was compiled as a whole and ran over columns.
+        case compiledScan = "compiled scan"
+        /// A part of the predicate was compiled; the rows that satisfied it were interpreted.
+        case partlyCompiledScan = "compiled scan, rest interpreted"
+        /// Every row was interpreted.
+        case interpretedScan = "interpreted scan"
+        /// A parent context was asked.
+        case parentContext = "parent context"
+
+        private var rank: Int {
+            switch self {
+            case .counters: 0
+            case .references: 1
+            case .postings: 2
+            case .allRows: 3
+            case .compiledScan: 4
+            case .partlyCompiledScan: 5
+            case .interpretedScan: 6
+            case .parentContext: 7
+            }
+        }
+
+        public static func < (left: Path, right: Path) -> Bool { left.rank < right.rank }
+    }
+
+    /// How rows were found; of several stores what cost most.
+    public internal(set) var path: Path
+    /// Whether the sort descriptors were compared as columns of numbers and bytes, not as values.
+    public internal(set) var sortsColumns: Bool
+    /// Whether groups and aggregates were computed over columns.
+    public internal(set) var groupsColumns: Bool
+    /// Blocks with rows of the entity that a compiled scan came to. One whose rows lie scattered counts several times.
+    public internal(set) var blocks: Int
+    /// Of these, those that their zone maps ruled out: none of their columns was read.
+    public internal(set) var blocksPruned: Int
+    /// Of these, those whose columns were asked.
+    public internal(set) var blocksDecoded: Int
+    /// Of these, those that were in the cache already.
+    public internal(set) var blocksCached: Int
+    /// Rows that the compiled predicate was asked about.
+    public internal(set) var rowsTested: Int
+    /// Rows that the interpreter was asked about.
+    public internal(set) var rowsInterpreted: Int
+    /// Stored rows that satisfied the predicate before anyone had enough.
+    public internal(set) var rowsMatched: Int
+    /// Results, with the context's unsaved changes and the request's limit.
+    public internal(set) var results: Int
+    /// From the call to the results.
+    public internal(set) var duration: Duration
+
+    /// The explanation in lines.
+    public var description: String {
+        """
+        path: \(path.rawValue)\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")
+        blocks: \(blocks) (\(blocksPruned) pruned, \(blocksDecoded) decoded, \(blocksCached) cached)
+        rows: \(rowsTested) tested, \(rowsInterpreted) interpreted, \(rowsMatched) matched
+        results: \(results) in \(duration)
+        """
+    }
+}

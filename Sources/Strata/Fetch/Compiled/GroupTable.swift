@@ -1,0 +1,87 @@
+import StrataLog
+
+/// Numbers the combinations of group values in the order in which they are first seen.
+///
+/// A combination is a code and a null bit for each column; codes of strings number the strings.
+struct GroupTable {
+    private let width: Int
+    /// `width` codes for each group, and a word of null bits.
+    private(set) var codes: [UInt64] = []
+    private(set) var nulls: [UInt64] = []
+    /// Group plus one by hash; a power of two, at least twice as long as there are groups.
+    private var table: [UInt32] = [UInt32](repeating: 0, count: 64)
+    /// Group plus one by code, of a single column's codes that lie close to the base.
+    private var direct: [UInt32] = []
+    /// Taken from the first code: references have their entity in the upper bits.
+    private var base: UInt64?
+    private static let directMaximum = 1 << 14
+
+    init(width: Int) {
+        self.width = width
+        if width == 1 { direct = [UInt32](repeating: 0, count: Self.directMaximum) }
+    }
+
+    var count: Int { nulls.count }
+
+    func codes(of group: Int) -> ArraySlice<UInt64> { codes[group * width..<(group + 1) * width] }
+
+    /// The group of a row by one column.
+    @inline(__always)
+    mutating func group(_ code: UInt64) -> Int {
+        let base = base ?? code & ~ObjectRef.maximumKey
+        self.base = base
+        let offset = code &- base
+        if offset < UInt64(Self.directMaximum) {
+            let known = direct[Int(offset)]
+            if known != 0 { return Int(known) - 1 }
+        }
+        let group = withUnsafePointer(to: code) { find(UnsafeBufferPointer(start: $0, count: 1), nulls: 0) }
+        if offset < UInt64(Self.directMaximum) { direct[Int(offset)] = UInt32(group + 1) }
+        return group
+    }
+
+    /// The group of a combination, which is added if it is new. Codes of null are 0.
+    mutating func find(_ key: UnsafeBufferPointer<UInt64>, nulls keyNulls: UInt64) -> Int {
+        let mask = table.count - 1
+        var place = Int(truncatingIfNeeded: Self.hash(key, keyNulls)) & mask
+        while table[place] != 0 {
+            let group = Int(table[place]) - 1
+            if nulls[group] == keyNulls, isEqual(group, key) { return group }
+            place = (place + 1) & mask
+        }
+        codes.append(contentsOf: key)
+        nulls.append(keyNulls)
+        table[place] = UInt32(nulls.count)
+        if nulls.count * 2 > table.count { grow() }
+        return nulls.count - 1
+    }
+
+    private func isEqual(_ group: Int, _ key: UnsafeBufferPointer<UInt64>) -> Bool {
+        for index in 0..<width where codes[group * width + index] != key[index] { return false }
+        return true
+    }
+
+    private mutating func grow() {
+        table = [UInt32](repeating: 0, count: table.count * 4)
+        let mask = table.count - 1
+        for group in 0..<nulls.count {
+            let hash: UInt64 = codes.withUnsafeBufferPointer { codes in
+                let range = group * width..<(group + 1) * width
+                return Self.hash(UnsafeBufferPointer(rebasing: codes[range]), nulls[group])
+            }
+            var place = Int(truncatingIfNeeded: hash) & mask
+            while table[place] != 0 { place = (place + 1) & mask }
+            table[place] = UInt32(group + 1)
+        }
+    }
+
+    private static func hash(_ key: UnsafeBufferPointer<UInt64>, _ nulls: UInt64) -> UInt64 {
+        var hash = nulls &* 0xA076_1D64_78BD_642F
+        for code in key {
+            let mixed: UInt64 = hash ^ code ^ 0x9E37_79B9_7F4A_7C15
+            let product = mixed.multipliedFullWidth(by: 0xE703_7ED1_A0B4_28DB)
+            hash = product.high ^ product.low
+        }
+        return hash
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import StrataLog
+
+/// Takes rows one by one, has the interpreter test them, and hands on those that satisfy the predicate.
+final class RowVisitor {
+    private let scope: RowScope
+    private let predicate: NSPredicate?
+    private let needsRow: Bool
+    private let report: ScanReport
+    private let rowsPerCheck: Int
+    private let checkCancellation: (() throws -> Void)?
+    private let body: (ObjectRef, RowSource?) throws -> Bool
+    private var source: RowSource?
+    private var untilCheck: Int
+    /// What stopped it.
+    private(set) var failure: (any Error)?
+    /// Whether rows are asked; else whoever takes them asks their objects.
+    var isInterpreting = false
+
+    init(
+        _ scope: RowScope, _ predicate: NSPredicate?, needsRow: Bool, _ report: ScanReport, every rowsPerCheck: Int,
+        _ checkCancellation: (() throws -> Void)?, _ body: @escaping (ObjectRef, RowSource?) throws -> Bool
+    ) {
+        self.scope = scope
+        self.predicate = predicate
+        self.needsRow = needsRow
+        self.report = report
+        self.rowsPerCheck = rowsPerCheck
+        self.checkCancellation = checkCancellation
+        self.body = body
+        untilCheck = rowsPerCheck
+    }
+
+    /// False to stop.
+    func visit(_ ref: ObjectRef, _ block: Block?, _ row: Int) -> Bool {
+        do {
+            untilCheck -= 1
+            if untilCheck == 0 {
+                untilCheck = rowsPerCheck
+                try checkCancellation?()
+            }
+            guard needsRow, let block, let shape = scope.handle.map.shape(ref.entity) else {
+                report.statistics.rowsMatched += 1
+                return try body(ref, nil)
+            }
+            let current: RowSource
+            if let source {
+                source.move(to: block, row, shape)
+                current = source
+            } else {
+                current = RowSource(scope, shape, block, row)
+                source = current
+            }
+            if isInterpreting, let predicate {
+                report.statistics.rowsInterpreted += 1
+                guard predicate.evaluate(with: current) else { return true }
+                // What could not be read stops the search at once.
+                guard scope.error == nil, scope.unknownKey == nil else { return false }
+            }
+            report.statistics.rowsMatched += 1
+            return try body(ref, current)
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}
+
+extension ScannedChunk {
+    /// Calls the body with the matches in order until it returns false; false when it did.
+    func visitMatches(_ body: (ObjectRef, Block?, Int) -> Bool) -> Bool {
+        struct Stop: Error {}
+        do {
+            try forEach { index, row, key throws(Stop) in
+                let block = blocks[index]
+                if !body(ObjectRef(entity: block.entity, key: key), block, row) { throw Stop() }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,21 @@
+import Synchronization
+
+/// How the rows of a fetch were found: filled in by the searches of one fetch, on one thread at a time.
+final class ScanReport {
+    private(set) var path: FetchExplanation.Path?
+    var statistics = ScanStatistics()
+    /// Whether sorting or grouping worked on columns.
+    var sortsColumns = false
+    var groupsColumns = false
+
+    /// With several stores the costliest counts.
+    func note(_ path: FetchExplanation.Path) {
+        self.path = max(self.path ?? path, path)
+    }
+}
+
+/// Whether fetches may use compiled predicates, typed sorting and grouping over columns. Only tests turn it off, to
+/// compare the results with the interpreter's.
+package enum CompiledExecution {
+    @TaskLocal package static var isEnabled = true
+}

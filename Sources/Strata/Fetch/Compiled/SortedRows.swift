@@ -1,0 +1,151 @@
+import StrataLog
+
+/// Rows in the order of some columns, the first so many of them. Equal ones keep the order of their keys.
+struct SortedRows {
+    struct Entry {
+        /// Of the first column.
+        var code: UInt64
+        var ref: ObjectRef
+        var block: Int32
+        var row: Int32
+    }
+
+    private let sorts: [ColumnSort]
+    private let limit: Int
+    private(set) var blocks: [Block] = []
+    /// For each block those of the columns sorted by, one behind the other.
+    private var columns: [ColumnView] = []
+    /// Each in order, and nothing twice.
+    private var lists: [[Entry]] = []
+
+    init(_ sorts: [ColumnSort], limit: Int) {
+        self.sorts = sorts
+        self.limit = limit
+    }
+
+    /// What comes later than this cannot be among the first.
+    var bound: UInt64? {
+        guard let list = lists.first, lists.count == 1, list.count == limit else { return nil }
+        return list.last?.code
+    }
+
+    /// Takes in the matches of a chunk, sorted.
+    ///
+    /// - Parameter bound: see ``bound``; of an earlier part.
+    /// - Throws: `NotCompiled` when a value lies out of line.
+    mutating func add(_ chunk: ScannedChunk, bound: UInt64?) throws {
+        var entries: [Entry] = []
+        var bound = bound ?? .max
+        // Sorted now and then, so that few are kept when few are wanted.
+        let most = limit > Int.max / 4 ? Int.max : limit * 2 + 1_024
+        blocks = chunk.blocks
+        columns.reserveCapacity(blocks.count * sorts.count)
+        for block in blocks {
+            for sort in sorts {
+                let column = try block.column(sort.slot)
+                if column.externals != nil { throw NotCompiled() }
+                columns.append(column)
+            }
+        }
+        let first = sorts[0]
+        try chunk.forEach { index, row, key throws(StoreError) in
+            let code = first.code(columns[index * sorts.count], row)
+            if code > bound { return }
+            entries.append(
+                Entry(
+                    code: code, ref: ObjectRef(entity: blocks[index].entity, key: key), block: Int32(index),
+                    row: Int32(row)))
+            if entries.count >= most {
+                shorten(&entries)
+                bound = min(bound, entries.last?.code ?? .max)
+            }
+        }
+        shorten(&entries)
+        lists = [entries]
+        forgetUnusedBlocks()
+    }
+
+    private func shorten(_ entries: inout [Entry]) {
+        entries.sort { precedes($0, $1) }
+        if entries.count > limit { entries.removeLast(entries.count - limit) }
+    }
+
+    /// Takes in another part; the parts come in any order.
+    mutating func merge(_ other: SortedRows) {
+        let offset = Int32(blocks.count)
+        blocks += other.blocks
+        columns += other.columns
+        for list in other.lists where !list.isEmpty {
+            lists.append(
+                list.map { entry in
+                    var entry = entry
+                    entry.block += offset
+                    return entry
+                })
+        }
+        guard limit < Int.max, lists.count > 1 else { return }
+        mergeLists()
+        forgetUnusedBlocks()
+    }
+
+    private mutating func mergeLists() {
+        while lists.count > 1 {
+            var merged: [[Entry]] = []
+            for index in stride(from: 0, to: lists.count, by: 2) {
+                merged.append(index + 1 < lists.count ? self.merged(lists[index], lists[index + 1]) : lists[index])
+            }
+            lists = merged
+        }
+    }
+
+    private func merged(_ left: [Entry], _ right: [Entry]) -> [Entry] {
+        let count = min(limit, left.count + right.count)
+        var result: [Entry] = []
+        result.reserveCapacity(count)
+        var (a, b) = (0, 0)
+        while result.count < count {
+            if b == right.count || a < left.count && precedes(left[a], right[b]) {
+                result.append(left[a])
+                a += 1
+            } else {
+                result.append(right[b])
+                b += 1
+            }
+        }
+        return result
+    }
+
+    private mutating func forgetUnusedBlocks() {
+        var numbers = [Int32](repeating: -1, count: blocks.count)
+        var (keptBlocks, keptColumns): ([Block], [ColumnView]) = ([], [])
+        for list in lists.indices {
+            for index in lists[list].indices {
+                let old = Int(lists[list][index].block)
+                if numbers[old] < 0 {
+                    numbers[old] = Int32(keptBlocks.count)
+                    keptBlocks.append(blocks[old])
+                    keptColumns += columns[old * sorts.count..<(old + 1) * sorts.count]
+                }
+                lists[list][index].block = numbers[old]
+            }
+        }
+        (blocks, columns) = (keptBlocks, keptColumns)
+    }
+
+    private func precedes(_ left: Entry, _ right: Entry) -> Bool {
+        if left.code != right.code { return left.code < right.code }
+        for (index, sort) in sorts.enumerated() where index > 0 || !sort.hasExactCodes {
+            let order = sort.order(
+                columns[Int(left.block) * sorts.count + index], Int(left.row),
+                columns[Int(right.block) * sorts.count + index], Int(right.row))
+            if order != 0 { return order < 0 }
+        }
+        return left.ref.key < right.ref.key
+    }
+
+    /// The rows in order.
+    mutating func finish() -> [Entry] {
+        mergeLists()
+        return lists.first ?? []
+    }
+}
