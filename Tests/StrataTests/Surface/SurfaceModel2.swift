@@ -28,7 +28,9 @@ enum SurfaceModel2 {
             object.fetchRequestTemplate(forName: a0)
         }
         _ = {
-            (object: NSManagedObjectModel, a0: String, a1: [String: Any]) -> NSFetchRequest<any NSFetchRequestResult>?
+            (
+                object: NSManagedObjectModel, a0: String, a1: [String: Any]
+            ) -> NSFetchRequest<any NSFetchRequestResult>?
             in object.fetchRequestFromTemplate(withName: a0, substitutionVariables: a1)
         }
         _ = { (object: NSManagedObjectModel) -> [String: String]? in object.localizationDictionary }
