@@ -66,6 +66,12 @@ import Testing
             #expect(try store.sequence(atNanoseconds: time + 1) == UInt64(index + 1))
         }
         #expect(try store.sequence(atNanoseconds: .max) == 121)
+        let segments = try store.segmentSummaries()
+        let whole = segments.reduce(0) { $0 + $1.byteCount }
+        #expect(try store.sequence(keepingBytes: whole) == 0)
+        #expect(try store.sequence(keepingBytes: 1) == segments[segments.count - 1].previousSequence)
+        let twoNewest = segments.suffix(2).reduce(0) { $0 + $1.byteCount }
+        #expect(try store.sequence(keepingBytes: twoNewest) == segments[segments.count - 2].previousSequence)
     }
 
     /// The difference of any two states is that of their contents, whichever is the earlier.

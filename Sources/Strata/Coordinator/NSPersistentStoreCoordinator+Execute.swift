@@ -19,6 +19,7 @@ extension NSPersistentStoreCoordinator {
     /// Tells those who follow a store that transactions have been committed to it: also those of other coordinators
     /// that have it open.
     func storeDidGrow(_ handle: StoreHandle, to sequence: UInt64) {
+        handle.retention?.note(handle, sequence)
         historyWaiters.signal()
         let uuid = handle.identity.uuidString
         for store in handle.identity.stores {

@@ -19,6 +19,17 @@ final class StoreHandle: Sendable {
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
     private let detached = Atomic<Bool>(false)
+    private let keeper = Mutex<RetentionKeeper?>(nil)
+    private let hasRetention = Atomic<Bool>(false)
+
+    /// What history the store keeps; nil for all of it.
+    var retention: RetentionKeeper? {
+        get { hasRetention.load(ordering: .relaxed) ? keeper.withLock { $0 } : nil }
+        set {
+            keeper.withLock { $0 = newValue }
+            hasRetention.store(newValue != nil, ordering: .relaxed)
+        }
+    }
 
     /// Whether the store has been removed from its coordinator: its rows can no longer be had.
     var isDetached: Bool { detached.load(ordering: .acquiring) }

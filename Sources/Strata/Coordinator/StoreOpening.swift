@@ -247,6 +247,25 @@ struct StoreOpening {
         try withExisting(url, readOnly: true, options) { StoreMetadata.read($0, type: type) }
     }
 
+    /// The model that a store on disk was written with: the entities that the store holds.
+    static func model(at url: URL) throws -> NSManagedObjectModel {
+        try withExisting(url, readOnly: true, nil) { log in
+            let stored = try storedModel(log)
+            guard let bytes = stored.model else {
+                throw CocoaError(
+                    .persistentStoreOpen,
+                    userInfo: [
+                        NSLocalizedDescriptionKey: "The store does not say what its model is.",
+                        NSFilePathErrorKey: url.path,
+                    ])
+            }
+            let model = try NSManagedObjectModel(encoded: Array(bytes))
+            let others = model.entities.filter { stored.entity($0.name ?? "") == nil }
+            if !others.isEmpty { model.entities.removeAll { entity in others.contains { $0 === entity } } }
+            return model
+        }
+    }
+
     static func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]? = nil) throws {
         try withExisting(url, readOnly: false, options) { try StoreMetadata.write(metadata ?? [:], to: $0) }
     }

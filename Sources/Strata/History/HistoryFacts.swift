@@ -16,14 +16,19 @@ struct HistoryFacts {
     var start: UInt64 = 1
     /// Ascending. Only one program writes to a store at a time, so each wrote everything up to the next.
     var writers: [Writer] = []
+    /// The last transaction that each named consumer has acknowledged.
+    var consumers: [String: UInt64] = [:]
 
     /// More programs than these that took turns are forgotten, oldest first: metadata has to stay small.
     private static let maximumWriters = 256
-    private static let key = StoreMetadata.privatePrefix + "History"
+    static let key = StoreMetadata.privatePrefix + "History"
 
-    init(_ log: LogStore) {
-        let facts = StoreMetadata.entries(log)[Self.key] as? [String: Any] ?? [:]
+    init(_ log: LogStore) { self.init(metadata: log.metadata) }
+
+    init(metadata: [UInt8]) {
+        let facts = StoreMetadata.entries(metadata)[Self.key] as? [String: Any] ?? [:]
         start = (facts["start"] as? NSNumber)?.uint64Value ?? 1
+        consumers = (facts["consumers"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
         writers = (facts["writers"] as? [[String: Any]] ?? []).compactMap { entry in
             guard let first = entry["first"] as? NSNumber, let process = entry["process"] as? String,
                 let bundle = entry["bundle"] as? String
@@ -34,7 +39,7 @@ struct HistoryFacts {
 
     private var plist: [String: Any] {
         [
-            "start": NSNumber(value: start),
+            "start": NSNumber(value: start), "consumers": consumers.mapValues { NSNumber(value: $0) },
             "writers": writers.map { writer -> [String: Any] in
                 ["first": NSNumber(value: writer.first), "process": writer.process, "bundle": writer.bundle]
             },

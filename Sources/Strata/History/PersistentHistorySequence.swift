@@ -57,7 +57,7 @@ extension NSPersistentStoreCoordinator {
 }
 
 /// How far somebody has read the history of each store. Used by one task, which waits while it reads.
-final class HistoryCursor: @unchecked Sendable {
+package final class HistoryCursor: @unchecked Sendable {
     // Unchecked: `read` hands the state to the queue and waits for it.
     let coordinator: NSPersistentStoreCoordinator
     private let token: NSPersistentHistoryToken?
@@ -73,7 +73,7 @@ final class HistoryCursor: @unchecked Sendable {
     /// The disk is not read on the threads that tasks share.
     private static let queue = DispatchQueue(label: "strata.history", attributes: .concurrent)
 
-    init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
+    package init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
         self.coordinator = coordinator
         self.token = token
     }
@@ -87,7 +87,8 @@ final class HistoryCursor: @unchecked Sendable {
         }
     }
 
-    private func readNow() throws -> [NSPersistentHistoryTransaction] {
+    /// As ``read()``, on the calling thread.
+    package func readNow() throws -> [NSPersistentHistoryTransaction] {
         var found: [NSPersistentHistoryTransaction] = []
         let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
         if let token, places.isEmpty, !handles.isEmpty,

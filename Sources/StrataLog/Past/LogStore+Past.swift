@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import SystemPackage
 
 extension LogStore {
@@ -18,6 +19,32 @@ extension LogStore {
         }
         var builder = PastSnapshotBuilder(base: newest, at: sequence)
         return try builder.build(try HistoryReader(snapshot: newest, after: sequence == 0 ? 0 : sequence - 1))
+    }
+
+    /// The number of the last transaction that lies before the newest `byteCount` bytes of the log, counted in whole
+    /// segments; 0 if there are not so many.
+    ///
+    /// - Throws: `.io`, `.corruption`.
+    /// - Complexity: O(segments): looks at the sizes of files and one header.
+    public func sequence(keepingBytes byteCount: Int) throws(StoreError) -> UInt64 {
+        let snapshot = snapshot
+        let last = snapshot.end.segment
+        var kept = 0
+        var newer: UInt32?
+        for segment in try files.list().segments.reversed() where segment <= last {
+            let file = try source.file(segment: segment)
+            let path = files.segment(segment)
+            if let newer, kept >= byteCount {
+                let next = try RecordReader(
+                    files: files, storeUUID: storeUUID, segment: newer, file: try source.file(segment: newer))
+                return try next.segmentHeader().previousSequence
+            }
+            newer = segment
+            kept +=
+                segment == last
+                ? snapshot.end.offset : Int(try io("measure", path) { () throws(Errno) in try file.byteCount() })
+        }
+        return 0
     }
 
     /// The number of the last transaction that was committed at a time or before; 0 if none was.

@@ -7,6 +7,17 @@ struct RecordWalker {
     private var segments: [UInt32]
     private var reader: RecordReader?
     private var offset = 0
+    /// The offset in the segment that was noted last for those who come later.
+    private var noted = 0
+    private static let noteDistanceBytes = 256 << 10
+    /// Where to begin in the first segment, if that is known.
+    private var after: UInt64?
+
+    /// Begins with the first transaction after one, or somewhat before it.
+    init(snapshot: Snapshot, after sequence: UInt64) throws(StoreError) {
+        try self.init(snapshot: snapshot) { header, _ in header.previousSequence <= sequence }
+        after = sequence
+    }
 
     /// Begins with the last segment that `isEarly` says begins before what is wanted, or with the first one there is.
     ///
@@ -39,6 +50,11 @@ struct RecordWalker {
             if let reader, offset < reader.limit, let header = try reader.header(at: offset) {
                 defer { offset += header.byteCount }
                 guard header.kind == .transaction else { continue }
+                let position = LogPosition(segment: reader.segment, offset: offset)
+                if offset - noted >= Self.noteDistanceBytes {
+                    noted = offset
+                    source.places.note(position, after: header.sequence - 1)
+                }
                 return TransactionRecord(header: header, offset: offset, reader: reader, source: source)
             }
             guard !segments.isEmpty else { return nil }
@@ -50,6 +66,9 @@ struct RecordWalker {
             }
             reader = try reader(of: segment, limit: limit)
             offset = SegmentHeader.byteCount
+            noted = 0
+            if let after, let place = source.places.place(in: segment, notAfter: after) { offset = place.offset }
+            after = nil
         }
     }
 

@@ -8,7 +8,8 @@ struct RowFinder {
     private var next: UInt64 = 0
 
     /// Over so many transactions the segment is looked up anew.
-    private static let stepMaximum: UInt64 = 4_096
+    private static let stepMaximum: UInt64 = 64
+    private static let filterWords = 64
 
     /// - Parameter snapshot: how far the log is read.
     init(snapshot: Snapshot) {
@@ -27,13 +28,18 @@ struct RowFinder {
         _ refs: some Sequence<ObjectRef>, of sequence: UInt64, _ body: (Row) throws(StoreError) -> Void
     ) throws(StoreError) -> Set<ObjectRef> {
         var wanted = Set(refs)
+        // Most rows of a block are not wanted; that is seen without hashing them.
+        var filter = [UInt64](repeating: 0, count: Self.filterWords)
+        for ref in wanted { filter[Int(ref.key >> 6) % Self.filterWords] |= 1 << (ref.key & 63) }
         guard let record = try record(of: sequence) else { return wanted }
         let contents = try record.body()
         let places = try record.blocks(of: contents)
         for (piece, place) in zip(contents.blocks, places) where piece.role != .tombstone && !wanted.isEmpty {
             let block = try record.block(at: place, byteCount: piece.byteCount)
-            for row in 0..<block.rowCount where wanted.remove(block.ref(row)) != nil {
-                try body(Row(block: block, index: row))
+            for row in 0..<block.rowCount {
+                let key = block.key(row)
+                guard filter[Int(key >> 6) % Self.filterWords] >> (key & 63) & 1 != 0 else { continue }
+                if wanted.remove(block.ref(row)) != nil { try body(Row(block: block, index: row)) }
             }
         }
         return wanted
@@ -42,7 +48,7 @@ struct RowFinder {
     /// Nil when the transaction's record is gone.
     private mutating func record(of sequence: UInt64) throws(StoreError) -> TransactionRecord? {
         if walker == nil || sequence > next + Self.stepMaximum {
-            walker = try RecordWalker(snapshot: snapshot) { header, _ in header.previousSequence < sequence }
+            walker = try RecordWalker(snapshot: snapshot, after: sequence - 1)
         }
         while let record = try walker?.next() {
             next = record.header.sequence + 1

@@ -20,6 +20,8 @@ final class BlockSource: Sendable {
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
     /// system call does.
     private let expectedByteCount = Atomic<Int>(firstReadByteCount)
+    /// Where transactions lie.
+    let places = LogPlaces()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = Mutex<[UInt32: Int]>([:])
 
@@ -55,6 +57,7 @@ final class BlockSource: Sendable {
     /// Called by the writer when what lies behind a position of a segment is given up.
     func abandon(behind position: LogPosition) {
         abandoned.withLock { $0[position.segment] = position.offset }
+        places.forget(behind: position)
     }
 
     func register(_ file: any File, segment: UInt32) {

@@ -87,6 +87,7 @@ public final class LogStore: Sendable {
     public var publicationCount: UInt64 { publications.load(ordering: .acquiring) }
 
     private func publish(_ snapshot: Snapshot) {
+        source.places.noteEnd(snapshot.end, after: snapshot.sequence)
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
