@@ -12,6 +12,8 @@ WARNINGS ?=
 TEST_FLAGS ?=
 # The suites that `make test` runs in release only: unoptimised they would take too long.
 SWEEP_FILTER ?= StrataLogTests\..*Sweep
+# For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
+FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.
 KILLS ?= 40
 
@@ -20,7 +22,7 @@ BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill bench bench-import soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-fuzz bench bench-import soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +34,7 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 	@$(SWIFT) build --package-path $(DEMO) -c release --product packagegraph
 	@"$$($(SWIFT) build --package-path $(DEMO) -c release --show-bin-path)/packagegraph" $(ARGS)
 
-test: test-debug test-examples test-sweep test-kill ## Run every test
+test: test-debug test-examples test-sweep test-kill test-fuzz ## Run every test
 
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
@@ -45,6 +47,9 @@ test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, in relea
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
 	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop $(KILLS)
+
+test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
+	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)

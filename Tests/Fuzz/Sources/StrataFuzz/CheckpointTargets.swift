@@ -28,7 +28,7 @@ enum CheckpointTargets {
         try? Samples.write(input, "/s/00000001.chk", files)
         let source = BlockSource(
             files: StoreFiles(fileSystem: files, directory: "/s"), storeUUID: Samples.storeUUID, cacheMaximumBytes: 0)
-        guard let checkpoint = try? Checkpoint.open(number: 1, source: source) else { return }
+        guard let checkpoint = try? Checkpoint.open(number: 1, source: source, removesDamaged: true) else { return }
         let snapshot = checkpoint.snapshot
         _ = snapshot.count(entity: 2)
         for index in snapshot.indexes { probe(index) }
