@@ -30,10 +30,16 @@ final class ContextSave {
         for object in context.required where object.isWatched { _ = part(object.storeIndex) }
     }
 
-    /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
-    func recollect() throws {
+    /// The store has newer rows, and a merge policy may have changed objects: computes what is derived anew, and sorts
+    /// the objects anew into the parts that are not written yet.
+    ///
+    /// - Parameter merged: what the policy was asked about. That has to be valid again, as has all that changed with it.
+    /// - Throws: `CocoaError` with a validation code; the store's error.
+    func recollect(validating merged: [NSManagedObject]) throws {
+        let changed = merged.filter { !$0.flags.contains(.inEvent) } + context.event
         context.processPendingChanges()
-        context.updateDerivedAttributes(isFirst: false)
+        try context.updateDerivedAttributes(isFirst: false)
+        if !merged.isEmpty { try context.validateChanges(ContiguousArray(changed)) }
         context.reportedInserts = nil
         context.reportedDeletes = nil
         let all = context.classifiedChanges()

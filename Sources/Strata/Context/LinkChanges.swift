@@ -20,6 +20,7 @@ final class LinkChanges {
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
+    private var claims: Set<CommitClaim> = []
 
     init(_ save: StoreSave) {
         self.save = save
@@ -39,6 +40,8 @@ final class LinkChanges {
     }
 
     private func collectDeleted(_ object: NSManagedObject) throws {
+        // A link that somebody else adds at the same time would stay behind.
+        claims.insert(CommitClaim(kind: FactKind.linkEnd, object.ref.rawValue, isExclusive: true))
         for relationship in object.shape.relationships {
             guard case .link(let link, let side) = relationship.storage else { continue }
             for side in relationship.isSymmetric ? [0, 1] : [side] {
@@ -88,9 +91,13 @@ final class LinkChanges {
             if relationship.isSymmetric, pair.first > pair.second {
                 pair = Ends(first: pair.second, second: pair.first)
             }
+            let isKnown = links[link.index]?[pair] != nil
+            let mayBeStored = owner.storeIndex != 0 && member.storeIndex != 0
+            let stored = mayBeStored && !isKnown ? try findStored(link, pair) : nil
             try update(link, pair) { entry in
-                entry.isChanged = true
+                if let stored { entry.stored = stored }
                 entry.isRemoved = false
+                if entry.stored == nil { entry.isChanged = true }
             }
         }
         guard relationship.isOrdered else { return }
@@ -105,6 +112,29 @@ final class LinkChanges {
                 entry.positions[side] = position
             }
         }
+    }
+
+    /// The row of a link between two objects that others may have linked already. That there is none must stay so until
+    /// the commit.
+    private func findStored(_ link: LinkShape, _ ends: Ends) throws -> Row? {
+        claims.insert(
+            CommitClaim(
+                kind: FactKind.link &+ UInt64(link.index) << 8, ends.first.rawValue, ends.second.rawValue,
+                isExclusive: true))
+        for end in [ends.first, ends.second] {
+            claims.insert(CommitClaim(kind: FactKind.linkEnd, end.rawValue, isExclusive: false))
+        }
+        let postings = [save.handle.map.linkPostings(link, 0), save.handle.map.linkPostings(link, 1)]
+        let counts = [
+            try snapshot.referrerCount(postings: postings[0], to: ends.first),
+            try snapshot.referrerCount(postings: postings[1], to: ends.second),
+        ]
+        if counts.contains(0) { return nil }
+        let side = counts[0] <= counts[1] ? 0 : 1
+        for ref in try snapshot.referrers(postings: postings[side], to: side == 0 ? ends.first : ends.second) {
+            if let row = try snapshot.row(ref), try self.ends(row) == ends { return row }
+        }
+        return nil
     }
 
     /// Numbers the members in the hidden slots of their rows.
@@ -153,6 +183,7 @@ final class LinkChanges {
     }
 
     func write(to transaction: WriteTransaction) throws {
+        for claim in claims { transaction.claim(claim, asOf: snapshot.sequence) }
         for (index, entries) in links.sorted(by: { $0.key < $1.key }) {
             guard let shape = shapes[index] else { continue }
             let number = save.handle.map.linkNumber(shape)

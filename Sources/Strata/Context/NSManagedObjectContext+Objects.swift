@@ -231,6 +231,7 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, because: error)
             }
         }
+        if case .link = relationship.storage { state.settle(stored) }
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)

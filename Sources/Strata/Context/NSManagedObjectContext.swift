@@ -103,6 +103,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Objects whose rows turned out to be gone in the save that runs.
     final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
+    /// What the derived attributes of the save that runs were computed from.
+    final var derivationView: DerivationView?
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?

@@ -145,6 +145,10 @@ extension NSManagedObject {
         let state = existingState(relationship)
         if let state, state.isLoaded { return state.members.count }
         if storeIndex == 0 { return 0 }
+        // Others may have added or removed the same links.
+        if let state, state.isChanged, case .link = relationship.storage {
+            return loadedState(relationship).members.count
+        }
         guard let stored = registry?.context?.storedCount(relationship, of: self) else {
             return loadedState(relationship).members.count
         }

@@ -125,6 +125,15 @@ final class ToManyState {
         pendingOrder = []
     }
 
+    /// Of a relationship kept by links: what others have changed in the same way is no change any more. (Elsewhere the
+    /// member's row says who changed it.)
+    func settle(_ stored: [NSManagedObject]) {
+        if added.isEmpty, removed.isEmpty { return }
+        let stored = Set(stored)
+        for object in added.objects where stored.contains(object) { added.remove(object) }
+        for object in removed.objects where !stored.contains(object) { removed.remove(object) }
+    }
+
     /// Forgets everything that can be read again; keeps the changes, of which the order is one.
     func unload() {
         if isLoaded { pendingOrder = isOrderChanged ? order : [] }

@@ -40,16 +40,26 @@ struct SnapshotEdit {
         return try body(index)
     }
 
+    private mutating func location(of ref: ObjectRef) throws(StoreError) -> Location {
+        try withIndex(ofEntity: ref.entity) { index throws(StoreError) in try index.location(of: ref.key) }
+    }
+
     /// Objects of the transaction whose rows are no longer those it read.
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
         let published = base.end
         for (ref, version) in transaction.required {
-            let current = try withIndex(ofEntity: ref.entity) { index throws(StoreError) in
-                try index.location(of: ref.key)
+            let current = try location(of: ref)
+            if current == version.location { continue }
+            // As below.
+            if !current.isAbsent, LogPosition(current) < published,
+                try transaction.source.row(at: current).version.sequence == version.sequence
+            {
+                continue
             }
-            if current != version.location { conflicts.append(ref) }
+            conflicts.append(ref)
         }
+        for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
             let source = transaction.source
             for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {

@@ -166,6 +166,8 @@ public final class LogStore: Sendable {
             let snapshot = snapshot
             var stale: [ObjectRef] = []
             for (ref, version) in transaction.required where try snapshot.locate(ref) != version.location {
+                // Compaction moves rows without changing them.
+                if let row = try snapshot.row(ref), row.version.sequence == version.sequence { continue }
                 stale.append(ref)
             }
             guard stale.isEmpty else {

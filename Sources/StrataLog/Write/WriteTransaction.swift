@@ -21,6 +21,11 @@ public final class WriteTransaction {
     let uniqueChanges: UniqueChanges?
     /// Rows that must still be there when the transaction is committed, though it leaves them alone.
     private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
+    /// Objects that must exist when the transaction is committed, whatever their rows are.
+    private(set) var referenced: [ObjectRef] = []
+    private(set) var claims: Set<CommitClaim> = []
+    /// The oldest snapshot that the claims go by.
+    private(set) var basis: UInt64 = .max
     var isSpent = false
 
     init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil) {
@@ -59,6 +64,20 @@ public final class WriteTransaction {
     /// transaction does not write it.
     public func require(_ ref: ObjectRef, at version: RowVersion) {
         required.append((ref, version))
+    }
+
+    /// Makes the commit fail with a conflict if there is no such object any more.
+    public func requireExistence(of ref: ObjectRef) {
+        referenced.append(ref)
+    }
+
+    /// Makes the commit fail with a conflict that names no object if another commit has claimed the same fact since the
+    /// snapshot with this sequence number. Any number of transactions may rely on a fact; only one may change it.
+    ///
+    /// A transaction without changes is not checked.
+    public func claim(_ fact: CommitClaim, asOf sequence: UInt64) {
+        claims.insert(fact)
+        basis = min(basis, sequence)
     }
 
     /// Where a row was written.

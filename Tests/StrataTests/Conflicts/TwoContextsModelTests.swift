@@ -290,8 +290,8 @@ private final class TwoContexts {
 }
 
 @Suite struct TwoContextsModelTests {
-    @Test(arguments: StoreKind.allCases, 1...16 as ClosedRange<UInt64>)
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 16))
     func policiesDoWhatTheySay(_ kind: StoreKind, _ seed: UInt64) throws {
-        try TwoContexts(kind, seed: seed).run(650)
+        try TwoContexts(kind, seed: seed).run(RandomRuns.operations(650))
     }
 }
