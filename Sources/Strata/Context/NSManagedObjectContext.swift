@@ -90,8 +90,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Stores that inserted objects were assigned to.
     final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
     final var readErrors: [NSManagedObjectID: any Error] = [:]
-    /// The block that a fault was last fired from; the next fault is often its neighbour.
-    final var lastBlock: Block?
+    /// The block that a row was last read from, and its store: places are those of one store. The next row is often a
+    /// neighbour.
+    @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
     /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
     final var fetchBatch: FaultBatch?
     final var membersBatch: FaultBatch?
