@@ -35,6 +35,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
+        changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
         updateDerivedAttributes()
         try validateChanges()
         if let link { return try ParentSave(self, link).run() }
