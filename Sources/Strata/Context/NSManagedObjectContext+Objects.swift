@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
     ///   - slot: the slot whose value is wanted, -1 for none in particular.
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        if checksQueue { checkQueue("a fault", object) }
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         guard let handle = registry.handle(object.storeIndex) else {
