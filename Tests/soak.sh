@@ -40,7 +40,7 @@ kills() {
 threads() {
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
-        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests|StrataTests\.(ManyContexts|Parent|Observation|Faulting|ContextTests|FetchAsync)'
+        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests|StrataTests\.(ManyContexts|Parent|Observation|Faulting|ContextTests|FetchAsync|ServiceClient|ConcurrencySetting)'
 }
 
 for part in "${parts[@]}"; do

@@ -20,8 +20,11 @@ extension NSManagedObjectContext {
         let time = Date()
         var sources = changed.filter { $0.hasChanges }
         for object in sources where !object.isDeleted {
-            for derivation in object.shape.derivations where derivation.isTime && isFirst {
-                object.setBoxedValue(time, slot: derivation.slot)
+            // An object without changes that a row or a link is written for keeps its time.
+            if isFirst, !object.flags.isDisjoint(with: [.inserted, .dirtySlots, .dirtyToMany]) {
+                for derivation in object.shape.derivations where derivation.isTime {
+                    object.setBoxedValue(time, slot: derivation.slot)
+                }
             }
             derive(object, in: view)
         }

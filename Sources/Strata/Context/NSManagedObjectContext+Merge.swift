@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter notification: a did-save notification of another context.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
         merge(Self.ids(notification.userInfo ?? [:]))
     }
 

@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
     ///   - slot: the slot whose value is wanted, -1 for none in particular.
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        if checksQueue { checkQueue("a fault", object) }
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         guard let handle = registry.handle(object.storeIndex) else {
@@ -118,14 +119,7 @@ extension NSManagedObjectContext {
                     inaccessible(object, slot)
                     return
                 }
-                let block: Block
-                if let lastBlock, lastBlock.location == location.block {
-                    block = lastBlock
-                } else {
-                    block = try handle.log.block(at: location)
-                    try block.verify()
-                    lastBlock = block
-                }
+                let block = try block(at: location, of: handle)
                 object.attach(block, row: location.row, location: location)
             }
         } catch {
@@ -134,6 +128,17 @@ extension NSManagedObjectContext {
             return
         }
         awake(object)
+    }
+
+    /// The block that a row lies in, verified.
+    final func block(at location: Location, of handle: StoreHandle) throws(StoreError) -> Block {
+        if let lastBlock, lastBlock.block.location == location.block, lastBlock.handle === handle {
+            return lastBlock.block
+        }
+        let block = try handle.log.block(at: location)
+        try block.verify()
+        lastBlock = (block, handle)
+        return block
     }
 
     private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {

@@ -216,6 +216,6 @@ extension NSManagedObjectContext {
     /// Remembers that a transaction of a store was this context's own.
     final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
         guard !children.all.isEmpty else { return }
-        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].own.insert(sequence)
+        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].insert(sequence)
     }
 }

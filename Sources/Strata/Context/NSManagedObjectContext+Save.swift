@@ -40,6 +40,7 @@ extension NSManagedObjectContext {
         }
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
+        changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
         try updateDerivedAttributes()
         try validateChanges(changed)
         if let link { return try ParentSave(self, link).run() }

@@ -192,14 +192,20 @@ open class NSManagedObject: NSObject {
     /// The value of a property as the object holds it, for accessors that announce accesses themselves.
     ///
     /// Does not fire the fault: a fault has no values. Call ``willAccessValue(forKey:)`` first.
-    open func primitiveValue(forKey key: String) -> Any? { primitive(key) }
+    open func primitiveValue(forKey key: String) -> Any? {
+        checkQueue()
+        return primitive(key)
+    }
 
     /// Sets the value of a property without a word to the context, for accessors that announce changes themselves.
     ///
     /// Without ``willChangeValue(forKey:)`` around it the object does not count as changed; the value is saved when
     /// something else of the object is. The inverse of a relationship is kept all the same, and both ends count as
     /// changed, since both are one fact in the store.
-    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPrimitive(value, key) }
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        checkQueue()
+        setPrimitive(value, key)
+    }
 
     /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil. Sets it to null unless overridden.
     open func setNilValueForKey(_ key: String) { setKeyedNil(key) }

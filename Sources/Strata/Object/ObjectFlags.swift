@@ -44,6 +44,11 @@ struct ObjectFlags: OptionSet, Sendable {
     /// From a custom store, which wants to know when it leaves its context.
     static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
 
+    /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.
+    static let confined = ObjectFlags(rawValue: 1 << 23)
+    /// The Observation module may be tracking reads.
+    static let tracked = ObjectFlags(rawValue: 1 << 22)
+
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
     /// Stands for one row after the other in a batch insert: the other ends of its relationships are not told.
@@ -58,7 +63,7 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Realized because of a refresh.
     static let refreshing = ObjectFlags(rawValue: 1 << 26)
 
-    /// The context wants to know of reads, since somebody may be tracking them.
+    /// The context wants to know of reads, since somebody may be tracking them, or they are confined to its queue.
     @usableFromInline static let observable = ObjectFlags(rawValue: 1 << 30)
     /// Nobody has ever asked to hear of this object's changes.
     @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
@@ -67,5 +72,6 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots, .unobserved]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
     static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
+    static let tracking: ObjectFlags = [.observable, .tracked]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

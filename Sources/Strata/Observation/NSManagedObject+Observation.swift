@@ -19,6 +19,10 @@ extension NSManagedObject: Observable {
     @inline(never)
     final func noteAccess(_ name: String) {
         guard let registry else { return KeyPathNames.note(name, self) }
+        if flags.contains(.confined) {
+            registry.context?.checkQueue("a read", self)
+            if !flags.contains(.tracked) { return }
+        }
         if flags.contains(.unobserved), !registry.probe.isTracking { return }
         ObservedObjects.registrar(of: self).access(self, keyPath: \NSManagedObject.[observed: name])
     }
@@ -41,11 +45,13 @@ extension NSManagedObjectContext {
     /// See ``isObservationEnabled``.
     final func setObservation(_ isEnabled: Bool) {
         if isEnabled {
-            registry.registrationFlags.insert(.observable)
-            for object in registry.all { object.flags.insert(.observable) }
+            registry.registrationFlags.formUnion(.tracking)
+            for object in registry.all { object.flags.formUnion(.tracking) }
         } else {
-            registry.registrationFlags.remove(.observable)
-            for object in registry.all { object.flags.remove(.observable) }
+            // Reads that are confined to the queue go on being told.
+            let flags: ObjectFlags = registry.registrationFlags.contains(.confined) ? .tracked : .tracking
+            registry.registrationFlags.subtract(flags)
+            for object in registry.all { object.flags.subtract(flags) }
         }
     }
 }

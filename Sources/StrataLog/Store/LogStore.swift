@@ -64,6 +64,7 @@ public final class LogStore: Sendable {
     /// The newest schema: the shape of rows written from now on.
     public var schema: Schema { newestSchema.schema }
 
+    /// The number of ``schema`` in this store; rows say under which they were written.
     public var schemaVersion: UInt16 { newestSchema.version }
 
     private var newestSchema: NumberedSchema {
@@ -108,6 +109,9 @@ public final class LogStore: Sendable {
         try source.block(at: location, wasCached: &wasCached)
     }
 
+    /// The row at a place, whether it is still the newest of its object or not.
+    ///
+    /// - Throws: `.corruption` when there is none; `.io` when it cannot be read.
     public func row(at location: Location) throws(StoreError) -> Row {
         try source.row(at: location)
     }
@@ -326,6 +330,7 @@ public final class LogStore: Sendable {
 public struct CommitReceipt: Sendable {
     /// The transaction's number: one more than that before.
     public var sequence: UInt64
+    /// When it was committed, in nanoseconds since 1970.
     public var timestampNanoseconds: Int64
     /// The store with the transaction in it (and perhaps others of the same group).
     public var snapshot: Snapshot

@@ -69,6 +69,11 @@ private struct NaiveStore {
                     rows[serial] = Row(version: version, values: entry.edits)
                 }
             } else {
+                // What was set to the value that it had is not written, so that it cannot be in conflict.
+                if !entry.isDeleted, entry.changes.isEmpty {
+                    entries[serial] = Entry(base: entry.base)
+                    continue
+                }
                 guard let row = rows[serial] else {
                     if type == nil || type == .errorMergePolicyType { throw Conflict() }
                     entries[serial] = nil
