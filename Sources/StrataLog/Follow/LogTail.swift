@@ -50,6 +50,9 @@ final class LogTail: Sendable {
     /// - Throws: `.io` when the lock cannot be looked at.
     func state() throws(StoreError) -> State {
         if let announcement = page?.announcement { return .announced(announcement) }
+        // There may be a page by now.
+        reattach()
+        if let announcement = page?.announcement { return .announced(announcement) }
         return try isLocked() ? .unannounced : .idle
     }
 

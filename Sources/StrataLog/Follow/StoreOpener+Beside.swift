@@ -68,13 +68,26 @@ extension StoreOpener {
         self.bound = bound
         let manifest = Manifest.read(files)
         var listing = try files.list()
-        try dropUnfinishedSegments(&listing, manifest, source)
+        try dropSegments(&listing, manifest, source)
         guard !listing.segments.isEmpty else {
             throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
         }
         // What is open stays readable, whatever becomes of its name.
         source.hold(listing.segments)
         return try recover(listing, manifest, source, nil)
+    }
+
+    /// Leaves out segments that a writer may be making just now.
+    private mutating func dropSegments(
+        _ listing: inout StoreFiles.Listing, _ manifest: Manifest?, _ source: BlockSource
+    ) throws(StoreError) {
+        switch bound {
+        case .complete: try dropUnfinishedSegments(&listing, manifest, source)
+        case .announced(let end): listing.segments.removeAll { $0 > end.segment }
+        case .proven:
+            guard let last = listing.segments.last, last > manifest?.segment ?? 0 else { return }
+            if try damage(of: last, source) != nil { listing.segments.removeLast() }
+        }
     }
 
     /// Replays from the checkpoint up to the bound.

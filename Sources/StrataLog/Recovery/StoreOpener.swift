@@ -52,7 +52,8 @@ struct StoreOpener {
             return try create(schema, manifest, lock)
         } catch {
             if error.code == .io {
-                for path in [files.segment(1), files.manifest] { try? files.fileSystem.unlink(path) }
+                // A manifest without the segment that it names would be corruption, should the process end in between.
+                for path in [files.manifest, files.segment(1)] { try? files.fileSystem.unlink(path) }
                 if hasMadeDirectory {
                     try? files.fileSystem.unlink(files.lock)
                     try? files.fileSystem.removeDirectory(files.directory)
