@@ -10,6 +10,7 @@
 #include "StrataObject.h"
 #include "StrataPages.h"
 #include "StrataSearch.h"
+#include "StrataSharedPage.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

@@ -210,6 +210,10 @@ extension NSManagedObjectContext {
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
         readErrors[object.objectID] = nil
+        if generation == nil, let handle = registry.handle(object.storeIndex) {
+            // A store that cannot be read says so when the object is.
+            try? handle.catchUp()
+        }
         if flag {
             let wasFault = object.isFault
             let references = ReferenceRebase(object)

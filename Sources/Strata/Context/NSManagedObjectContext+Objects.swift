@@ -48,6 +48,7 @@ extension NSManagedObjectContext {
             throw Self.missing(objectID)
         }
         if let custom = handle.custom { try custom.prepare(objectID, in: self) }
+        if generation == nil { try handle.catchUp() }
         guard let snapshot = snapshot(of: handle) else { throw Self.missing(objectID) }
         do {
             guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }

@@ -149,11 +149,18 @@ struct StoreOpening {
     }
 
     private func openLog(_ schema: Schema?) throws -> LogStore {
-        try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
+        let log = try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
             var options = options
             if options.access == .readOnly { options.createsIfMissing = false }
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
         }
+        do {
+            try StoreLineage.settle(log, at: path, in: fileSystem)
+        } catch {
+            try? SharedLogs.close(log)
+            throw error
+        }
+        return log
     }
 
     private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
@@ -268,7 +275,10 @@ struct StoreOpening {
                 options.createsIfMissing = false
                 return try LogStore.open(path, in: fileSystem, options: options, schema: nil)
             }
-            let result = Result { try body(log) }
+            let result = Result {
+                if !readOnly { try StoreLineage.settle(log, at: path, in: fileSystem) }
+                return try body(log)
+            }
             try SharedLogs.close(log)
             return try result.get()
         }

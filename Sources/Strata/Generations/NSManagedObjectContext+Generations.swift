@@ -42,6 +42,7 @@ extension NSManagedObjectContext {
                 missing.append(uuid)
                 continue
             }
+            try handle.catchUp()
             let newest = handle.log.snapshot
             let held = generation.snapshots[uuid] ?? handle.heldSnapshots.snapshot(sequence)
             guard let snapshot = held ?? (newest.sequence == sequence ? newest : nil) else {

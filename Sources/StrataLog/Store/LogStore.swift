@@ -20,6 +20,11 @@ public final class LogStore: Sendable {
     let lock: (any File)?
     /// Held while a checkpoint is being written.
     let checkpointing = Mutex<Void>(())
+    /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
+    let announcer: TailPage?
+    /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
+    let tail: LogTail?
+    let following = Mutex(FollowState())
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -56,6 +61,10 @@ public final class LogStore: Sendable {
                 manifestNumber: opened.manifestNumber))
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
+        tail = opened.tail
+        announcer =
+            isReadOnly
+            ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
     }
 
     /// The store's identity, drawn when it was created.
@@ -87,7 +96,9 @@ public final class LogStore: Sendable {
     /// How many snapshots have been published: as long as it stays the same, so does what ``snapshot`` returns.
     public var publicationCount: UInt64 { publications.load(ordering: .acquiring) }
 
-    private func publish(_ snapshot: Snapshot) {
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func publish(_ snapshot: Snapshot) {
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
@@ -219,6 +230,8 @@ public final class LogStore: Sendable {
             state.counters = writer.counters
             state.facts = writer.facts
         }
+        // Whatever is written has been acknowledged, or is about to be, unless the writer has given up.
+        if writer.failure == nil { announcer?.announce(writer.end.position) }
     }
 
     private func afterCommit() {

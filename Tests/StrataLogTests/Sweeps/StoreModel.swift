@@ -1,3 +1,4 @@
+import StrataIO
 import StrataTestKit
 import SystemPackage
 import Testing
@@ -22,6 +23,11 @@ struct StoreModel {
 
     mutating func commit(_ contents: Contents) {
         states.append(contents)
+    }
+
+    /// Forgets what came after a transaction: it did not survive.
+    mutating func cut(after sequence: UInt64) {
+        states.removeSubrange((Int(sequence) + 1)...)
     }
 
     /// Compares a store with the model at the store's own sequence number, row by row, with the index, counts and
@@ -106,6 +112,8 @@ final class StoreWorkload {
     private(set) var acknowledged = 0
     private var generator: SeededGenerator
     private let fileSystem: SimulatedFileSystem
+    /// What the store is opened in: the file system, or a process's view of it.
+    private var process: any FileSystem
     private let options: LogOptions
     private var store: LogStore?
     /// Called after each acknowledged transaction and each opening.
@@ -114,7 +122,15 @@ final class StoreWorkload {
     init(seed: UInt64, fileSystem: SimulatedFileSystem, options: LogOptions = StoreWorkload.options()) {
         generator = SeededGenerator(seed: seed)
         self.fileSystem = fileSystem
+        process = fileSystem
         self.options = options
+    }
+
+    /// Goes on in another process with what the one before has left.
+    func resume(in process: any FileSystem) throws {
+        store = nil
+        self.process = process
+        model.cut(after: try opened().snapshot.sequence)
     }
 
     static func options(_ durability: LogOptions.Durability = .full) -> LogOptions {
@@ -130,13 +146,13 @@ final class StoreWorkload {
         return options
     }
 
-    static func open(_ fileSystem: SimulatedFileSystem, _ options: LogOptions) throws -> LogStore {
+    static func open(_ fileSystem: any FileSystem, _ options: LogOptions) throws -> LogStore {
         try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
     }
 
     func opened() throws -> LogStore {
         if let store { return store }
-        let new = try Self.open(fileSystem, options)
+        let new = try Self.open(process, options)
         store = new
         return new
     }
