@@ -57,6 +57,8 @@ extension NSManagedObjectContext {
     }
 
     final func merge(_ ids: MergedIDs) {
+        // What was saved later is not part of the past that the context shows.
+        if isPast { return }
         adoptPermanentIDs()
         processPendingChanges()
         advanceGeneration()

@@ -149,6 +149,18 @@ struct SnapshotEdit {
         counts[Int(entity)] -= keys.count
     }
 
+    /// Points an object at its row; its entity's count stays.
+    mutating func place(_ ref: ObjectRef, at location: Location) throws(StoreError) {
+        try withIndex(ofEntity: ref.entity) { index throws(StoreError) in index.set(ref.key, location) }
+    }
+
+    mutating func raiseCount(of entity: UInt16, by count: Int) throws(StoreError) {
+        guard Int(entity) < counts.count else {
+            throw StoreError(.corruption, "the log names entity \(entity), which no schema of the store has")
+        }
+        counts[Int(entity)] += count
+    }
+
     mutating func change(_ postingsID: UInt16, _ changes: [PostingChange]) throws(StoreError) {
         guard !changes.isEmpty else { return }
         postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)

@@ -6,13 +6,14 @@ extension LogStore {
     ///
     /// Works on the newest snapshot beside readers and writers; changes nothing.
     ///
+    /// - Parameter progress: called after each segment with the bytes done and all bytes.
     /// - Throws: `.io` when a file cannot be read. Damage is not thrown but reported.
     /// - Complexity: reads every byte of the log once.
-    public func verify() throws(StoreError) -> VerifyReport {
+    public func verify(progress: (Int, Int) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         var report = VerifyReport()
         let snapshot = snapshot
         do throws(StoreError) {
-            let rebuilt = try rebuild(upTo: snapshot, &report)
+            let rebuilt = try rebuild(upTo: snapshot, &report, progress)
             try compare(snapshot, rebuilt, &report)
         } catch {
             guard error.code != .io else { throw error }
@@ -21,7 +22,9 @@ extension LogStore {
         return report
     }
 
-    private func rebuild(upTo snapshot: Snapshot, _ report: inout VerifyReport) throws(StoreError) -> Snapshot {
+    private func rebuild(
+        upTo snapshot: Snapshot, _ report: inout VerifyReport, _ progress: (Int, Int) -> Void
+    ) throws(StoreError) -> Snapshot {
         let last = snapshot.end.segment
         let numbers = try files.list().segments.filter { $0 <= last }
         // A source of its own: blocks come from the disk, not from the cache, and schemas from the log.
@@ -43,7 +46,13 @@ extension LogStore {
         var replayer = LogReplayer(
             base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(),
             durable: start.position)
+        let total = readers.reduce(0) { $0 + $1.reader.limit }
+        var done = 0
         for (index, entry) in readers.enumerated() {
+            defer {
+                done += entry.reader.limit
+                progress(done, total)
+            }
             if index > 0 { try replayer.enter(entry.header) }
             let limit =
                 index + 1 < readers.count ? readers[index + 1].header.previousValidByteCount : snapshot.end.offset

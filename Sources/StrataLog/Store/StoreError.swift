@@ -24,6 +24,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case schemaMismatch
         /// Nothing there, and the options do not allow creating it.
         case notFound
+        /// A point of the past that the store does not retain any more.
+        case expired
         /// The store has been closed; snapshots stay readable.
         case closed
         /// The caller broke a rule of the interface.

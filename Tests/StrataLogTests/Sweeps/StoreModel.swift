@@ -32,8 +32,8 @@ struct StoreModel {
 
     /// Compares a store with the model at the store's own sequence number, row by row, with the index, counts and
     /// relationships.
-    func check(_ store: LogStore, _ hint: @autoclosure () -> String) throws {
-        let snapshot = store.snapshot
+    func check(_ store: LogStore, at past: Snapshot? = nil, _ hint: @autoclosure () -> String) throws {
+        let snapshot = past ?? store.snapshot
         let sequence = Int(snapshot.sequence)
         guard sequence < states.count else {
             Issue.record("\(hint()): the store shows transaction \(sequence), which was never made")
