@@ -55,6 +55,12 @@ struct SectionReader {
         return T(littleEndian: value)
     }
 
+    mutating func bytes(_ count: Int) throws(StoreError) -> [UInt8] {
+        guard remainingByteCount >= count else { throw damaged("it ends too early") }
+        defer { position += count }
+        return Array(bytes[position..<position + count])
+    }
+
     func damaged(_ why: String) -> StoreError {
         .damagedCheckpoint("a directory is malformed: \(why)", offset: section.offset + Int64(position))
     }
