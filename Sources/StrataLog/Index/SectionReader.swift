@@ -61,6 +61,12 @@ struct SectionReader {
         return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }
     }
 
+    mutating func bytes(_ count: Int) throws(StoreError) -> [UInt8] {
+        guard remainingByteCount >= count else { throw damaged("it ends too early") }
+        defer { position += count }
+        return Array(bytes[position..<position + count])
+    }
+
     func damaged(_ why: String) -> StoreError {
         .damagedCheckpoint("a directory is malformed: \(why)", offset: section.offset + Int64(position))
     }

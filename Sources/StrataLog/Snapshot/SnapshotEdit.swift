@@ -6,6 +6,7 @@ struct SnapshotEdit {
     private let layout: StoreLayout
     private var indexes: [IndexEdit?]
     private var postings: [UInt16: Postings]
+    private var ordered: OrderedIndexes
     private var counts: [Int]
     private(set) var sequence: UInt64
     private(set) var timestampNanoseconds: Int64
@@ -15,6 +16,7 @@ struct SnapshotEdit {
         self.layout = layout ?? base.layout
         indexes = Array(repeating: nil, count: self.layout.roots.count)
         postings = base.postings
+        ordered = base.ordered
         counts = base.counts
         if counts.count < self.layout.entityLimit {
             counts += repeatElement(0, count: self.layout.entityLimit - counts.count)
@@ -102,6 +104,7 @@ struct SnapshotEdit {
         for list in transaction.accumulators {
             try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)
         }
+        ordered = try ordered.applying(transaction)
         self.sequence = sequence
         self.timestampNanoseconds = timestampNanoseconds
     }
@@ -182,6 +185,7 @@ struct SnapshotEdit {
         }
         return Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: finished,
-            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum)
+            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum,
+            ordered: ordered)
     }
 }

@@ -32,6 +32,8 @@ public final class LogStore: Sendable {
     struct SharedState {
         var facts: StoreFacts
         var uniqueRules: UniqueRules?
+        var orderedRules = OrderedRules.none
+        var isBuildingIndexes = false
         /// Next primary key by root entity, beyond those only reserved.
         var nextKeys: [UInt16: UInt64]
         var isClosed = false
@@ -59,6 +61,7 @@ public final class LogStore: Sendable {
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
                 manifestNumber: opened.manifestNumber))
+        state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
         tail = opened.tail
@@ -150,8 +153,8 @@ public final class LogStore: Sendable {
 
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
-        WriteTransaction(
-            source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules })
+        let (unique, ordered) = state.withLock { ($0.uniqueRules, $0.orderedRules) }
+        return WriteTransaction(source: source, schema: newestSchema, uniqueRules: unique, orderedRules: ordered)
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not

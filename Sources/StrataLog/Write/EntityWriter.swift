@@ -47,6 +47,8 @@ public final class EntityWriter {
     private let preservedSlots: [Int]
     /// The constraints that bind the entity's rows.
     private let constraints: [Int]
+    /// Nil when no ordered index has rows of the entity.
+    private let ordered: OrderedRowWriter?
     /// Whether the row being written may have other values than before, as far as constraints go.
     @exclusivity(unchecked) private var changesUnique = false
     @exclusivity(unchecked) private var lastReplaced: Block?
@@ -65,6 +67,7 @@ public final class EntityWriter {
         self.postings = postings
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
+        ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
         var indexes = [Int?](repeating: nil, count: layout.slots.count)
         for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
@@ -113,6 +116,7 @@ public final class EntityWriter {
         insertedKeys.append(key)
         isInserting = true
         changesUnique = !constraints.isEmpty
+        ordered?.beginInsert()
     }
 
     /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
@@ -127,6 +131,10 @@ public final class EntityWriter {
         changesUnique = false
         changedConstraints = []
         if !constraints.isEmpty { try giveUpValues(key, replacing, changed: changed) }
+        if let ordered, ordered.begin(changing: changed) {
+            try ordered.giveUp(
+                try replacedRow(replacing), ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+        }
         begin(updates, key: key)
         updated.keys.append(key)
         updated.replacing.append(replacing)
@@ -283,6 +291,9 @@ public final class EntityWriter {
     public func endRow() -> RowTicket {
         if keepsPostings { changePostings() }
         if changesUnique { takeValues() }
+        if let ordered {
+            ordered.take(row.memory.pointee, ObjectRef(entity: layout.id, key: currentKey), in: transaction)
+        }
         guard let open else { preconditionFailure("no row was begun") }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
@@ -327,6 +338,10 @@ public final class EntityWriter {
         if !constraints.isEmpty {
             try giveUpValues(key, replacing, changed: nil)
             changesUnique = false
+        }
+        if let ordered, ordered.begin(changing: nil) {
+            try ordered.giveUp(
+                try replacedRow(replacing), ObjectRef(entity: layout.id, key: key), reading: transaction.source)
         }
         deleted.keys.append(key)
         deleted.replacing.append(replacing)

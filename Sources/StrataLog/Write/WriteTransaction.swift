@@ -19,6 +19,8 @@ public final class WriteTransaction {
     private let pool = EncodingPool()
     /// Nil when the store has no constraints.
     let uniqueChanges: UniqueChanges?
+    /// Nil when the store has no ordered indexes.
+    let orderedChanges: OrderedChanges?
     /// Rows that must still be there when the transaction is committed, though it leaves them alone.
     private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
     /// Objects that must exist when the transaction is committed, whatever their rows are.
@@ -28,7 +30,10 @@ public final class WriteTransaction {
     private(set) var basis: UInt64 = .max
     var isSpent = false
 
-    init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil) {
+    init(
+        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil, orderedRules: OrderedRules = .none
+    ) {
+        orderedChanges = orderedRules.isEmpty ? nil : OrderedChanges(orderedRules)
         self.source = source
         numberedSchema = schema
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }

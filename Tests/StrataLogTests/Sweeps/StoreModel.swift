@@ -67,6 +67,55 @@ struct StoreModel {
             let count = try snapshot.referrerCount(postings: SampleSchema.postings, to: department)
             #expect(count == listed.count, "\(hint()): wrong number of members of \(key)")
         }
+        try checkIndexes(snapshot, expected, hint())
+    }
+
+    /// By age and then by name backwards; by name, of those who are fifty or older; by department.
+    static let definitions: [OrderedIndexDefinition] = {
+        let (root, entities) = (SampleSchema.person, [SampleSchema.person])
+        let fifty = withUnsafeBytes(of: Int16(50).littleEndian) { OrderedKey.component($0, .int16) }
+        return [
+            OrderedIndexDefinition(
+                root: root, entities: entities,
+                elements: [.init(slot: 1, kind: .int16), .init(slot: 0, kind: .string, isDescending: true)]),
+            OrderedIndexDefinition(
+                root: root, entities: entities, elements: [.init(slot: 0, kind: .string)],
+                filter: .within(slot: 1, kind: .int16, ranges: [OrderedRange(lower: fifty, upper: nil)])),
+            OrderedIndexDefinition(
+                root: root, entities: entities, elements: [.init(slot: 4, kind: .reference, isDescending: true)]),
+        ]
+    }()
+
+    /// Compares every ordered index with the model's objects in the order that its definition asks for.
+    private func checkIndexes(_ snapshot: Snapshot, _ contents: Contents, _ hint: @autoclosure () -> String) throws {
+        for index in snapshot.orderedIndexes where index.isReady {
+            let number = Self.definitions.firstIndex(of: index.definition) ?? -1
+            let refs = contents.keys.filter { number != 1 || (contents[$0]?.age ?? 0) >= 50 }.sorted()
+            func order(_ left: Person, _ right: Person) -> Int {
+                func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+                let names =
+                    left.name.utf8.lexicographicallyPrecedes(right.name.utf8) ? -1 : left.name == right.name ? 0 : 1
+                switch number {
+                case 0: return left.age == right.age ? -names : sign(left.age, right.age)
+                case 1: return names
+                default: return -sign(left.department.key, right.department.key)
+                }
+            }
+            for descending in [false, true] {
+                var found: [ObjectRef] = []
+                _ = try index.forEach(in: .all, descending: descending) {
+                    found.append($0)
+                    return true
+                }
+                let expected = refs.sorted { left, right in
+                    guard let a = contents[left], let b = contents[right] else { return false }
+                    let order = order(a, b) * (descending ? -1 : 1)
+                    return order == 0 ? left < right : order < 0
+                }
+                #expect(found == expected, "\(hint()): index \(number), descending \(descending)")
+            }
+            #expect(index.count == refs.count, "\(hint()): index \(number) counts wrong")
+        }
     }
 
     static func person(_ row: Row, _ store: LogStore) throws(StoreError) -> Person {
@@ -147,7 +196,9 @@ final class StoreWorkload {
     }
 
     static func open(_ fileSystem: any FileSystem, _ options: LogOptions) throws -> LogStore {
-        try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
+        let store = try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
+        try store.maintain(StoreModel.definitions)
+        return store
     }
 
     func opened() throws -> LogStore {
