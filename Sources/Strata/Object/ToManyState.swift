@@ -89,6 +89,15 @@ final class ToManyState {
         (hasGaps, lastGap) = (false, nil)
     }
 
+    /// Puts the member that came last to a place of its own.
+    func moveLast(to index: Int) {
+        guard order.count > index + 1 else { return }
+        order.insert(order.removeLast(), at: index)
+        isOrderChanged = true
+        isChangedInEvent = true
+        proxy?.mirrorMoveLast(to: index)
+    }
+
     /// Puts the members into another order.
     func setOrder(_ objects: [NSManagedObject]) {
         order = objects
