@@ -18,6 +18,7 @@ final class StoreHandle: Sendable {
     let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
+    private let indexes = Mutex<[StoreIndex]>([])
     private let detached = Atomic<Bool>(false)
     /// What brings in other processes' commits, once somebody wants to hear of them.
     let follower = Mutex<LogFollower?>(nil)
@@ -42,7 +43,14 @@ final class StoreHandle: Sendable {
         let lineage = StoreLineage(log)
         identity = StoreIdentity.named(lineage.uuid)
         ancestors = lineage.ancestors
+        let found = StoreIndex.all(self)
+        indexes.withLock { $0 = found }
+        // A store whose disk refuses to be written has no indexes, and says so when it is written.
+        if !isReadOnly, SharedLogs.useCount(log) <= 1 { try? log.maintain(found.map(\.definition)) }
     }
+
+    /// The ordered indexes that the model asks for. The log may not have all of them.
+    var orderedIndexes: [StoreIndex] { indexes.withLock { $0 } }
 
     init(custom: CustomStore, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String)
     {

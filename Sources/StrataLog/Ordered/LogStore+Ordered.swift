@@ -84,8 +84,6 @@ extension LogStore {
         }
     }
 
-    private var isClosed: Bool { state.withLock { $0.isClosed } }
-
     /// An index to build, begun anew, and what is to be in it: what is committed from now on it notes by itself.
     private func beginBuilding(except failed: [OrderedIndex.Lineage]) -> (OrderedIndex, Snapshot)? {
         try? withWriter { _ throws(StoreError) in
