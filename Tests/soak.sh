@@ -4,10 +4,10 @@
 #   Tests/soak.sh            everything
 #   Tests/soak.sh PART...    sweeps, graph, fuzz, kills or threads
 #
-# STRATA_SEED         the first seed of the model test of the whole graph, to repeat a run that failed
-# STRATA_OPERATIONS   the number of operations of each of its runs (1000)
-# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and the usual number
-#                     of random runs of the object graph
+# STRATA_SEED         the first seed of the random suites of the object graph, to repeat a run that failed
+# STRATA_OPERATIONS   the number of operations of each of their runs (what is usual for the suite)
+# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and how many times the
+#                     usual number of seeds of the object graph (100: millions of operations)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
 set -euo pipefail
@@ -25,8 +25,10 @@ sweeps() {
 }
 
 graph() {
+    local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests|PredicateFuzzTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
-        --filter 'StrataTests\.(UndoModelTests|WholeGraphTests)'
+        --filter "StrataTests\.($suites)"
 }
 
 fuzz() {

@@ -125,32 +125,16 @@ final class DerivationView {
         }
     }
 
-    /// How many members there will be. Reads only those that come or leave, unless the relationship is kept by links.
+    /// How many members there will be. Reads only those that come or leave.
     func count(_ relationship: RelationshipShape, of object: NSManagedObject) -> Int {
         guard !object.isInserted, let snapshot = snapshot(for: object),
             let handle = context.registry.handle(object.storeIndex)
         else { return object.toManyCount(relationship) }
         do throws(StoreError) {
             let reader = RelationshipReader(handle: handle, snapshot: snapshot)
-            guard let stored = try reader.count(relationship, of: object.ref) else {
-                return members(relationship, of: object).count
-            }
-            guard let state = object.existingState(relationship), !state.added.isEmpty || !state.removed.isEmpty else {
-                return stored
-            }
-            guard case .inverse(let slot) = relationship.storage else {
-                return members(relationship, of: object).count
-            }
-            func isStored(_ member: NSManagedObject) throws(StoreError) -> Bool {
-                if member.storeIndex != object.storeIndex { return false }
-                guard let row = try snapshot.row(member.ref) else { return false }
-                try row.block.verify()
-                return row.block.verifiedColumn(slot).reference(row.index) == object.ref
-            }
-            var count = stored
-            for member in state.added.objects where try !isStored(member) { count += 1 }
-            for member in state.removed.objects where try isStored(member) { count -= 1 }
-            return count
+            let state = object.existingState(relationship)
+            return try reader.count(relationship, of: object, with: state)
+                ?? members(relationship, of: object).count
         } catch {
             note(error, of: object)
             return 0

@@ -73,9 +73,11 @@ final class LinkChanges {
         _ owner: NSManagedObject
     ) throws {
         let ownerRef = ref(owner)
-        if owner.storeIndex != 0, !state.removed.isEmpty || relationship.isOrdered {
-            let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
-            let removed = Set(state.removed.objects.map { ref($0) })
+        let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
+        let removed = state.removed.objects.map { ref($0) }
+        let readsAll = try owner.storeIndex != 0 && self.readsAll(relationship, state, ownerRef, reader)
+        if readsAll {
+            let removed = Set(removed)
             for member in try reader.members(relationship, of: ownerRef) {
                 guard let row = member.link else { continue }
                 try update(link, ends(row)) { entry in
@@ -83,17 +85,27 @@ final class LinkChanges {
                     if removed.contains(member.ref) { entry.isRemoved = true }
                 }
             }
+        } else if owner.storeIndex != 0 {
+            for memberRef in removed {
+                let pair = ends(ownerRef, memberRef, side, relationship)
+                guard let row = try reader.link(link, pair.first, pair.second) else { continue }
+                try update(link, pair) { entry in
+                    entry.stored = row
+                    entry.isRemoved = true
+                }
+            }
         }
         for member in state.added.objects where !member.isDeleted {
-            let memberRef = ref(member)
-            var pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
-            // Of a relationship that is its own inverse either end may have been seen first.
-            if relationship.isSymmetric, pair.first > pair.second {
-                pair = Ends(first: pair.second, second: pair.first)
+            let pair = ends(ownerRef, ref(member), side, relationship)
+            var stored: Row?
+            if owner.storeIndex != 0 { claimEnd(ownerRef) }
+            if member.storeIndex != 0 { claimEnd(ref(member)) }
+            if owner.storeIndex != 0, member.storeIndex != 0 {
+                claim(link, pair)
+                if !readsAll, links[link.index]?[pair] == nil {
+                    stored = try reader.link(link, pair.first, pair.second)
+                }
             }
-            let isKnown = links[link.index]?[pair] != nil
-            let mayBeStored = owner.storeIndex != 0 && member.storeIndex != 0
-            let stored = mayBeStored && !isKnown ? try findStored(link, pair) : nil
             try update(link, pair) { entry in
                 if let stored { entry.stored = stored }
                 entry.isRemoved = false
@@ -106,7 +118,9 @@ final class LinkChanges {
         {
             let memberRef = ref(order[index])
             state.positions[ObjectIdentifier(order[index])] = position
-            let pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
+            let pair = ends(ownerRef, memberRef, side, relationship)
+            // What others have removed since the order was read stays away.
+            if links[link.index]?[pair] == nil { continue }
             try update(link, pair) { entry in
                 if entry.positions[side] != position { entry.isChanged = true }
                 entry.positions[side] = position
@@ -114,27 +128,36 @@ final class LinkChanges {
         }
     }
 
-    /// The row of a link between two objects that others may have linked already. That there is none must stay so until
-    /// the commit.
-    private func findStored(_ link: LinkShape, _ ends: Ends) throws -> Row? {
+    /// Whether all stored links of an owner are read, as an order needs them, or because that is less work than to look
+    /// for those that change.
+    private func readsAll(
+        _ relationship: RelationshipShape, _ state: ToManyState, _ owner: ObjectRef, _ reader: RelationshipReader
+    ) throws -> Bool {
+        if relationship.isOrdered { return true }
+        guard let count = try reader.count(relationship, of: owner) else { return true }
+        return count <= 4 * (state.added.count + state.removed.count)
+    }
+
+    /// Others may add the same link at the same time.
+    private func claim(_ link: LinkShape, _ ends: Ends) {
         claims.insert(
             CommitClaim(
                 kind: FactKind.link &+ UInt64(link.index) << 8, ends.first.rawValue, ends.second.rawValue,
                 isExclusive: true))
-        for end in [ends.first, ends.second] {
-            claims.insert(CommitClaim(kind: FactKind.linkEnd, end.rawValue, isExclusive: false))
-        }
-        let postings = [save.handle.map.linkPostings(link, 0), save.handle.map.linkPostings(link, 1)]
-        let counts = [
-            try snapshot.referrerCount(postings: postings[0], to: ends.first),
-            try snapshot.referrerCount(postings: postings[1], to: ends.second),
-        ]
-        if counts.contains(0) { return nil }
-        let side = counts[0] <= counts[1] ? 0 : 1
-        for ref in try snapshot.referrers(postings: postings[side], to: side == 0 ? ends.first : ends.second) {
-            if let row = try snapshot.row(ref), try self.ends(row) == ends { return row }
-        }
-        return nil
+    }
+
+    /// Others may delete an object, with the links that they know of, while this save adds one.
+    private func claimEnd(_ end: ObjectRef) {
+        claims.insert(CommitClaim(kind: FactKind.linkEnd, end.rawValue, isExclusive: false))
+    }
+
+    /// The ends of a link that one of the objects knows as `side`.
+    private func ends(
+        _ owner: ObjectRef, _ member: ObjectRef, _ side: Int, _ relationship: RelationshipShape
+    ) -> Ends {
+        // Of a relationship that is its own inverse either end may have been seen first.
+        if relationship.isSymmetric { return Ends(first: min(owner, member), second: max(owner, member)) }
+        return side == 0 ? Ends(first: owner, second: member) : Ends(first: member, second: owner)
     }
 
     /// Numbers the members in the hidden slots of their rows.

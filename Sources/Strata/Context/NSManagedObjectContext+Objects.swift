@@ -258,6 +258,17 @@ extension NSManagedObjectContext {
         return try RelationshipReader(handle: handle, snapshot: snapshot).members(relationship, of: owner.ref)
     }
 
+    /// How many members a relationship kept by links has; nil when that is not known without reading them.
+    final func linkCount(
+        _ relationship: RelationshipShape, _ state: ToManyState, of owner: NSManagedObject
+    ) -> Int? {
+        guard link == nil, let handle = registry.handle(owner.storeIndex), !handle.isDetached, handle.custom == nil,
+            let snapshot = snapshot(of: handle)
+        else { return nil }
+        return try? RelationshipReader(handle: handle, snapshot: snapshot)
+            .count(relationship, of: owner, with: state)
+    }
+
     /// How many members the store has; nil when that is not known without reading them.
     final func storedCount(_ relationship: RelationshipShape, of owner: NSManagedObject) -> Int? {
         if let link {

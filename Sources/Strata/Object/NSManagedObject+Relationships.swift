@@ -147,7 +147,8 @@ extension NSManagedObject {
         if storeIndex == 0 { return 0 }
         // Others may have added or removed the same links.
         if let state, state.isChanged, case .link = relationship.storage {
-            return loadedState(relationship).members.count
+            return registry?.context?.linkCount(relationship, state, of: self)
+                ?? loadedState(relationship).members.count
         }
         guard let stored = registry?.context?.storedCount(relationship, of: self) else {
             return loadedState(relationship).members.count

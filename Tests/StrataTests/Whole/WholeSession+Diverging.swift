@@ -248,8 +248,12 @@ extension WholeSession {
             }
         }
         // Links of objects whose changes were given up are among those changes.
-        for (person, board) in edits.addedLinks where !rolledBack.contains(person) { result.add(person, "watching", board) }
-        for (person, board) in edits.removedLinks where !rolledBack.contains(person) { result.remove(person, "watching", board) }
+        for (person, board) in edits.addedLinks where !rolledBack.contains(person) {
+            result.add(person, "watching", board)
+        }
+        for (person, board) in edits.removedLinks where !rolledBack.contains(person) {
+            result.remove(person, "watching", board)
+        }
         return result
     }
 }
