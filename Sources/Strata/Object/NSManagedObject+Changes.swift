@@ -128,7 +128,7 @@ extension NSManagedObject {
     /// As ``committedRow()``, with the context's last block at hand: of many objects, neighbours mostly come together.
     private func storedRow(in context: NSManagedObjectContext) -> (block: Block, row: Int)? {
         if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
-        // What a parent has is not what its store has, nor is the log behind a custom store asked for more than it knows.
+        // A parent may have something else than its store, and the log behind a custom store knows only what was asked.
         guard context.link == nil, !version.location.isAbsent, let handle = registry?.handle(storeIndex),
             !handle.isDetached, handle.custom == nil,
             let block = try? context.block(at: version.location, of: handle)
