@@ -90,7 +90,8 @@ enum Children {
         while opened == nil {
             do {
                 opened = try LogStore.open(path, in: PosixFileSystem(), options: Plan.options(.readOnly), schema: nil)
-            } catch let error as StoreError where error.code == .notFound {
+            } catch {
+                guard error.code == .notFound else { throw error }
                 usleep(1000)
             }
         }
