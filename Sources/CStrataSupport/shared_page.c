@@ -11,11 +11,35 @@
 
 #if defined(__linux__)
 #include <linux/futex.h>
+#include <linux/magic.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #elif defined(__APPLE__)
 #include <sys/sysctl.h>
 #include <sys/types.h>
 #endif
+
+int strata_shared_is_in_place(int fd) {
+#if defined(__linux__)
+    struct statfs status;
+    if (fstatfs(fd, &status) < 0) {
+        return 0;
+    }
+    switch ((unsigned long)status.f_type & 0xffffffffUL) {
+    case EXT4_SUPER_MAGIC:
+    case XFS_SUPER_MAGIC:
+    case TMPFS_MAGIC:
+    case RAMFS_MAGIC:
+    case OVERLAYFS_SUPER_MAGIC:
+        return 1;
+    default:
+        return 0;
+    }
+#else
+    (void)fd;
+    return 0;
+#endif
+}
 
 void *strata_shared_map(int fd, size_t byte_count, int writable, int *error) {
     int protection = writable ? PROT_READ | PROT_WRITE : PROT_READ;

@@ -168,6 +168,9 @@ final class PosixFile: File {
     /// the disk.
     func share(isWritable: Bool) throws(Errno) -> SharedPage {
         guard let identity = try identity(), let name = SharedPage.name(of: identity) else { throw .notSupported }
+        guard strata_shared_is_in_place(descriptor) == 1 else {
+            return SharedPage(file: self, name: name, isWritable: isWritable)
+        }
         var error: Int32 = 0
         guard let base = strata_shared_map(descriptor, SharedPage.byteCount, isWritable ? 1 : 0, &error) else {
             throw failure(error)

@@ -18,6 +18,10 @@ static inline uint64_t strata_word_exchange(uint64_t *_Nonnull word, uint64_t va
     return __atomic_exchange_n(word, value, __ATOMIC_SEQ_CST);
 }
 
+/// Whether a mapped page of a file is changed where it lies: 1. Elsewhere (0) changing it may need room on the disk, and
+/// a full one would end the process.
+int strata_shared_is_in_place(int fd);
+
 /// Maps the first `byte_count` bytes of a file, shared with everybody who maps it. NULL with errno in `error`.
 void *_Nullable strata_shared_map(int fd, size_t byte_count, int writable, int *_Nonnull error);
 

@@ -91,7 +91,8 @@ enum SharedLogs {
     private static func canonical(_ path: FilePath, _ fileSystem: any FileSystem) -> String {
         if let resolved = try? fileSystem.resolve(path) { return resolved.string }
         let parent = path.removingLastComponent()
-        guard let name = path.lastComponent, let resolved = try? fileSystem.resolve(parent.isEmpty ? "." : parent) else {
+        guard let name = path.lastComponent, let resolved = try? fileSystem.resolve(parent.isEmpty ? "." : parent)
+        else {
             return path.string
         }
         return resolved.appending(name).string

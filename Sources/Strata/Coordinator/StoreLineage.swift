@@ -63,7 +63,9 @@ struct StoreLineage: Equatable {
     private var plist: [String: Any] {
         var facts: [String: Any] = [
             "uuid": uuid,
-            "ancestors": ancestors.map { ["uuid": $0.uuid, "sequence": NSNumber(value: $0.sequence)] as [String: Any] },
+            "ancestors": ancestors.map {
+                ["uuid": $0.uuid, "sequence": NSNumber(value: $0.sequence)] as [String: Any]
+            },
         ]
         if let place {
             facts["inode"] = NSNumber(value: place.inode)

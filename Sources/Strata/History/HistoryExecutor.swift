@@ -85,7 +85,9 @@ struct HistoryExecutor {
         switch request.bound {
         case .token(nil): return newest + 1
         case .token(let token?):
-            return handle.sequence(of: token).map { min($0, newest + 1) }
+            // A token of what another copy did later says nothing about this store.
+            guard let sequence = handle.sequence(of: token), sequence < .max else { return nil }
+            return min(sequence, newest + 1)
         case .date(let date):
             var reader = try handle.log.history(after: HistoryFacts(handle.log).start - 1)
             while let entry = try reader.next() {

@@ -110,14 +110,16 @@ private func startThread(_ body: @escaping @Sendable () -> Void) {
     #else
     var thread = pthread_t()
     #endif
-    let result = pthread_create(&thread, &attributes, { context in
-        #if canImport(Darwin)
-        Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-        #else
-        if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
-        #endif
-        return nil
-    }, context)
+    let result = pthread_create(
+        &thread, &attributes,
+        { context in
+            #if canImport(Darwin)
+            Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+            #else
+            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
+            #endif
+            return nil
+        }, context)
     precondition(result == 0, "no thread can be started: \(result)")
 }
 

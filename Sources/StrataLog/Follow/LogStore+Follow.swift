@@ -102,7 +102,8 @@ extension LogStore {
             chain = found
         }
         if case .unannounced = now {
-            limit = try opener.proven(chain.isEmpty ? [try opener.header(of: start.segment)] : chain, from: start, source)
+            limit = try opener.proven(
+                chain.isEmpty ? [try opener.header(of: start.segment)] : chain, from: start, source)
         }
         var replayer = LogReplayer(base: snapshot, facts: state.withLock { $0.facts }, durable: start)
         let ends = chain.map(\.previousValidByteCount) + [limit?.offset]
@@ -157,15 +158,7 @@ extension LogStore {
     private func checkContinues(
         _ shown: Snapshot, _ found: Snapshot, _ follow: inout FollowState
     ) throws(StoreError) {
-        var isKnown = found.sequence >= shown.sequence
-        if isKnown, shown.sequence > 0 {
-            // Retention may have dropped the transaction; then nothing speaks against it.
-            var history = try found.sequence == shown.sequence ? nil : HistoryReader(snapshot: found, after: shown.sequence - 1)
-            let time = try history?.next().flatMap { $0.sequence == shown.sequence ? $0.timestampNanoseconds : nil }
-            isKnown = (time ?? (history == nil ? found.timestampNanoseconds : shown.timestampNanoseconds))
-                == shown.timestampNanoseconds
-        }
-        guard !isKnown else { return }
+        guard !Self.continues(found, shown) else { return }
         let failure = StoreError(
             .corruption,
             "the log ends with transaction \(found.sequence) or has another transaction \(shown.sequence) than the one that was "
@@ -173,6 +166,19 @@ extension LogStore {
             path: files.directory.string)
         follow.failure = failure
         throw failure
+    }
+
+    /// Whether a snapshot still has the newest transaction of another one.
+    private static func continues(_ found: Snapshot, _ shown: Snapshot) -> Bool {
+        guard found.sequence > shown.sequence else {
+            return found.sequence == shown.sequence && found.timestampNanoseconds == shown.timestampNanoseconds
+        }
+        guard shown.sequence > 0 else { return true }
+        // Where the history does not go back so far, nothing speaks against it.
+        guard var history = try? HistoryReader(snapshot: found, after: shown.sequence - 1),
+            let transaction = try? history.next(), transaction.sequence == shown.sequence
+        else { return true }
+        return transaction.timestampNanoseconds == shown.timestampNanoseconds
     }
 
     /// Follows the store on a thread of its own: ``refresh()`` as soon as its writer commits.

@@ -38,7 +38,8 @@ extension StoreOpener {
                 // Without a break for a writer that is just starting there might be no end to it.
                 guard attempt < Self.attemptMaximum * 10 else {
                     throw StoreError(
-                        .io, "the store's writers change too quickly to read it", errno: .resourceTemporarilyUnavailable,
+                        .io, "the store's writers change too quickly to read it",
+                        errno: .resourceTemporarilyUnavailable,
                         path: files.directory.string)
                 }
             } catch {

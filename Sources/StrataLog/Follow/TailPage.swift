@@ -14,6 +14,9 @@ internal import SystemPackage
 /// | 3 | counts what was stored: its low half is what followers wait on |
 /// | 4 | 1 when somebody may be waiting |
 ///
+/// A word that cannot be read is 0, which no name and no end is. One that could not be stored leaves followers behind until the
+/// next one can.
+///
 /// Copied with its file, kept over a start of the system, or put beside another store, the page has the wrong name.
 struct TailPage: Sendable {
     private enum Word {
@@ -100,6 +103,7 @@ struct TailPage: Sendable {
             }
             return
         }
+        guard page.canBeWoken else { return page.wait(Word.signal, while: count, milliseconds: milliseconds) }
         // Said before looking: the writer looks at this word after it has counted.
         page.store(Word.waiting, 1)
         guard signalCount == count else { return }

@@ -107,7 +107,9 @@ import Testing
         var random = SeededGenerator(seed: seed &* 31 &+ 7)
         let workload = StoreWorkload(
             seed: seed, fileSystem: fileSystem, options: StoreWorkload.options(durability))
-        let followers = [Follower(fileSystem, "follower A, seed \(seed)"), Follower(fileSystem, "follower B, seed \(seed)")]
+        let followers = [
+            Follower(fileSystem, "follower A, seed \(seed)"), Follower(fileSystem, "follower B, seed \(seed)"),
+        ]
         var process = startProcess(fileSystem, workload, followers, seed)
         try resume(workload, &process, fileSystem, followers, &random)
         for _ in 0..<40 {
@@ -185,7 +187,8 @@ import Testing
             callsWithoutFailure -= 1
             if callsLeft == 0 {
                 return kind == .write && random.chance(0.7)
-                    ? .partial(random.below(3000), dies: true) : random.chance(0.5) ? .doneAndDies : .partial(0, dies: true)
+                    ? .partial(random.below(3000), dies: true)
+                    : random.chance(0.5) ? .doneAndDies : .partial(0, dies: true)
             }
             guard callsWithoutFailure <= 0, random.chance(0.03) else { return .done }
             callsWithoutFailure = 40

@@ -6,7 +6,8 @@ import Testing
 /// A store that is open read-only while somebody else writes it. The reader opens first and so has a log of its own, as
 /// in another process.
 @Suite(.timeLimit(.minutes(2))) final class FollowingStoreTests {
-    private let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-follow-\(UUID().uuidString)")
+    private let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "strata-follow-\(UUID().uuidString)")
     private let model = GraphModel.company()
     private let readers: NSPersistentStoreCoordinator
     private let writers: NSPersistentStoreCoordinator

@@ -6,8 +6,6 @@ import Testing
 @Suite final class StoreCopyTests {
     private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
         "strata-copy-\(UUID().uuidString)")
-    private let model = GraphModel.company()
-
     init() throws {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
     }
@@ -19,9 +17,13 @@ import Testing
     private func place(_ name: String) -> URL { directory.appendingPathComponent(name) }
 
     private func coordinator(_ name: String, readOnly: Bool = false) throws -> NSPersistentStoreCoordinator {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try Self.coordinator(at: place(name), readOnly: readOnly)
+    }
+
+    private static func coordinator(at url: URL, readOnly: Bool = false) throws -> NSPersistentStoreCoordinator {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
         try coordinator.addPersistentStore(
-            type: .sqlite, at: place(name), options: [NSReadOnlyPersistentStoreOption: readOnly])
+            type: .sqlite, at: url, options: [NSReadOnlyPersistentStoreOption: readOnly])
         return coordinator
     }
 
@@ -80,8 +82,10 @@ import Testing
         let count = 8
         let found = UncheckedSlots(count)
         try FileManager.default.createSymbolicLink(at: place("link"), withDestinationURL: directory)
+        let directory = directory
         DispatchQueue.concurrentPerform(iterations: count) { index in
-            found.set(index, Result { try self.coordinator(index % 2 == 0 ? "store" : "link/store") })
+            let url = directory.appendingPathComponent(index % 2 == 0 ? "store" : "link/store")
+            found.set(index, Result { try Self.coordinator(at: url) })
         }
         let coordinators = try found.all().map { try $0.get() }
         #expect(Set(coordinators.map { uuid($0) }).count == 1)
