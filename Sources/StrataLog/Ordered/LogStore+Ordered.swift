@@ -15,7 +15,7 @@ extension LogStore {
     /// in the background), and is not ready before that. Building that is interrupted begins again with the next
     /// opening. A store opened for reading only keeps what it has and builds nothing.
     ///
-    /// - Throws: `.io` when the store cannot be written any more.
+    /// - Throws: `.closed`.
     public func maintain(_ definitions: [OrderedIndexDefinition]) throws(StoreError) {
         guard !isReadOnly, snapshot.ordered.rules.definitions != definitions else { return buildMissingIndexes() }
         try withWriter { _ throws(StoreError) in

@@ -26,9 +26,11 @@ struct OrderedReplay {
                 guard index.isReady, let keys = keys[index.definition.root] else { return index }
                 do throws(StoreError) {
                     let batch = OrderedBatch()
+                    var before = SnapshotKeys(index.definition, start)
+                    var after = SnapshotKeys(index.definition, end)
                     for key in keys.sorted() {
-                        try note(key, index.definition, start, isRemoval: true, in: batch)
-                        try note(key, index.definition, end, isRemoval: false, in: batch)
+                        if let ref = try before.append(key, to: batch) { batch.end(ref, isRemoval: true) }
+                        if let ref = try after.append(key, to: batch) { batch.end(ref, isRemoval: false) }
                     }
                     if batch.isOverflowing { return OrderedIndex(unbuilt: index.definition) }
                     return try index.adding(batch.sorted())
@@ -37,14 +39,30 @@ struct OrderedReplay {
                 }
             })
     }
+}
 
-    private func note(
-        _ key: UInt64, _ definition: OrderedIndexDefinition, _ snapshot: Snapshot, isRemoval: Bool,
-        in batch: OrderedBatch
-    ) throws(StoreError) {
-        let ref = ObjectRef(entity: definition.root, key: key)
-        guard let row = try snapshot.row(ref), definition.entities.contains(row.block.entity) else { return }
-        let reader = try OrderedKeyReader(definition, row.block, snapshot.source)
-        if try reader.append(row.index, to: batch) { batch.end(row.ref, isRemoval: isRemoval) }
+/// Makes the keys of single rows of a snapshot; neighbours mostly lie in one block.
+private struct SnapshotKeys {
+    private let definition: OrderedIndexDefinition
+    private let snapshot: Snapshot
+    private var block: Block?
+    private var reader: OrderedKeyReader?
+
+    init(_ definition: OrderedIndexDefinition, _ snapshot: Snapshot) {
+        self.definition = definition
+        self.snapshot = snapshot
+    }
+
+    /// Appends the key of a row, without ending the entry; nil when there is no such row in the index.
+    mutating func append(_ key: UInt64, to batch: OrderedBatch) throws(StoreError) -> ObjectRef? {
+        guard let row = try snapshot.row(ObjectRef(entity: definition.root, key: key)),
+            definition.entities.contains(row.block.entity)
+        else { return nil }
+        if block !== row.block {
+            reader = try OrderedKeyReader(definition, row.block, snapshot.source)
+            block = row.block
+        }
+        guard let reader, try reader.append(row.index, to: batch) else { return nil }
+        return row.ref
     }
 }

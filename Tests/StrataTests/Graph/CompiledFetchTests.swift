@@ -6,7 +6,7 @@ import Testing
 
 /// Compiled fetches against the interpreter: the same requests, the same rows, the same results.
 @Suite struct CompiledFetchTests {
-    private struct World {
+    struct World {
         let context: NSManagedObjectContext
         var owners: [NSManagedObject]
         var things: [NSManagedObject] = []
