@@ -9,6 +9,7 @@
 #include "StrataFile.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
+#include "StrataPrefetch.h"
 #include "StrataSearch.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).

@@ -53,7 +53,7 @@ struct ConflictResolver {
                 let row = try snapshot.row(object.ref), row.version != object.version
             else { continue }
             try row.block.verify()
-            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
+            object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }
         }
