@@ -9,6 +9,7 @@
 #include "StrataFile.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
+#include "StrataPrefetch.h"
 #include "StrataSearch.h"
 #include "StrataSharedPage.h"
 

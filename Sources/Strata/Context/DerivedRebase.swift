@@ -38,7 +38,7 @@ struct DerivedRebase {
                 continue
             }
             if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
+            object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }
         }

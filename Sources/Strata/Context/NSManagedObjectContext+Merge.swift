@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
     final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
-        object.overlay?.clearReferences(object.shape)
+        object.overlay?.clearReferences(object.facts)
         object.toMany = []
     }
 }

@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
         }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
+        if owner == nil { recentFaults.add(ref, storeIndex) }
         return object
     }
 
@@ -107,10 +108,14 @@ extension NSManagedObjectContext {
         }
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            if given == nil, generation == nil, !handle.isDetached, handle.custom == nil,
-                let found = try rowFromBatch(object, handle)
-            {
+            let isBatched = given == nil && generation == nil && !handle.isDetached && handle.custom == nil
+            if isBatched, readSampling.isSample() { object.flags.insert(.sampled) }
+            if isBatched, let found = try rowFromBatch(object, handle) {
                 object.attach(found.block, row: found.location.row, location: found.location)
+            } else if isBatched,
+                let found = recentFaults.take(object.ref, object.storeIndex, handle, readSampling.wanted)
+            {
+                object.attach(taking: found.block, found.location)
             } else {
                 guard !handle.isDetached,
                     let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
@@ -174,11 +179,12 @@ extension NSManagedObjectContext {
         _ object: NSManagedObject, _ handle: StoreHandle
     ) throws(StoreError) -> (block: Block, location: Location)? {
         if let membersBatch,
-            let found = try membersBatch.take(object.ref, object.storeIndex, handle, &faultStatistics)
+            let found = try membersBatch.take(
+                object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
         {
             return found
         }
-        return try fetchBatch?.take(object.ref, object.storeIndex, handle, &faultStatistics)
+        return try fetchBatch?.take(object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
     }
 
     /// The fault's row, or its store, is gone.

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
     /// Takes another coordinator, and gives it to the children.
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
         coordinator = new
-        forgetLastStore()
+        forgetModel()
         new?.register(self)
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
         for child in children.all { child.setCoordinator(new) }

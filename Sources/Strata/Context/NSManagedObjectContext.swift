@@ -100,6 +100,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
     final var fetchBatch: FaultBatch?
     final var membersBatch: FaultBatch?
+    /// The faults that were last made by ID, and what is read of the objects whose faults fire.
+    @exclusivity(unchecked) final var recentFaults = RecentFaults()
+    @exclusivity(unchecked) final var readSampling = ReadSampling()
     /// What reading objects has cost so far.
     public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
@@ -113,13 +116,18 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
+    /// The same in the order of their insertion.
+    final var reportedInsertOrder: ContiguousArray<NSManagedObject>?
     /// Likewise of deleted objects.
     final var deleteReports = 0
     final var reportedDeletes: Set<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
-    /// The class that an object was last created of, and its shape. Shapes are never freed.
+    /// The class that an object was last created of, and its entity. Entities in use are never freed.
     @exclusivity(unchecked) private final var lastClass: ObjectIdentifier?
+    @exclusivity(unchecked) private final var lastClassEntity: Unmanaged<NSEntityDescription>?
+    /// The entity that an object was last created of, and the shape that it stands for here. Shapes are never freed.
+    @exclusivity(unchecked) private final var lastEntity: ObjectIdentifier?
     @exclusivity(unchecked) private final unowned(unsafe) var lastShape: EntityShape?
 
     /// Creates a context without coordinator.
@@ -335,15 +343,31 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     // MARK: Lists
 
-    /// The entity that objects of a class are inserted into, if there is exactly one.
-    final func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
-        if lastClass == ObjectIdentifier(type), let lastShape, lastShape.model === coordinator?.shapes {
-            return lastShape
-        }
+    /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
+    final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
+        if lastClass == ObjectIdentifier(type) { return lastClassEntity }
         guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
         lastClass = ObjectIdentifier(type)
+        lastClassEntity = .passUnretained(shape.entity)
+        return lastClassEntity
+    }
+
+    /// What an entity stands for in the context's model.
+    ///
+    /// - Precondition: the context's model has an entity of this name.
+    final func shape(of entity: NSEntityDescription) -> EntityShape {
+        if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
+        let shape = EntityShape.search(entity, for: self)
+        lastEntity = ObjectIdentifier(entity)
         lastShape = shape
         return shape
+    }
+
+    /// The context has another coordinator, and with it another model and other stores.
+    final func forgetModel() {
+        lastStore = nil
+        (lastClass, lastClassEntity) = (nil, nil)
+        (lastEntity, lastShape) = (nil, nil)
     }
 
     /// The index of the open store with this identity; nil when the coordinator has none.
@@ -358,8 +382,6 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         lastStore = (ObjectIdentifier(identity), generation, index)
         return index
     }
-
-    final func forgetLastStore() { lastStore = nil }
 
     /// Puts an object into the lists of what has changed.
     ///
@@ -383,8 +405,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         registry.context = nil
         for object in registry.all {
             // References to other objects may form circles, which nothing else would break.
-            object.overlay?.clearReferences(object.shape)
+            object.overlay?.clearReferences(object.facts)
             object.toMany = []
+            // Nobody is to be told of changes any more.
+            object.flags.subtract([.listed, .inEvent])
         }
     }
 }

@@ -119,7 +119,7 @@ struct ObjectMerge {
             settleInverse(slot, row)
             if isDirty { object.overlay?.clearValue(slot, shape) }
         }
-        object.overlay?.clearValues(shape) { present, dirty in present & ~dirty }
+        object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
         for state in object.toMany { state?.unload() }

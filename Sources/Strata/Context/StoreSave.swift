@@ -89,9 +89,8 @@ final class StoreSave {
             }
         }
         self.tickets = tickets
-        for object in changes.deleted {
-            // Made now, as an object that has left the context does not know its store. A merge policy may have added it.
-            _ = object.objectID
+        reserveDeletions(transaction)
+        try changes.deleted.forEachUnretained { object in
             if !object.flags.contains(.gone) { try transaction.delete(object.ref, replacing: object.version) }
         }
         try links.write(to: transaction)
@@ -99,6 +98,22 @@ final class StoreSave {
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
+    }
+
+    /// Thousands of deletions take their memory at once.
+    private func reserveDeletions(_ transaction: WriteTransaction) {
+        guard changes.deleted.count >= 1_024 else { return }
+        var counts: [UInt16: Int] = [:]
+        var run: (entity: UInt16, count: Int) = (0, 0)
+        changes.deleted.forEachUnretained { object in
+            if object.ref.entity != run.entity {
+                counts[run.entity, default: 0] += run.count
+                run = (object.ref.entity, 0)
+            }
+            run.count += 1
+        }
+        counts[run.entity, default: 0] += run.count
+        for (entity, count) in counts where count > 0 { transaction.reserve(deletions: count, of: entity) }
     }
 
     /// The written objects by the references that they have or are going to have.
@@ -118,9 +133,10 @@ final class StoreSave {
         context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.
+        let locations = transaction.locations(of: tickets)
         var next = 0
         func written(_ object: NSManagedObject) {
-            object.version.location = transaction.location(of: tickets[next])
+            object.version.location = locations[next]
             object.version.sequence = receipt.sequence
             object.flags.remove(.rowIsCommitted)
             next += 1

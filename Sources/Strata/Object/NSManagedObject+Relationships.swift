@@ -96,6 +96,7 @@ extension NSManagedObject {
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
         let slot = token.index
         if isFault { realize(slot) }
+        if flags.contains(.sampled) { noteSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         guard let block else { return nil }
         let target = block.verifiedColumn(slot).reference(Int(row))

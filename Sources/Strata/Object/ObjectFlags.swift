@@ -41,6 +41,9 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// What is read of the object says what will be read of the next ones; see ``ReadSampling``.
+    @usableFromInline static let sampled = ObjectFlags(rawValue: 1 << 17)
+
     /// From a custom store, which wants to know when it leaves its context.
     static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
 
@@ -73,5 +76,7 @@ struct ObjectFlags: OptionSet, Sendable {
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
     static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
     static let tracking: ObjectFlags = [.observable, .tracked]
+    /// Reads of a slot of an object with one of these are noted.
+    @usableFromInline static let readsNoted: ObjectFlags = [.observable, .sampled]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

@@ -13,7 +13,19 @@ extension NSManagedObject: Observable {
 
     /// Somebody reads a property.
     @usableFromInline @inline(never)
-    final func noteAccess(_ slot: Int) { noteAccess(shape.slots[slot].name) }
+    final func noteAccess(_ slot: Int) {
+        if flags.contains(.sampled) { noteSample(slot) }
+        if flags.contains(.observable) { noteAccess(shape.slots[slot].name) }
+    }
+
+    /// The object is one to learn from which slots a program reads.
+    @inline(never)
+    final func noteSample(_ slot: Int) {
+        guard let context = registry?.context, !context.readSampling.learn(slot) else {
+            flags.remove(.sampled)
+            return
+        }
+    }
 
     /// Somebody reads a property.
     @inline(never)

@@ -118,6 +118,9 @@ public final class LogStore: Sendable {
         try source.block(at: location)
     }
 
+    /// The block at a location if it is in the cache.
+    package func cachedBlock(at location: Location) -> Block? { source.cache.get(location.block) }
+
     /// As ``block(at:)``; says whether the block was in the cache.
     public func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
         try source.block(at: location, wasCached: &wasCached)

@@ -37,6 +37,9 @@ public final class EntityWriter {
     @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
     @exclusivity(unchecked) private var isInserting = false
+    /// The job of the block of inserted rows while it is the one that was begun last, else -1: what every row of an
+    /// import asks for, without references.
+    @exclusivity(unchecked) private var insertJob = -1
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
     private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
@@ -112,7 +115,14 @@ public final class EntityWriter {
 
     /// Begins a row for a new object. `key` comes from ``LogStore/allocateKeys(root:count:)``.
     public func beginInsert(key: UInt64) {
-        begin(inserts, key: key)
+        if insertJob >= 0, let current {
+            currentKey = key
+            current.begin(key: key)
+        } else {
+            let block = inserts
+            begin(block, key: key)
+            insertJob = block.job ?? -1
+        }
         insertedKeys.append(key)
         isInserting = true
         changesUnique = !constraints.isEmpty
@@ -177,6 +187,7 @@ public final class EntityWriter {
             block.job = transaction.addJob(role: block.role, entity: layout.id)
         }
         currentKey = key
+        insertJob = -1
         block.buffer.beginRow(key: key)
     }
 
@@ -294,6 +305,12 @@ public final class EntityWriter {
         if let ordered {
             ordered.take(row.memory.pointee, ObjectRef(entity: layout.id, key: currentKey), in: transaction)
         }
+        if insertJob >= 0, let current {
+            let ticket = RowTicket(job: UInt32(insertJob), row: UInt32(current.rowCount))
+            current.end()
+            if current.shouldCut, let open { cut(open) }
+            return ticket
+        }
         guard let open else { preconditionFailure("no row was begun") }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
@@ -349,6 +366,15 @@ public final class EntityWriter {
         if deleted.keys.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
     }
 
+    /// See ``WriteTransaction/reserve(deletions:of:)``.
+    func reserve(deletions count: Int) {
+        deleted.keys.reserveCapacity(deleted.keys.count + count)
+        deleted.replacing.reserveCapacity(deleted.replacing.count + count)
+        for list in postingLists {
+            list._withUnsafeGuaranteedRef { $0.others.reserveCapacity($0.others.count + count) }
+        }
+    }
+
     private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
         // Columns are decoded first, so that an error leaves no half-made row behind.
         for slot in preservedSlots where slot < row.block.slotCount { _ = try row.block.column(slot) }
@@ -383,6 +409,7 @@ public final class EntityWriter {
         guard let job = block.job else { return }
         transaction.submit(job: job, block.buffer.take())
         block.job = nil
+        insertJob = -1
     }
 
     /// Hands on the blocks that are not full.

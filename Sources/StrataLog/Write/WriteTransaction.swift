@@ -65,6 +65,9 @@ public final class WriteTransaction {
         try writer(for: ref.entity).delete(key: ref.key, replacing: replacing)
     }
 
+    /// Takes the memory for that many deletions of one entity's objects at once.
+    public func reserve(deletions count: Int, of entity: UInt16) { writer(for: entity).reserve(deletions: count) }
+
     /// Makes the commit fail with a conflict if the object's row is no longer the one that was read, though the
     /// transaction does not write it.
     public func require(_ ref: ObjectRef, at version: RowVersion) {
@@ -92,6 +95,26 @@ public final class WriteTransaction {
         let block = jobs[Int(ticket.job)].location
         precondition(!block.isAbsent, "the transaction was not committed")
         return Location(rawValue: block.rawValue | UInt64(ticket.row))
+    }
+
+    /// As ``location(of:)`` for many rows, which mostly come in runs of one block.
+    ///
+    /// - Precondition: the transaction was committed.
+    /// - Complexity: O(n).
+    public func locations(of tickets: ContiguousArray<RowTicket>) -> ContiguousArray<Location> {
+        var locations = ContiguousArray<Location>()
+        locations.reserveCapacity(tickets.count)
+        var job: UInt32?
+        var block = Location.absent
+        for ticket in tickets {
+            if ticket.job != job {
+                job = ticket.job
+                block = jobs[Int(ticket.job)].location
+                precondition(!block.isAbsent, "the transaction was not committed")
+            }
+            locations.append(Location(rawValue: block.rawValue | UInt64(ticket.row)))
+        }
+        return locations
     }
 
     func accumulator(for postingsID: UInt16) -> PostingsAccumulator {
