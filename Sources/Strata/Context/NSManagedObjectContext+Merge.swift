@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter notification: a did-save notification of another context.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
         merge(Self.ids(notification.userInfo ?? [:]))
     }
 
@@ -134,7 +135,7 @@ extension NSManagedObjectContext {
     final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
-        object.overlay?.clearReferences(object.shape)
+        object.overlay?.clearReferences(object.facts)
         object.toMany = []
     }
 }

@@ -43,6 +43,7 @@ extension NSPersistentStoreCoordinator {
             coordinator: self, type: storeType, configuration: configuration, url: storeURL, options: options,
             handle: handle, metadata: StoreMetadata.read(handle.log, type: storeType))
         add(store)
+        if store.postsRemoteChanges { handle.startFollowing() }
         return store
     }
 

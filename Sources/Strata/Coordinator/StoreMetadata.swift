@@ -26,7 +26,7 @@ enum StoreMetadata {
     static func read(_ log: LogStore, type: String) -> [String: Any] {
         var metadata = entries(log).filter { !$0.key.hasPrefix(privatePrefix) }
         metadata[NSStoreTypeKey] = type
-        metadata[NSStoreUUIDKey] = StoreHandle.uuid(log.storeUUID).uuidString
+        metadata[NSStoreUUIDKey] = StoreLineage(log).uuid
         if let model = try? StoredModel(bytes: log.schema.model) {
             metadata[NSStoreModelVersionHashesKey] = model.versionHashes
             metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers

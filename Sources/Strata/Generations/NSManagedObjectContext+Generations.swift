@@ -47,6 +47,7 @@ extension NSManagedObjectContext {
                 missing.append(uuid)
                 continue
             }
+            try handle.catchUp()
             let snapshot = try generation.snapshots[uuid] ?? Self.snapshot(handle, sequence)
             handle.heldSnapshots.add(snapshot)
             snapshots[uuid] = snapshot

@@ -25,6 +25,8 @@ final class PinnedGeneration {
         if isPast { return }
         var snapshots: [String: Snapshot] = [:]
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
+            // One that cannot be read now stays where it was when it could be.
+            try? handle.catchUp()
             let snapshot = handle.log.snapshot
             handle.heldSnapshots.add(snapshot)
             snapshots[handle.identity.uuidString] = snapshot

@@ -89,8 +89,8 @@ struct HistoryFacts {
     func sequence(after token: NSPersistentHistoryToken?, _ handle: StoreHandle) throws -> UInt64 {
         guard let token else { return start - 1 }
         // A store that was added since the token was made is read from its beginning.
-        guard let sequence = token.sequences[handle.identity.uuidString] else { return start - 1 }
-        guard sequence + 1 >= start, sequence <= handle.log.snapshot.sequence else {
+        guard let sequence = handle.sequence(of: token) else { return start - 1 }
+        guard sequence >= start - 1, sequence <= handle.log.snapshot.sequence else {
             throw Self.expired("The history after \(token) of the store \(handle.identity.uuidString) is gone.")
         }
         return sequence

@@ -8,7 +8,8 @@ import StrataLog
 /// Transactions of one store come in their order. Those who iterate are not told about each other, and nothing is
 /// buffered for them: the log is the buffer. Iterating ends when the task is cancelled.
 ///
-/// Follows the saves and batch requests of this process's contexts of the coordinator.
+/// Follows the saves and batch requests of this process's contexts, and of read-only stores those of the process that
+/// writes them.
 public struct PersistentHistorySequence: AsyncSequence, Sendable {
     /// A transaction.
     public typealias Element = NSPersistentHistoryTransaction
@@ -92,7 +93,7 @@ package final class HistoryCursor: @unchecked Sendable {
         var found: [NSPersistentHistoryTransaction] = []
         let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
         if let token, places.isEmpty, !handles.isEmpty,
-            !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
+            !handles.contains(where: { $0.sequence(of: token) != nil })
         {
             throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
         }
@@ -108,6 +109,8 @@ package final class HistoryCursor: @unchecked Sendable {
     }
 
     private func read(_ handle: StoreHandle) throws -> [NSPersistentHistoryTransaction] {
+        handle.startFollowing()
+        try handle.catchUp()
         let uuid = handle.identity.uuidString
         let conversion = HistoryConversion(handle)
         var place: Place

@@ -48,6 +48,8 @@ public struct HistoryReader {
     public mutating func next() throws(StoreError) -> HistoryTransaction? {
         while true {
             guard let reader = try currentReader() else { return nil }
+            // A snapshot may end with a segment's header.
+            guard offset < reader.limit else { continue }
             guard let header = try reader.header(at: offset) else {
                 throw corrupt("no record where one should be", reader.segment)
             }

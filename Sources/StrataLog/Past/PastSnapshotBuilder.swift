@@ -29,7 +29,8 @@ struct PastSnapshotBuilder {
     init(base: Snapshot, at sequence: UInt64) {
         self.base = base
         target = sequence
-        edit = SnapshotEdit(base: base)
+        // Ordered indexes are not taken back: fetches of the past do without.
+        edit = SnapshotEdit(base: base.with(.none))
     }
 
     /// - Parameter reader: gives the transactions from the target on, or from the one behind it.

@@ -33,8 +33,12 @@ final class BlockSource: Sendable {
         schemas = Mutex([])
     }
 
+    /// A store's schemas only become more: fewer come from an older checkpoint that is being read again, while others
+    /// read rows of the newest.
     func setSchemas(_ new: [NumberedSchema]) {
-        schemas.withLock { $0 = new }
+        schemas.withLock { schemas in
+            if !schemas.starts(with: new) { schemas = new }
+        }
     }
 
     func schema(version: UInt16) -> Schema? {
@@ -73,6 +77,18 @@ final class BlockSource: Sendable {
             if let file = table[segment] { return file }
             table[segment] = opened
             return opened
+        }
+    }
+
+    /// Opens segments, so that they can be read even when their names go. Where the process may have no more files
+    /// open, the rest is opened when it is needed.
+    func hold(_ numbers: [UInt32]) {
+        for number in numbers {
+            do throws(StoreError) {
+                _ = try file(segment: number)
+            } catch {
+                if error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem { return }
+            }
         }
     }
 

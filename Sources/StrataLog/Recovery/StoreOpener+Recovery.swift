@@ -29,7 +29,13 @@ extension StoreOpener {
         var replayer = LogReplayer(
             base: base.snapshot, facts: base.facts,
             durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
-        let torn = try replay(chain, source, &replayer)
+        var torn = 0
+        switch bound {
+        case .complete: torn = try replay(chain, source, &replayer)
+        case .announced(let end): try replay(chain, source, &replayer, upTo: end)
+        case .proven:
+            try replay(chain, source, &replayer, upTo: try proven(chain, from: replayer.durable, source))
+        }
         report.replayedRecords = replayer.recordCount
         report.replayedTransactions = replayer.transactionCount
         report.replayedByteCount = replayer.byteCount

@@ -19,7 +19,7 @@ extension StoreOpener {
         return options.newStoreUUID ?? .random()
     }
 
-    private func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
+    func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
         let path = files.segment(segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
@@ -53,7 +53,7 @@ extension StoreOpener {
     }
 
     /// What is wrong with a segment's header or preamble; nil when they are sound.
-    private func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
+    func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
         let reader = try reader(segment, source)
         do throws(StoreError) {
             let header = try reader.segmentHeader()

@@ -6,6 +6,7 @@ struct SnapshotEdit {
     private let layout: StoreLayout
     private var indexes: [IndexEdit?]
     private var postings: [UInt16: Postings]
+    private var ordered: OrderedIndexes
     private var counts: [Int]
     private(set) var sequence: UInt64
     private(set) var timestampNanoseconds: Int64
@@ -15,6 +16,7 @@ struct SnapshotEdit {
         self.layout = layout ?? base.layout
         indexes = Array(repeating: nil, count: self.layout.roots.count)
         postings = base.postings
+        ordered = base.ordered
         counts = base.counts
         if counts.count < self.layout.entityLimit {
             counts += repeatElement(0, count: self.layout.entityLimit - counts.count)
@@ -40,16 +42,26 @@ struct SnapshotEdit {
         return try body(index)
     }
 
+    private mutating func location(of ref: ObjectRef) throws(StoreError) -> Location {
+        try withIndex(ofEntity: ref.entity) { index throws(StoreError) in try index.location(of: ref.key) }
+    }
+
     /// Objects of the transaction whose rows are no longer those it read.
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
         let published = base.end
         for (ref, version) in transaction.required {
-            let current = try withIndex(ofEntity: ref.entity) { index throws(StoreError) in
-                try index.location(of: ref.key)
+            let current = try location(of: ref)
+            if current == version.location { continue }
+            // As below.
+            if !current.isAbsent, LogPosition(current) < published,
+                try transaction.source.row(at: current).version.sequence == version.sequence
+            {
+                continue
             }
-            if current != version.location { conflicts.append(ref) }
+            conflicts.append(ref)
         }
+        for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
             let source = transaction.source
             for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {
@@ -92,6 +104,7 @@ struct SnapshotEdit {
         for list in transaction.accumulators {
             try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)
         }
+        ordered = try ordered.applying(transaction)
         self.sequence = sequence
         self.timestampNanoseconds = timestampNanoseconds
     }
@@ -172,6 +185,7 @@ struct SnapshotEdit {
         }
         return Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: finished,
-            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum)
+            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum,
+            ordered: ordered)
     }
 }

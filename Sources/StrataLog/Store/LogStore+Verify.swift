@@ -109,6 +109,22 @@ extension LogStore {
                 problem("relationship \(id) of \(wrong.count) objects, \(first) the first, is not what the log gives")
             }
         }
+        for (number, index) in snapshot.ordered.list.enumerated() where index.isReady {
+            if try !Self.isEqual(index, to: OrderedIndexBuilder(index.definition, rebuilt).build { true }) {
+                problem("ordered index \(number) is not what the rows give")
+            }
+        }
+    }
+
+    private static func isEqual(_ index: OrderedIndex, to built: OrderedList?) throws(StoreError) -> Bool {
+        guard let built else { return false }
+        var expected = try OrderedMerge([built])
+        let isEqual = try index.forEachEntry(in: .all) { entry throws(StoreError) in
+            guard let (other, _) = try expected.next() else { return false }
+            return OrderedBytes.compare(entry, other) == 0
+        }
+        guard isEqual else { return false }
+        return try expected.next() == nil
     }
 
     /// Every object that a relationship may refer to.

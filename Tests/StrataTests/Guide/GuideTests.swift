@@ -97,6 +97,21 @@ import Testing
         #expect(count == 1)
     }
 
+    @Test func callsFromTheWrongQueueAreReported() async {
+        await #expect(processExitsWith: .success) {
+            let violations = LockedBox<[String]>([])
+            // guide: queues
+            NSManagedObjectContext.concurrencyDebugging = .report { message in
+                violations.change { $0.append(message) }
+            }
+            // guide: end
+            let container = try Library.open(at: URL(fileURLWithPath: "/dev/null"))
+            let context = container.newBackgroundContext()
+            _ = try context.count(for: NSFetchRequest<Book>(entityName: "Book"))
+            #expect(violations.value.count == 1)
+        }
+    }
+
     @MainActor @Test func theViewContextBelongsToTheMainActor() async throws {
         let container = try library()
         _ = try await write(["Invisible Cities"], by: "Italo Calvino", in: container)
