@@ -42,7 +42,7 @@ public final class PeopleGraph: BenchStore {
         let deadline = Date(timeIntervalSinceNow: 120)
         try context.performAndWait {
             // It is built in the background; fetches use it as soon as it is there.
-            while try context.explain(Self.page()).index == nil {
+            while try context.explain(Self.page() as NSFetchRequest<Person>).index == nil {
                 guard Date() < deadline else { throw BenchFailure("the index is not used") }
                 Thread.sleep(forTimeInterval: 0.002)
             }

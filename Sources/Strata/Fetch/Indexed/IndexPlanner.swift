@@ -220,6 +220,8 @@ struct IndexPlanner {
 
     /// Fewer rows are scanned in less time than it takes to choose.
     private static let smallRowCount = 256
+    /// About so many rows are in a block.
+    private static let rowsOfBlock = 500.0
 
     private func scanCost(_ rows: Int, isSorted: Bool) -> Double {
         let perRow = 1 + Double(min(compiled.program.cost, 200)) / 2 + (compiled.rest == nil ? 0 : 500)
@@ -232,8 +234,13 @@ struct IndexPlanner {
             // Of rows that have to be looked at, one in ten is guessed to match.
             read = min(read, Double(limit) * (choice.isCovered ? 1 : 10))
         }
-        // Rows that lie scattered cost a look into their block each.
-        let perRow: Double = choice.isCovered ? 50 : choice.residual.rest == nil ? 2_000 : 4_000
-        return read * perRow + Double(choice.ranges.count) * 1_500 + 2_000
+        var perRow = 50.0
+        var blocks = 0.0
+        if !choice.isCovered {
+            // Rows that lie scattered cost a look into a block each, but no more than all blocks.
+            perRow = choice.residual.rest == nil ? 100 : 1_500
+            blocks = min(read, Double(rows) / Self.rowsOfBlock + 1)
+        }
+        return read * perRow + blocks * 2_500 + Double(choice.ranges.count) * 1_500 + 2_000
     }
 }
