@@ -121,7 +121,7 @@ extension NSManagedObject {
         for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) {
             guard overlay.equals(slot, block.verifiedColumn(slot), row, self) else { return }
         }
-        overlay.clearDirty(shape)
+        overlay.clearDirty(facts)
         flags.remove(.dirtySlots)
     }
 
