@@ -4,6 +4,8 @@ import SystemPackage
 
 /// Measures reading the past: the history from its beginning, states of earlier transactions, the difference of two
 /// states. Over a store in memory, so that the disk plays no part.
+///
+///     strata-replay [CHANGES-A-TRANSACTION:UPDATES]...     (1000:1000000 10:1000000 1:200000)
 @main
 struct Replay {
     private static let objectCount = 100_000
@@ -15,7 +17,12 @@ struct Replay {
     private var seed: UInt64 = 88_172_645_463_325_252
 
     static func main() throws {
-        for (perTransaction, updates) in [(1_000, 1_000_000), (10, 1_000_000), (1, 200_000)] {
+        var jobs = CommandLine.arguments.dropFirst().compactMap { argument -> (Int, Int)? in
+            let numbers = argument.split(separator: ":").compactMap { Int($0) }
+            return numbers.count == 2 && numbers.allSatisfy { $0 > 0 } ? (numbers[0], numbers[1]) : nil
+        }
+        if jobs.isEmpty { jobs = [(1_000, 1_000_000), (10, 1_000_000), (1, 200_000)] }
+        for (perTransaction, updates) in jobs {
             var replay = try Replay(perTransaction: perTransaction, updateCount: updates)
             try replay.update()
             try replay.readHistory()

@@ -66,6 +66,7 @@ package struct ByteReader {
         MalformedBytes(reason: reason, offset: position)
     }
 
+    @inline(__always)
     package mutating func read<Value: FixedWidthInteger>(
         _ type: Value.Type = Value.self
     ) throws(MalformedBytes) -> Value {
@@ -75,6 +76,7 @@ package struct ByteReader {
         return Value(littleEndian: value)
     }
 
+    @inline(__always)
     package mutating func read(count: Int) throws(MalformedBytes) -> UnsafeRawBufferPointer {
         guard count >= 0, remaining >= count else { throw malformed("ends early") }
         defer { position += count }

@@ -53,42 +53,78 @@ package enum IntegerColumn {
         guard count > 0 else { return [] }
         let width = try reader.read(UInt8.self)
         let base = try reader.read(UInt64.self)
+        // Arrays grow by appending: other ways to make one look up its type each time, which counts for short ones.
+        var values: [UInt64] = []
         if width == consecutive {
             guard UInt64.max - base >= UInt64(count) else { throw reader.malformed("consecutive values overflow") }
-            return (0..<UInt64(count)).map { base + $0 }
+            values.reserveCapacity(count)
+            for index in 0..<UInt64(count) { values.append(base + index) }
+            return values
         }
         guard width <= 64 else { throw reader.malformed("bit width \(width)") }
-        if width == 0 { return [UInt64](repeating: base, count: count) }
+        if width == 0 {
+            values.reserveCapacity(count)
+            for _ in 0..<count { values.append(base) }
+            return values
+        }
         let bits = Int(width)
         let (bitCount, overflow) = count.multipliedReportingOverflow(by: bits)
         guard !overflow else { throw reader.malformed("count \(count) is impossible") }
         let packed = try reader.read(count: (bitCount + 7) / 8)
-        let mask: UInt64 = bits == 64 ? .max : (1 << UInt64(bits)) - 1
-        var values: [UInt64] = []
         values.reserveCapacity(count)
-        for index in 0..<count {
-            values.append(base &+ (extract(packed, bit: index * bits) & mask))
-        }
+        unpack(packed, count: count, bits: bits) { values.append(base &+ $0) }
         return values
     }
 
-    /// The 64 bits that begin at a bit position; bits past the end read as zeros.
-    private static func extract(_ packed: UnsafeRawBufferPointer, bit: Int) -> UInt64 {
-        let byte = bit >> 3
-        let shift = UInt64(bit & 7)
-        func load(_ offset: Int) -> UInt64 {
-            if offset + 8 <= packed.count {
-                return UInt64(littleEndian: packed.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    /// Calls a closure with each packed value.
+    @inline(__always)
+    private static func unpack(
+        _ packed: UnsafeRawBufferPointer, count: Int, bits: Int, _ body: (UInt64) -> Void
+    ) {
+        let mask: UInt64 = bits == 64 ? .max : (1 << UInt64(bits)) - 1
+        var offset = 0
+        var pending: UInt64 = 0
+        var pendingBits = 0
+        for _ in 0..<count {
+            if pendingBits >= bits {
+                body(pending & mask)
+                pending >>= UInt64(bits)
+                pendingBits -= bits
+                continue
             }
-            var value: UInt64 = 0
-            var index = offset
-            while index < packed.count {
-                value |= UInt64(packed[index]) << UInt64((index - offset) * 8)
-                index += 1
-            }
-            return value
+            let next = word(packed, at: offset)
+            offset += 8
+            body((pending | next << UInt64(pendingBits)) & mask)
+            let used = bits - pendingBits
+            pending = next >> UInt64(used)
+            pendingBits = 64 - used
         }
-        let low = load(byte) >> shift
-        return shift == 0 ? low : low | load(byte + 8) << (64 - shift)
+    }
+
+    /// Eight bytes; those past the end read as zeros.
+    @inline(__always)
+    private static func word(_ packed: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+        if offset + 8 <= packed.count {
+            return UInt64(littleEndian: packed.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        var value: UInt64 = 0
+        for index in offset..<max(offset, packed.count) {
+            value |= UInt64(packed[index]) << UInt64((index - offset) * 8)
+        }
+        return value
+    }
+
+    /// Passes over a column.
+    ///
+    /// - Throws: ``MalformedBytes`` when the bytes cannot hold `count` values.
+    package static func skip(count: Int, in reader: inout ByteReader) throws(MalformedBytes) {
+        guard count > 0 else { return }
+        let width = try reader.read(UInt8.self)
+        _ = try reader.read(UInt64.self)
+        if width == consecutive { return }
+        guard width <= 64 else { throw reader.malformed("bit width \(width)") }
+        let (bitCount, overflow) = count.multipliedReportingOverflow(by: Int(width))
+        guard !overflow else { throw reader.malformed("count \(count) is impossible") }
+        _ = try reader.read(count: (bitCount + 7) / 8)
     }
 }

@@ -26,6 +26,9 @@ struct TransactionBody {
     struct Piece: Hashable {
         var role: BlockRole
         var byteCount: Int
+
+        /// What a word of the table says of a piece's length.
+        static func byteCount(_ word: UInt32) -> Int { Int(word & 0x3FFF_FFFF) * Location.alignmentBytes }
     }
 
     struct PostingChanges {
@@ -113,7 +116,7 @@ struct TransactionBody {
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             let word = try reader.read(UInt32.self)
             guard let role = BlockRole(rawValue: word >> 30) else { throw reader.malformed("block role") }
-            blocks.append(Piece(role: role, byteCount: Int(word & 0x3FFF_FFFF) * Location.alignmentBytes))
+            blocks.append(Piece(role: role, byteCount: Piece.byteCount(word)))
         }
         for _ in 0..<(try reader.readCount(minimumByteCount: 4)) {
             largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
@@ -147,7 +150,19 @@ struct TransactionBody {
         return PostingChanges(postingsID: postingsID, changes: changes)
     }
 
-    private static func readChange(
+    /// Passes over a list of relationship changes.
+    static func skipPostings(_ reader: inout ByteReader, _ room: inout Int) throws(MalformedBytes) {
+        _ = try reader.read(UInt16.self)
+        let count = try readChangeCount(&reader, &room)
+        for _ in 0..<3 { try IntegerColumn.skip(count: count, in: &reader) }
+    }
+
+    /// Reads one group of changes.
+    ///
+    /// - Parameters:
+    ///   - blockCount: how many blocks the record has.
+    ///   - room: how many changes more the transaction may have.
+    static func readChange(
         _ reader: inout ByteReader, blockCount: Int, _ room: inout Int
     ) throws(MalformedBytes) -> ChangeRecord {
         let entity = try reader.read(UInt16.self)

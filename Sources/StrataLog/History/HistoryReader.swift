@@ -136,35 +136,26 @@ public struct HistoryReader {
         guard let bytes = try reader.bytes(at: bodyStart, count: header.bodyByteCount),
             checksum(bytes) == header.bodyChecksum
         else { throw corrupt("checksum mismatch in a record's body", reader.segment) }
-        let body: TransactionBody
+        var body: HistoryBody
         do {
-            body = try TransactionBody(bytes)
+            body = try HistoryBody(bytes)
         } catch {
             throw corrupt("a record's body contradicts itself: \(error.reason)", reader.segment)
         }
-        var position = start + header.blocksOffset
-        var positions: [Int] = []
-        for block in body.blocks {
-            positions.append(position)
-            position += block.byteCount
-        }
-        var groups: [ChangeGroup] = []
-        for change in body.changes {
-            var tombstones: [Block] = []
-            for index in change.tombstoneBlocks {
-                guard positions[index] < Location.segmentMaximumBytes else {
+        for (group, offsets) in body.tombstones {
+            var blocks: [Block] = []
+            for offset in offsets {
+                let position = start + header.blocksOffset + offset
+                guard position < min(Location.segmentMaximumBytes, start + header.byteCount) else {
                     throw corrupt("a record's pieces are longer than it", reader.segment)
                 }
-                tombstones.append(
-                    try source.block(at: Location(segment: reader.segment, byteOffset: positions[index], row: 0)))
+                blocks.append(
+                    try source.block(at: Location(segment: reader.segment, byteOffset: position, row: 0)))
             }
-            groups.append(
-                ChangeGroup(
-                    entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
-                    replacedSequences: change.replacedSequences, tombstones: tombstones))
+            body.setTombstones(blocks, ofGroup: group)
         }
         return HistoryTransaction(
             sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds, author: body.author,
-            contextName: body.contextName, groups: groups)
+            contextName: body.contextName, groups: body.groups)
     }
 }
