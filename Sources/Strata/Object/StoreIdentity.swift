@@ -6,6 +6,8 @@ import Synchronization
 /// There is one instance per store UUID and it is never freed, so that object IDs need not retain it.
 final class StoreIdentity: Sendable {
     let uuidString: String
+    /// As the host of object URIs.
+    let escapedUUID: String
     /// The reference objects of a store whose class is the user's own; nil for log stores.
     let references = AtomicLazyReference<ReferenceTable>()
     /// The stores opened under this identity, the most recently added last.
@@ -15,6 +17,7 @@ final class StoreIdentity: Sendable {
 
     private init(uuidString: String) {
         self.uuidString = uuidString
+        escapedUUID = uuidString.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? uuidString
     }
 
     /// The store most recently added under this identity that is still open.
@@ -41,11 +44,6 @@ final class StoreIdentity: Sendable {
     /// The table of reference objects, made if need be.
     var ensuredReferences: ReferenceTable {
         references.load() ?? references.storeIfNil(ReferenceTable())
-    }
-
-    /// As the host of object URIs.
-    var escapedUUID: String {
-        uuidString.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? uuidString
     }
 
     static func named(_ uuidString: String) -> StoreIdentity {
