@@ -10,6 +10,8 @@ enum Cell {
     /// A number that is written as it is.
     case number(String)
     case text(String)
+    /// An object, by its URI.
+    case object(String)
     case data(Data)
     case list([Cell])
 
@@ -17,11 +19,13 @@ enum Cell {
     init(_ value: Any?, _ attribute: NSAttributeDescription? = nil) {
         switch value {
         case nil: self = .null
-        case let value as NSManagedObject: self = .text(value.objectID.uriRepresentation().absoluteString)
-        case let value as NSManagedObjectID: self = .text(value.uriRepresentation().absoluteString)
+        case let value as NSManagedObject: self.init(value.objectID)
+        case let value as NSManagedObjectID: self = .object(value.uriRepresentation().absoluteString)
         case let value as NSOrderedSet: self = .list(value.map { Cell($0) })
         case let value as Set<NSManagedObject>:
-            self = .list(value.map { $0.objectID.uriRepresentation().absoluteString }.sorted().map { .text($0) })
+            // Keys are numbers: p9 comes before p10.
+            let uris = value.map { $0.objectID.uriRepresentation().absoluteString }
+            self = .list(uris.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { .object($0) })
         case let value as String: self = .text(value)
         case let value as Date: self = .text(Point.text(value))
         case let value as UUID: self = .text(value.uuidString)
@@ -41,14 +45,33 @@ enum Cell {
         }
     }
 
-    /// For a column of a table.
+    /// For a column of a table: on one line, objects by the ends of their URIs, which `get` understands.
     var tableText: String {
         switch self {
         case .null: ""
         case .data(let data): "<\(data.count) bytes>"
         case .list(let cells): cells.map(\.tableText).joined(separator: " ")
-        default: plainText.split(whereSeparator: \.isNewline).joined(separator: "⏎")
+        case .object(let uri): uri.split(separator: "/").suffix(2).joined(separator: "/")
+        default: Self.visible(plainText)
         }
+    }
+
+    /// The text with signs in place of what would move a terminal's cursor.
+    private static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
+        var result = ""
+        for character in text {
+            if character.isNewline {
+                result += "⏎"
+                continue
+            }
+            for scalar in character.unicodeScalars {
+                let isControl = scalar.properties.generalCategory == .control
+                let sign = isControl ? Unicode.Scalar(0x2400 + min(scalar.value, 0x21)) : scalar
+                result.unicodeScalars.append(sign ?? "?")
+            }
+        }
+        return result
     }
 
     /// For a field of a CSV file, not yet quoted.
@@ -58,7 +81,7 @@ enum Cell {
         case .bool(let value): value ? "true" : "false"
         case .integer(let value): "\(value)"
         case .real(let value): "\(value)"
-        case .number(let text), .text(let text): text
+        case .number(let text), .text(let text), .object(let text): text
         case .data(let data): data.base64EncodedString()
         case .list(let cells): cells.map(\.plainText).joined(separator: " ")
         }
@@ -71,7 +94,7 @@ enum Cell {
         // Infinities and what is no number have no form of their own.
         case .real(let value): value.isFinite ? "\(value)" : Self.quoted("\(value)")
         case .number(let text): Double(text)?.isFinite == true ? text : Self.quoted(text)
-        case .text(let text): Self.quoted(text)
+        case .text(let text), .object(let text): Self.quoted(text)
         case .data: Self.quoted(plainText)
         case .list(let cells): "[\(cells.map(\.json).joined(separator: ","))]"
         }

@@ -27,13 +27,21 @@ struct CommandError: Error, CustomStringConvertible {
     }
 }
 
+extension CommandError {
+    /// What the command ends with when its work has thrown: exit codes and the like stay what they are.
+    static func reported(_ error: any Error) -> any Error {
+        switch error {
+        case is CocoaError, is StoreError, is PredicateFormatError, is ModelError: CommandError(error)
+        default: error
+        }
+    }
+}
+
 /// Runs a command's work with errors turned into what the command prints.
 func reporting<R>(_ body: () throws -> R) throws -> R {
     do {
         return try body()
-    } catch let error as CommandError {
-        throw error
-    } catch  where error is CocoaError || error is StoreError || error is PredicateFormatError || error is ModelError {
-        throw CommandError(error)
+    } catch {
+        throw CommandError.reported(error)
     }
 }

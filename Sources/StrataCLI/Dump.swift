@@ -11,7 +11,7 @@ struct Dump: ParsableCommand {
     @OptionGroup var argument: StoreArgument
     @Argument(help: "The entities to print; all if none is named.")
     var entities: [String] = []
-    @Option(help: "A point of the past: a transaction number or a time.")
+    @Option(help: "A point of the past: a transaction number or a time, such as 2026-05-01T12:00.")
     var at: Point?
     @OptionGroup var output: OutputOptions
 

@@ -11,7 +11,7 @@ struct Get: ParsableCommand {
     @OptionGroup var argument: StoreArgument
     @Argument(help: "The object: the URI that the other verbs print, or its end, such as Employee/p12.")
     var uri: String
-    @Option(help: "A point of the past: a transaction number or a time.")
+    @Option(help: "A point of the past: a transaction number or a time, such as 2026-05-01T12:00.")
     var at: Point?
     @OptionGroup var output: OutputOptions
 
@@ -36,9 +36,9 @@ struct Get: ParsableCommand {
         let columns = ObjectColumns(object.entity, withToMany: true)
         let values = Array(zip(columns.names, columns.cells(object)))
         if output.format == .table {
-            let writer = RecordWriter(.table, columns: ["property", "value"])
-            writer.write([.text("uri"), ObjectColumns.uri(object)])
-            for (name, cell) in values { writer.write([.text(name), cell]) }
+            let writer = RecordWriter(.table, columns: ["property", "value"], cutsTexts: false)
+            writer.write([.text("uri"), .text(object.objectID.uriRepresentation().absoluteString)])
+            for (name, cell) in values { writer.write([.text(name), .text(cell.tableText)]) }
             writer.finish()
         } else {
             let writer = RecordWriter(output.format, columns: ["uri"] + values.map(\.0), isEndless: true)

@@ -24,9 +24,7 @@ struct ObjectColumns {
         properties.map { Cell(object.value(forKey: $0.name), $0 as? NSAttributeDescription) }
     }
 
-    static func uri(_ object: NSManagedObject) -> Cell {
-        .text(object.objectID.uriRepresentation().absoluteString)
-    }
+    static func uri(_ object: NSManagedObject) -> Cell { Cell(object.objectID) }
 }
 
 extension Session {
@@ -36,7 +34,10 @@ extension Session {
     ) throws {
         request.resultType = .managedObjectIDResultType
         let ids = try context.fetch(request).compactMap { $0 as? NSManagedObjectID }
+        let bar = ProgressBar(request.entityName ?? "objects", besideOutput: true)
+        defer { bar.finish() }
         for start in stride(from: 0, to: ids.count, by: 1_000) {
+            bar.update(start, of: ids.count)
             for id in ids[start..<min(start + 1_000, ids.count)] { try body(context.existingObject(with: id)) }
             context.reset()
         }

@@ -21,6 +21,7 @@ enum Point: ExpressibleByArgument {
     private static func date(_ text: String) -> Date? {
         var text = text.replacingOccurrences(of: " ", with: "T")
         if !text.contains("T") { text += "T00:00:00" }
+        if text.drop(while: { $0 != "T" }).count == "T00:00".count { text += ":00" }
         let time = text.drop { $0 != "T" }
         if !time.contains(where: { $0 == "Z" || $0 == "+" || $0 == "-" }) { text += "Z" }
         for fraction in [false, true] {

@@ -24,7 +24,7 @@ struct Query: ParsableCommand {
     var limit: Int?
     @Flag(help: "Say how the objects are found instead of printing them.")
     var explain = false
-    @Option(help: "A point of the past: a transaction number or a time.")
+    @Option(help: "A point of the past: a transaction number or a time, such as 2026-05-01T12:00.")
     var at: Point?
     @OptionGroup var output: OutputOptions
 
@@ -75,7 +75,10 @@ struct Query: ParsableCommand {
         let key = text.hasPrefix("-") ? String(text.dropFirst()) : String(text)
         guard
             entity.attributesByName[key.split(separator: ".").first.map(String.init) ?? ""] != nil || key.contains(".")
-        else { throw CommandError("\(entity.name ?? "") has no attribute \(key) to sort by") }
+        else {
+            let names = entity.attributesByName.keys.sorted().joined(separator: ", ")
+            throw CommandError("\(entity.name ?? "") has no attribute \(key) to sort by; it has \(names)")
+        }
         return NSSortDescriptor(key: key, ascending: !text.hasPrefix("-"))
     }
 }

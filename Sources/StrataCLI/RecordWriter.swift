@@ -22,6 +22,7 @@ final class RecordWriter {
     private let format: Format
     private let columns: [String]
     private let isEndless: Bool
+    private let cutsTexts: Bool
     private let terminal = Terminal.output
     private var held: [[Cell]] = []
     private var widths: [Int]?
@@ -31,10 +32,14 @@ final class RecordWriter {
     /// A longer text is cut off in a table.
     private static let widthMaximum = 60
 
-    init(_ format: Format, columns: [String], isEndless: Bool = false) {
+    /// - Parameters:
+    ///   - isEndless: whether each record is printed as soon as it is there, and none is the last.
+    ///   - cutsTexts: whether a table's long texts are cut off.
+    init(_ format: Format, columns: [String], isEndless: Bool = false, cutsTexts: Bool = true) {
         self.format = format
         self.columns = columns
         self.isEndless = isEndless
+        self.cutsTexts = cutsTexts
         if format == .csv { terminal.write(columns.map(Self.quoted).joined(separator: ",") + "\r\n") }
     }
 
@@ -69,7 +74,8 @@ final class RecordWriter {
         var widths = columns.map(\.count)
         for record in held {
             for (index, cell) in record.enumerated() {
-                widths[index] = max(widths[index], min(Self.widthMaximum, cell.tableText.count))
+                let width = cell.tableText.count
+                widths[index] = max(widths[index], cutsTexts ? min(Self.widthMaximum, width) : width)
             }
         }
         self.widths = widths
@@ -80,9 +86,19 @@ final class RecordWriter {
     }
 
     private func line(_ texts: [String], isNumeric: [Bool]) {
+        widen(for: texts)
         let widths = widths ?? []
         let cells = texts.indices.map { Self.padded(texts[$0], widths[$0], isNumeric: isNumeric[$0]) }
         terminal.write(Self.trimmed(cells.joined(separator: "  ")) + "\n")
+    }
+
+    /// Later records may have longer texts than the first ones: their columns get wider from then on.
+    private func widen(for texts: [String]) {
+        guard var widths else { return }
+        for (index, text) in texts.enumerated() {
+            widths[index] = max(widths[index], min(Self.widthMaximum, text.count))
+        }
+        self.widths = widths
     }
 
     private static func trimmed(_ text: String) -> String {

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// The command `strata`.
 @main
-struct StrataCommand: ParsableCommand {
+struct StrataCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "strata",
         abstract: "Look into a Strata store.",

@@ -59,16 +59,19 @@ final class Terminal {
 final class ProgressBar {
     private let title: String
     private let terminal = Terminal.messages
+    private let isShown: Bool
     private var shown = -1
 
     private static let width = 40
 
-    init(_ title: String) {
+    /// - Parameter besideOutput: whether results are printed meanwhile: there is a bar only where they go elsewhere.
+    init(_ title: String, besideOutput: Bool = false) {
         self.title = title
+        isShown = terminal.isInteractive && !(besideOutput && Terminal.output.isInteractive)
     }
 
     func update(_ done: Int, of total: Int) {
-        guard terminal.isInteractive, total > 0 else { return }
+        guard isShown, total > 0 else { return }
         let percent = min(100, max(0, Int(Double(done) / Double(total) * 100)))
         guard percent != shown else { return }
         shown = percent

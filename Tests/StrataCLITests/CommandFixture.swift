@@ -144,6 +144,11 @@ final class CommandFixture {
 
     /// Runs a verb on the store.
     func run(_ verb: String, _ arguments: String..., on store: URL? = nil) throws -> CommandResult {
+        try run(verb, arguments, on: store)
+    }
+
+    /// As ``run(_:_:on:)-(_,String...,_)``.
+    func run(_ verb: String, _ arguments: [String], on store: URL? = nil) throws -> CommandResult {
         let output = directory.appendingPathComponent("output-\(UUID().uuidString)")
         let messages = directory.appendingPathComponent("messages-\(UUID().uuidString)")
         let process = try Self.start(

@@ -23,4 +23,9 @@ extension NSPersistentHistoryToken {
         }
         return NSPersistentHistoryToken([uuid: UInt64(number)])
     }
+
+    /// The number of the last transaction of a store that the token covers; nil if it is not one of the store's.
+    package func transactionNumber(of store: NSPersistentStore) -> Int64? {
+        store.identifier.flatMap { sequences[$0] }.map { Int64($0) }
+    }
 }

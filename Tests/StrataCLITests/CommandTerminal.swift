@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A terminal that the command writes to, and whoever looks at it.
+final class CommandTerminal {
+    private let leader: Int32
+    private let follower: Int32
+
+    init() throws {
+        let leader = posix_openpt(O_RDWR | O_NOCTTY)
+        try #require(leader >= 0)
+        try #require(grantpt(leader) == 0 && unlockpt(leader) == 0)
+        let name = try #require(ptsname(leader))
+        let follower = open(name, O_RDWR | O_NOCTTY)
+        try #require(follower >= 0)
+        (self.leader, self.follower) = (leader, follower)
+    }
+
+    deinit {
+        close(leader)
+        close(follower)
+    }
+
+    /// Runs the command and gives what the terminal was sent.
+    ///
+    /// - Parameter output: where results go instead; nil for the terminal.
+    func run(
+        _ arguments: [String], environment: [String: String] = [:], output: URL? = nil
+    ) throws -> (code: Int32, text: String) {
+        let process = Process()
+        process.executableURL = CommandFixture.command
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment
+            .filter { $0.key != "NO_COLOR" }.merging(["TERM": "xterm"]) { $1 }.merging(environment) { $1 }
+        let handle = FileHandle(fileDescriptor: follower)
+        process.standardInput = FileHandle.nullDevice
+        process.standardError = handle
+        process.standardOutput = handle
+        if let output {
+            _ = FileManager.default.createFile(atPath: output.path, contents: nil)
+            process.standardOutput = try FileHandle(forWritingTo: output)
+        }
+        try process.run()
+        // What is shown fits the terminal's buffer, so that nobody waits.
+        process.waitUntilExit()
+        _ = fcntl(leader, F_SETFL, O_NONBLOCK)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(leader, &chunk, chunk.count)
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return (process.terminationStatus, String(decoding: bytes, as: UTF8.self))
+    }
+}
