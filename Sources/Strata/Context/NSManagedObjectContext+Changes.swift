@@ -202,6 +202,7 @@ extension NSManagedObjectContext {
             if object.storeIndex != 0 { object.turnIntoFault(keepingChanges: false) }
             detach(object)
         }
+        forgetPermanentIDs()
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
             userInfo: [NSInvalidatedAllObjectsKey: invalidated])

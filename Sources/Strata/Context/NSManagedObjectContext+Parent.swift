@@ -164,6 +164,15 @@ extension NSManagedObjectContext {
         ids.add(new)
     }
 
+    /// Called when the context has forgotten all objects. What its root is saving just now nobody below hears of before
+    /// that is done, and then by its permanent name.
+    final func forgetPermanentIDs() {
+        guard let link, link.parent.link == nil, children.all.isEmpty, link.parent.children.all.count == 1 else {
+            return
+        }
+        link.permanentIDs.removeAll()
+    }
+
     /// As ``sharePermanentIDs(_:_:)``, of an object that gets another reference than the one reserved for it.
     final func sharePermanentID(_ ref: ObjectRef, of object: NSManagedObject, _ handle: StoreHandle) {
         guard object.storeIndex == 0, object.flags.contains(.knownToChildren),

@@ -18,7 +18,9 @@ struct SharedRef: Sendable {
 /// Which permanent references took the place of temporary ones, in the contexts that descend from one root.
 ///
 /// The descendants hold it, the root does not: what nobody can have heard of under its temporary name need not be
-/// noted. Only objects that were told to a descendant are in it. Safe to use from any thread.
+/// noted. Only objects that were told to a descendant are in it. It is emptied when the only descendant is reset, which
+/// then holds no temporary name any more: so importing through a child that is reset now and then takes no more and more
+/// memory. Safe to use from any thread.
 final class PermanentIDs: Sendable {
     struct Entry: Sendable {
         var ref: ObjectRef
@@ -40,5 +42,10 @@ final class PermanentIDs: Sendable {
             for (temporary, entry) in new { entries[temporary.rawValue] = entry }
         }
         generation.wrappingAdd(1, ordering: .acquiringAndReleasing)
+    }
+
+    /// Forgets what no descendant has heard of.
+    func removeAll() {
+        entries.withLock { $0 = [:] }
     }
 }

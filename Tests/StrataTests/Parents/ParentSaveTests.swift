@@ -252,6 +252,46 @@ import Testing
         }
     }
 
+    /// An import through a child that forgets its objects after each part, before or after they are stored.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func aChildIsResetBetweenParts(_ kind: StoreKind, savesFirst: Bool) throws {
+        let line = try ContextLine(kind)
+        let (root, child) = (line.root, line.child)
+        var ids: [NSManagedObjectID] = []
+        for part in 0..<4 {
+            try child.performAndWait { () throws in
+                let department = Department(context: child)
+                department.title = "d\(part)"
+                for index in 0..<3 {
+                    let employee = Employee(context: child)
+                    employee.name = "\(part) \(index)"
+                    employee.department = department
+                }
+                if part > 0 {
+                    let before = try fetchAll(
+                        Employee.self, "Employee", child, NSPredicate(format: "name == %@", "\(part - 1) 0"))
+                    #expect(before.first?.department?.title == "d\(part - 1)")
+                    before.first?.department = department
+                }
+                try child.save()
+            }
+            if savesFirst { try root.performAndWait { try root.save() } }
+            child.performAndWait { child.reset() }
+            if !savesFirst { try root.performAndWait { try root.save() } }
+            try child.performAndWait { () throws in
+                let employees = try fetchAll(Employee.self, "Employee", child, sort: "name")
+                #expect(employees.count == 3 * (part + 1))
+                #expect(employees.allSatisfy { !$0.objectID.isTemporaryID && $0.department?.title != nil })
+                ids = employees.map(\.objectID)
+            }
+        }
+        let other = line.store.context()
+        other.performAndWait {
+            let titles = ids.map { (other.object(with: $0) as? Employee)?.department?.title ?? "" }
+            #expect(Dictionary(titles.map { ($0, 1) }, uniquingKeysWith: +) == ["d0": 2, "d1": 3, "d2": 3, "d3": 4])
+        }
+    }
+
     @Test func validationFailsTheChildsSave() throws {
         let line = try ContextLine(.memory)
         try line.child.check { () throws in
