@@ -9,6 +9,12 @@ enum Effort {
     /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
     static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
 
+    /// The seeds of a sweep: the same ones each time, from 0 or `STRATA_SEED` on.
+    static func seeds(_ count: Int) -> Range<UInt64> {
+        let first = number("STRATA_SEED").map(UInt64.init) ?? 0
+        return first..<first + UInt64(count * factor)
+    }
+
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.
     static let runsSweeps = !isDebug || number("STRATA_SWEEPS") == 1
 
