@@ -44,5 +44,8 @@ final class StoreMap: Sendable {
 
     func linkNumber(_ link: LinkShape) -> UInt16 { linkNumbers[link.index] }
 
+    /// The index of the link whose hidden entity has a number; nil for other numbers.
+    func linkIndex(_ number: UInt16) -> Int? { number == 0 ? nil : linkNumbers.firstIndex(of: number) }
+
     func linkPostings(_ link: LinkShape, _ side: Int) -> UInt16 { linkPostingNumbers[link.index][side] }
 }

@@ -7,11 +7,12 @@ public struct ObjectDifference: @unchecked Sendable {
 
     /// A property and what it was and is.
     public struct Value: @unchecked Sendable {
-        /// The name of an attribute or of a to-one relationship.
+        /// The name of an attribute, of a to-one relationship, or of a relationship without a to-one end.
         public let property: String
-        /// As key-value coding gives it, of a relationship the other object's `NSManagedObjectID`; nil for null.
+        /// As key-value coding gives it, of a relationship the other object's `NSManagedObjectID`; nil for null. Of a
+        /// relationship without a to-one end, the ID of the member that went.
         public let before: Any?
-        /// As ``before``.
+        /// As ``before``; of a relationship without a to-one end, the ID of the member that came.
         public let after: Any?
     }
 
@@ -26,8 +27,10 @@ public struct ObjectDifference: @unchecked Sendable {
 /// The objects that differ between two points of a coordinator's stores, one after the other.
 ///
 /// Nothing is collected: each object is read when it is asked for, and comes once. Memory is that of the changes of one
-/// transaction. To-many relationships are told from the other side. A relationship that is to-many at both ends is not
-/// told. Each iteration begins anew. Belongs to one task.
+/// transaction. To-many relationships are told from the other side. Of a relationship that is to-many at both ends, or has
+/// no inverse, each member that came or went is a difference of its own: an update of the object at one end with that
+/// member as its only value, also where the object itself came or went. Orders are not told. Each iteration begins anew.
+/// Belongs to one task.
 public struct ObjectDifferences: AsyncSequence {
     public typealias Element = ObjectDifference
     public typealias Failure = any Error
@@ -71,7 +74,7 @@ public struct ObjectDifferences: AsyncSequence {
                 do throws(StoreError) {
                     if current == nil { current = try part.handle.log.difference(from: part.from, to: part.to) }
                     while let rows = try current?.next() {
-                        if let difference = try Self.difference(rows, part.handle) { return difference }
+                        if let difference = try Self.difference(rows, part) { return difference }
                     }
                 } catch {
                     throw StoreFailure.cocoaError(error, reading: part.handle)
@@ -82,11 +85,40 @@ public struct ObjectDifferences: AsyncSequence {
             return nil
         }
 
-        /// Nil for hidden entities and for rows that say the same.
+        /// A member that came or went; nil where only its place in an order has changed, or it went and came again.
         private static func difference(
-            _ rows: RowDifference, _ handle: StoreHandle
+            _ rows: RowDifference, of ends: LinkEnds, _ part: Part
         ) throws(StoreError) -> ObjectDifference? {
-            guard let shape = handle.map.shape(rows.ref.entity) else { return nil }
+            let handle = part.handle
+            guard (rows.before == nil) != (rows.after == nil), let row = rows.before ?? rows.after,
+                try !ends.isThere(row, in: rows.before == nil ? part.from : part.to, handle)
+            else { return nil }
+            for side in 0...1 {
+                guard let end = try ends.end(row, side), let other = try ends.ref(row, 1 - side),
+                    let shape = handle.map.shape(other.entity)
+                else { continue }
+                let member = NSManagedObjectID(ref: other, identity: handle.identity, shape: shape)
+                return ObjectDifference(
+                    objectID: NSManagedObjectID(ref: end.ref, identity: handle.identity, shape: end.shape),
+                    kind: .update,
+                    values: [
+                        ObjectDifference.Value(
+                            property: end.relationship.name, before: rows.before == nil ? nil : member,
+                            after: rows.after == nil ? nil : member)
+                    ])
+            }
+            return nil
+        }
+
+        /// Nil for rows that say the same.
+        private static func difference(
+            _ rows: RowDifference, _ part: Part
+        ) throws(StoreError) -> ObjectDifference? {
+            let handle = part.handle
+            guard let shape = handle.map.shape(rows.ref.entity) else {
+                guard let ends = LinkEnds(handle.map, rows.ref.entity) else { return nil }
+                return try difference(rows, of: ends, part)
+            }
             var values: [ObjectDifference.Value] = []
             for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
                 let before = try value(slot, info, rows.before, shape, handle)

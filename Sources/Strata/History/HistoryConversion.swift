@@ -18,20 +18,31 @@ struct HistoryConversion {
     func transaction(
         _ entry: HistoryTransaction, withChanges: Bool = true
     ) throws(StoreError) -> NSPersistentHistoryTransaction {
-        let transaction = NSPersistentHistoryTransaction(
+        let facts = TransactionFacts(
             timestamp: Self.date(entry), transactionNumber: Int64(entry.sequence),
             storeID: handle.identity.uuidString, contextName: entry.contextName, author: entry.author,
-            writer: facts.writer(of: entry.sequence))
-        guard withChanges else { return transaction }
-        let changes = try changes(entry)
-        for change in changes { change.transaction = transaction }
-        transaction.changes = changes
+            writer: self.facts.writer(of: entry.sequence))
+        let transaction = facts.transaction
+        if withChanges { transaction.changes = try changes(entry, facts) }
         return transaction
     }
 
-    /// Changes of hidden entities are left out.
-    private func changes(_ entry: HistoryTransaction) throws(StoreError) -> [NSPersistentHistoryChange] {
+    private func changes(
+        _ entry: HistoryTransaction, _ facts: TransactionFacts
+    ) throws(StoreError) -> [NSPersistentHistoryChange] {
         var changes: [NSPersistentHistoryChange] = []
+        var linked = try linkedProperties(entry)
+        // Numbers ascend through transactions as long as none has more than 2^24 changes.
+        func add(
+            _ ref: ObjectRef, _ shape: EntityShape, _ type: NSPersistentHistoryChangeType,
+            tombstone: [AnyHashable: Any]? = nil, _ properties: Set<NSPropertyDescription>?
+        ) {
+            changes.append(
+                NSPersistentHistoryChange(
+                    changeID: Int64(entry.sequence) << 24 | Int64(changes.count),
+                    changedObjectID: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape),
+                    changeType: type, tombstone: tombstone, updatedProperties: properties, of: facts))
+        }
         for group in entry.groups {
             guard let shape = handle.map.shape(group.entity) else { continue }
             let type: NSPersistentHistoryChangeType =
@@ -42,17 +53,42 @@ struct HistoryConversion {
                 }
             let properties = type == .update ? properties(group.changed, shape) : nil
             for (index, key) in group.keys.enumerated() {
-                let id = NSManagedObjectID(
-                    ref: ObjectRef(entity: group.entity, key: key), identity: handle.identity, shape: shape)
-                // Numbers ascend through transactions as long as none has more than 2^24 changes.
-                let number = Int64(entry.sequence) << 24 | Int64(changes.count)
-                changes.append(
-                    NSPersistentHistoryChange(
-                        changeID: number, changedObjectID: id, changeType: type,
-                        tombstone: try tombstone(group, index, shape), updatedProperties: properties))
+                let ref = ObjectRef(entity: group.entity, key: key)
+                let more = linked.isEmpty ? nil : linked.removeValue(forKey: ref)
+                add(
+                    ref, shape, type, tombstone: try tombstone(group, index, shape),
+                    more.flatMap { properties?.union($0) } ?? properties)
             }
         }
+        for (ref, properties) in linked.sorted(by: { $0.key < $1.key }) {
+            if let shape = handle.map.shape(ref.entity) { add(ref, shape, .update, properties) }
+        }
         return changes
+    }
+
+    /// The relationships that changed by links coming, going or moving, of the objects at their ends.
+    private func linkedProperties(
+        _ entry: HistoryTransaction
+    ) throws(StoreError) -> [ObjectRef: Set<NSPropertyDescription>] {
+        var linked: [ObjectRef: Set<NSPropertyDescription>] = [:]
+        for group in entry.groups {
+            guard let ends = LinkEnds(handle.map, group.entity) else { continue }
+            var refs: [UInt64: [ObjectRef]] = [:]
+            for (index, key) in group.keys.enumerated() {
+                let sequence = group.kind == .delete ? group.replacedSequences[index] : entry.sequence
+                refs[sequence, default: []].append(ObjectRef(entity: group.entity, key: key))
+            }
+            var finder = RowFinder(snapshot: handle.log.snapshot)
+            for (sequence, refs) in refs.sorted(by: { $0.key < $1.key }) {
+                _ = try finder.find(refs, of: sequence) { row throws(StoreError) in
+                    for side in 0...1 {
+                        guard let end = try ends.end(row, side) else { continue }
+                        linked[end.ref, default: []].insert(end.relationship.description)
+                    }
+                }
+            }
+        }
+        return linked
     }
 
     private func properties(_ slots: SlotSet, _ shape: EntityShape) -> Set<NSPropertyDescription> {

@@ -14,19 +14,26 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     public let tombstone: [AnyHashable: Any]?
     /// Of an updated object, the properties that were written.
     public let updatedProperties: Set<NSPropertyDescription>?
-    /// The transaction it belongs to, as long as that is kept.
-    public internal(set) weak var transaction: NSPersistentHistoryTransaction?
+    private let facts: TransactionFacts
 
     init(
         changeID: Int64, changedObjectID: NSManagedObjectID, changeType: NSPersistentHistoryChangeType,
-        tombstone: [AnyHashable: Any]?, updatedProperties: Set<NSPropertyDescription>?
+        tombstone: [AnyHashable: Any]?, updatedProperties: Set<NSPropertyDescription>?, of facts: TransactionFacts
     ) {
+        self.facts = facts
         self.changeID = changeID
         self.changedObjectID = changedObjectID
         self.changeType = changeType
         self.tombstone = tombstone
         self.updatedProperties = updatedProperties
     }
+
+    /// The transaction it belongs to.
+    ///
+    /// A change does not keep its transaction alive, only what it says of itself: where nobody holds the transaction, as
+    /// with the result type ``NSPersistentHistoryResultType/changesOnly``, this is one whose
+    /// ``NSPersistentHistoryTransaction/changes`` are nil.
+    public final var transaction: NSPersistentHistoryTransaction? { facts.transaction }
 
     /// A description of the changes as an entity, for fetch requests: `changeID`, `changedObjectID`, `changedEntity`,
     /// `changeType`, `tombstone`, `updatedProperties` and `transaction` can be named in predicates and sort descriptors.

@@ -6,35 +6,28 @@ public import Foundation
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
     // Unchecked: nothing changes after the transaction has been handed out.
 
-    /// When it was saved.
-    public let timestamp: Date
+    private let facts: TransactionFacts
     /// What it changed; nil if only transactions were asked for.
     public internal(set) var changes: [NSPersistentHistoryChange]?
-    /// Its number in the store: later ones have greater numbers.
-    public let transactionNumber: Int64
-    /// The UUID of the store.
-    public let storeID: String
-    /// The bundle identifier of the program that saved; its process name if it has none.
-    public let bundleID: String
-    /// The name of the process that saved.
-    public let processID: String
-    /// The name of the context that saved.
-    public let contextName: String?
-    /// The ``NSManagedObjectContext/transactionAuthor`` of the context that saved.
-    public let author: String?
 
-    init(
-        timestamp: Date, transactionNumber: Int64, storeID: String, contextName: String?, author: String?,
-        writer: HistoryFacts.Writer
-    ) {
-        self.timestamp = timestamp
-        self.transactionNumber = transactionNumber
-        self.storeID = storeID
-        self.contextName = contextName
-        self.author = author
-        bundleID = writer.bundle
-        processID = writer.process
+    init(_ facts: TransactionFacts) {
+        self.facts = facts
     }
+
+    /// When it was saved.
+    public final var timestamp: Date { facts.timestamp }
+    /// Its number in the store: later ones have greater numbers.
+    public final var transactionNumber: Int64 { facts.transactionNumber }
+    /// The UUID of the store.
+    public final var storeID: String { facts.storeID }
+    /// The bundle identifier of the program that saved; its process name if it has none.
+    public final var bundleID: String { facts.writer.bundle }
+    /// The name of the process that saved.
+    public final var processID: String { facts.writer.process }
+    /// The name of the context that saved.
+    public final var contextName: String? { facts.contextName }
+    /// The ``NSManagedObjectContext/transactionAuthor`` of the context that saved.
+    public final var author: String? { facts.author }
 
     /// A description of the transactions as an entity, for fetch requests: `author`, `bundleID`, `contextName`,
     /// `processID`, `storeID`, `timestamp`, `token`, `transactionNumber` and `changes` can be named in predicates and

@@ -1,7 +1,7 @@
 /// Finds where rows lie by the transaction that wrote them: rows that no index names any more.
 ///
 /// Reads forwards: asked for ascending transactions, it reads the headers of each segment at most once.
-struct RowFinder {
+package struct RowFinder {
     private let snapshot: Snapshot
     private var walker: RecordWalker?
     /// The transaction that the walker comes to next.
@@ -12,7 +12,7 @@ struct RowFinder {
     private static let filterWords = 64
 
     /// - Parameter snapshot: how far the log is read.
-    init(snapshot: Snapshot) {
+    package init(snapshot: Snapshot) {
         self.snapshot = snapshot
     }
 
@@ -24,7 +24,7 @@ struct RowFinder {
     ///   - body: called with each row, in any order.
     /// - Returns: the objects whose rows were not found there: compaction has moved or removed them.
     /// - Throws: `.io`, `.corruption`.
-    mutating func find(
+    package mutating func find(
         _ refs: some Sequence<ObjectRef>, of sequence: UInt64, _ body: (Row) throws(StoreError) -> Void
     ) throws(StoreError) -> Set<ObjectRef> {
         var wanted = Set(refs)

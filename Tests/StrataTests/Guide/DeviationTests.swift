@@ -242,27 +242,4 @@ import Testing
         }
         try #require(count > 0)
     }
-
-    @Test(arguments: StoreKind.allCases) func linksAloneAreNotInTheHistory(_ kind: StoreKind) throws {
-        let store = try TestStore(kind)
-        let context = store.context()
-        try context.performAndWait {
-            let employee = Employee(context: context)
-            employee.name = "Ann"
-            let project = insert("Project", context)
-            try context.save()
-            let token = store.coordinator.currentPersistentHistoryToken(fromStores: nil)
-            employee.mutableSetValue(forKey: "projects").add(project)
-            try context.save()
-            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
-            let result = try context.execute(request) as? NSPersistentHistoryResult
-            let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
-            #expect(transactions.flatMap { $0.changes ?? [] }.isEmpty)
-            let other = store.context()
-            other.performAndWait {
-                let projects = other.object(with: employee.objectID).mutableSetValue(forKey: "projects")
-                #expect(projects.count == 1)
-            }
-        }
-    }
 }

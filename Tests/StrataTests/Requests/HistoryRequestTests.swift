@@ -147,6 +147,8 @@ import Testing
             request.resultType = .changesOnly
             let changes = try #require(try result(request, context) as? [NSPersistentHistoryChange])
             #expect(zip(changes, changes.dropFirst()).allSatisfy { $0.changeID < $1.changeID })
+            #expect(changes.map { $0.transaction?.author } == ["even", "odd", "even", "odd", "even", "odd"])
+            #expect(changes.map { $0.transaction?.transactionNumber } == [1, 2, 3, 4, 5, 6])
         }
     }
 
@@ -160,6 +162,76 @@ import Testing
                 try result(Request.fetchHistory(after: foreign), context)
             }
             #expect(error?.errorCode == NSPersistentHistoryTokenExpiredError)
+        }
+    }
+
+    /// A change names its transaction also when only the changes are kept.
+    @Test(arguments: StoreKind.allCases) func changesKnowTheirTransaction(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, saves: 2)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            var all = try transactions(Request.fetchHistory(after: everything), context)
+            let changes = all.flatMap { $0.changes ?? [] }
+            #expect(zip(changes, all).allSatisfy { $0.transaction === $1 })
+            let (tokens, times) = (all.map(\.token), all.map(\.timestamp))
+            all = []
+            #expect(changes.map { $0.transaction?.token } == tokens)
+            #expect(changes.map { $0.transaction?.timestamp } == times)
+            #expect(changes.map { $0.transaction?.contextName } == ["context", "context"])
+            let first = try #require(changes.first)
+            let held = first.transaction
+            #expect(held === first.transaction && held?.changes == nil)
+        }
+    }
+
+    /// A relationship that is to-many at both ends is a change of both objects.
+    @Test(arguments: StoreKind.allCases) func linksAreUpdatesOfBothEnds(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let viewer = store.context()
+        try context.performAndWait { () throws in
+            let employee = Employee(context: context)
+            employee.name = "Ann"
+            let (first, second) = (insert("Project", context), insert("Project", context))
+            let projects = employee.mutableSetValue(forKey: "projects")
+            projects.add(first)
+            try context.save()
+            let id = employee.objectID
+            viewer.performAndWait {
+                viewer.retainsRegisteredObjects = true
+                #expect(viewer.object(with: id).mutableSetValue(forKey: "projects").count == 1)
+            }
+            projects.add(second)
+            try context.save()
+            employee.age = 40
+            projects.remove(first)
+            try context.save()
+            context.delete(second)
+            try context.save()
+            let all = try transactions(Request.fetchHistory(after: everything), context)
+            func told(_ index: Int) -> Set<String> {
+                Set(
+                    (all[index].changes ?? []).map { change in
+                        let properties = (change.updatedProperties ?? []).map(\.name).sorted().joined(separator: ",")
+                        return "\(change.changedObjectID.entity.name ?? "") \(change.changeType.rawValue) \(properties)"
+                    })
+            }
+            let (insertion, update, deletion) = (
+                NSPersistentHistoryChangeType.insert.rawValue, NSPersistentHistoryChangeType.update.rawValue,
+                NSPersistentHistoryChangeType.delete.rawValue
+            )
+            #expect(told(0) == ["Employee \(insertion) ", "Project \(insertion) "])
+            #expect(all[0].changes?.count == 3)
+            #expect(told(1) == ["Employee \(update) projects", "Project \(update) staff"])
+            #expect(Set(all[1].changes?.map(\.changedObjectID) ?? []) == [employee.objectID, second.objectID])
+            #expect(told(2) == ["Employee \(update) age,projects", "Project \(update) staff"])
+            #expect(told(3) == ["Employee \(update) projects", "Project \(deletion) "])
+            viewer.performAndWait {
+                for transaction in all.dropFirst() {
+                    viewer.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+                }
+                #expect(viewer.object(with: id).mutableSetValue(forKey: "projects").count == 0)
+            }
         }
     }
 

@@ -63,6 +63,45 @@ import Testing
         try store.coordinator.diff(from: last).forEach { Issue.record("nothing differs, but \($0)") }
     }
 
+    /// Of a relationship that is to-many at both ends each member that came or went is told, once.
+    @Test(arguments: StoreKind.allCases) func linksThatComeAndGoAreTold(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        func projects(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Project")
+            return try context.fetch(request).sorted {
+                $0.objectID.uriRepresentation().absoluteString < $1.objectID.uriRepresentation().absoluteString
+            }
+        }
+        let first = try save(store) { context in
+            let employee = Employee(context: context)
+            employee.name = "a"
+            let all = (0..<3).map { _ in NSEntityDescription.insertNewObject(forEntityName: "Project", into: context) }
+            employee.mutableSetValue(forKey: "projects").addObjects(from: [all[0], all[1]])
+        }
+        _ = try save(store) { context in
+            let members = try employee("a", context).mutableSetValue(forKey: "projects")
+            for project in try projects(context).prefix(2) { members.remove(project) }
+        }
+        let last = try save(store) { context in
+            let all = try projects(context)
+            // The first one comes back.
+            try employee("a", context).mutableSetValue(forKey: "projects").addObjects(from: [all[0], all[2]])
+        }
+        let context = store.shortLivedContext()
+        let ids = try context.performAndWait { try projects(context).map(\.objectID) }
+        for (from, to, gone, come) in [(first, last, 1, 2), (last, first, 2, 1)] {
+            var told: [ObjectDifference] = []
+            try store.coordinator.diff(from: from, to: to).forEach { told.append($0) }
+            #expect(told.count == 2)
+            #expect(told.allSatisfy { $0.kind == .update && $0.values.count == 1 })
+            #expect(told.allSatisfy { $0.values.first?.property == "projects" })
+            #expect(told.allSatisfy { $0.objectID.entity.name == "Employee" })
+            let values = told.flatMap(\.values)
+            #expect(values.compactMap { $0.before as? NSManagedObjectID } == [ids[gone]])
+            #expect(values.compactMap { $0.after as? NSManagedObjectID } == [ids[come]])
+        }
+    }
+
     /// A value that was changed and changed back is no difference.
     @Test func whatIsTheSameAgainIsNotTold() throws {
         let store = try TestStore(.memory)

@@ -1,0 +1,51 @@
+import StrataLog
+
+/// The ends of the links that keep relationships which are to-many at both ends, or have no inverse: what changes of
+/// their rows mean for objects.
+struct LinkEnds {
+    /// An object, and its relationship at which a link ends.
+    struct End {
+        let ref: ObjectRef
+        let shape: EntityShape
+        let relationship: RelationshipShape
+    }
+
+    private let map: StoreMap
+    private let link: Int
+
+    /// Nil when the number is not that of a link's hidden entity.
+    init?(_ map: StoreMap, _ entity: UInt16) {
+        guard let link = map.linkIndex(entity) else { return nil }
+        self.map = map
+        self.link = link
+    }
+
+    /// The object at one side of a link. Nil where there is no relationship: at the far end of one without inverse.
+    ///
+    /// - Parameters:
+    ///   - row: the link's.
+    ///   - side: 0 or 1.
+    func end(_ row: Row, _ side: Int) throws(StoreError) -> End? {
+        guard let ref = try ref(row, side), let shape = map.shape(ref.entity) else { return nil }
+        let relationship = shape.relationships.first { relationship in
+            guard case .link(let link, let own) = relationship.storage, link.index == self.link else { return false }
+            return own == side || relationship.isSymmetric
+        }
+        return relationship.map { End(ref: ref, shape: shape, relationship: $0) }
+    }
+
+    /// Whether a link of the same objects is there in another state of the store.
+    func isThere(_ row: Row, in snapshot: Snapshot, _ handle: StoreHandle) throws(StoreError) -> Bool {
+        // Side 0 always has a relationship: the one that gave the link its name.
+        guard let owner = try end(row, 0), case .link(let link, _) = owner.relationship.storage,
+            let first = try ref(row, 0), let second = try ref(row, 1)
+        else { return false }
+        return try RelationshipReader(handle: handle, snapshot: snapshot).link(link, first, second) != nil
+    }
+
+    /// What a link refers to at one side.
+    func ref(_ row: Row, _ side: Int) throws(StoreError) -> ObjectRef? {
+        let column = try row.block.column(side)
+        return column.isNull(row.index) ? nil : column.reference(row.index)
+    }
+}
