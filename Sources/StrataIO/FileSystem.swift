@@ -61,17 +61,21 @@ public enum FileOpenMode: Sendable {
 
 /// What ``FileSystem/attributes(_:)`` tells.
 public struct FileAttributes: Sendable, Equatable {
+    /// Whether it is a directory; else it is a file.
     public var isDirectory: Bool
     /// Length in bytes.
     public var byteCount: Int64
     /// Bytes the file occupies on the device.
     public var allocatedByteCount: Int64
+    /// The device that it is on; with ``inode`` it tells a file from every other that is there.
     public var device: UInt64
+    /// Its number on the device.
     public var inode: UInt64
     /// When it was created, in nanoseconds since 1970; 0 where that is not known. Not that of its contents: a copy is
     /// new, a thing that was moved is not.
     public var createdNanoseconds: Int64
 
+    /// Attributes with these members.
     public init(
         isDirectory: Bool, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64,
         createdNanoseconds: Int64 = 0
@@ -87,9 +91,12 @@ public struct FileAttributes: Sendable, Equatable {
 
 /// Which file an open one is, whatever names it has.
 public struct FileIdentity: Sendable, Hashable {
+    /// The device that it is on.
     public var device: UInt64
+    /// Its number on the device.
     public var inode: UInt64
 
+    /// The identity of the file with that number.
     public init(device: UInt64, inode: UInt64) {
         self.device = device
         self.inode = inode
@@ -194,9 +201,12 @@ extension File {
 /// Read-only memory that shows a range of a file. Unmapped when the last reference goes.
 public final class MappedRegion: @unchecked Sendable {
     // Unchecked: the bytes are never written through this object, and the release closure runs once, in deinit.
+    /// Valid as long as the region is referred to. A read beyond the file's end, should that have become shorter, ends
+    /// the process (SIGBUS).
     public let bytes: UnsafeRawBufferPointer
     private let release: @Sendable (UnsafeRawBufferPointer) -> Void
 
+    /// A region of memory that is given back with `release`, once, on whatever thread drops the last reference.
     public init(bytes: UnsafeRawBufferPointer, release: @escaping @Sendable (UnsafeRawBufferPointer) -> Void) {
         self.bytes = bytes
         self.release = release

@@ -27,6 +27,7 @@ public final class MemoryFileSystem: FileSystem {
     /// An empty file system.
     public init() {}
 
+    /// As ``FileSystem/open(_:_:)``.
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         try state.withLock { state throws(Errno) in
             let place = try state.tree.place(of: path)
@@ -44,6 +45,7 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/createDirectory(_:)``.
     public func createDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             let place = try state.tree.placeForDirectory(path)
@@ -53,6 +55,7 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/list(_:)``.
     public func list(_ directory: FilePath) throws(Errno) -> [String] {
         try state.withLock { state throws(Errno) in try state.tree.names(in: directory) }
     }
@@ -79,6 +82,7 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/removeDirectory(_:)``.
     public func removeDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             let (place, inode) = try state.tree.placeForRemoval(path)
@@ -94,6 +98,7 @@ public final class MemoryFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/attributes(_:)``.
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try state.withLock { state throws(Errno) in
             guard let inode = try state.tree.find(path) else { return nil }

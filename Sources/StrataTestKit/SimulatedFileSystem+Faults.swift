@@ -45,8 +45,11 @@ extension SimulatedFileSystem {
         public var call: Call?
         /// Only calls on paths that end so match (a rename by its source); nil: all.
         public var pathSuffix: String?
+        /// What happens to the call.
         public var effect: Effect
+        /// Whether later calls are struck, too.
         public var repetition: Repetition
+        /// What a flush that is struck loses.
         public var flushLoss: FlushLoss
 
         /// A fault to be given to ``SimulatedFileSystem/inject(_:)``.

@@ -4,6 +4,7 @@ public import SystemPackage
 extension SimulatedFileSystem {
     /// Something that changed the disk.
     public struct Operation: Sendable, CustomStringConvertible {
+        /// What was called.
         public let call: Call
         /// The path the call, or the opening of its file, was given.
         public let path: String
@@ -11,6 +12,7 @@ extension SimulatedFileSystem {
         public let failure: Errno?
         let change: SimulatedDisk.Change
 
+        /// One line for whoever repeats a finding.
         public var description: String {
             let suffix = failure.map { " fails: \($0)" } ?? ""
             return switch change {
@@ -25,6 +27,7 @@ extension SimulatedFileSystem {
 
     /// A note in the trace.
     public struct Mark: Sendable, Equatable {
+        /// What ``SimulatedFileSystem/mark(_:)`` was given.
         public let note: String
         /// How many operations had happened. A crash after `operationCount` operations or more comes after the mark.
         public let operationCount: Int
@@ -33,7 +36,9 @@ extension SimulatedFileSystem {
     /// All that happened to a disk: replayed, it gives the same disk, and any crash of it.
     public struct Trace: Sendable {
         let base: SimulatedDisk
+        /// In the order in which they happened.
         public let operations: [Operation]
+        /// In the order in which they were made.
         public let marks: [Mark]
 
         /// Number of operations; crash points are 0...count.
@@ -61,6 +66,7 @@ extension SimulatedFileSystem {
 
     /// A replay of a trace, operation by operation, that can crash at each. A value: copies advance on their own.
     public struct Cursor: Sendable {
+        /// What is replayed.
         public let trace: Trace
         /// How many operations have been replayed.
         public private(set) var position = 0

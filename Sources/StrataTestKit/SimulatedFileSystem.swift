@@ -80,6 +80,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/open(_:_:)``.
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         let inode = try state.withLock { state throws(Errno) -> Int in
             try state.enter(.open, path.text)
@@ -90,6 +91,7 @@ public final class SimulatedFileSystem: FileSystem {
         return SimulatedFile(self, inode: inode, path: path.text, isWritable: mode != .read)
     }
 
+    /// As ``FileSystem/createDirectory(_:)``: durable with the next ``syncDirectory(_:)`` of the directory above.
     public func createDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.createDirectory, path.text)
@@ -99,6 +101,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/list(_:)``.
     public func list(_ directory: FilePath) throws(Errno) -> [String] {
         try state.withLock { state throws(Errno) in
             try state.enter(.list, directory.text)
@@ -106,6 +109,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/rename(_:to:)``: durable with the next ``syncDirectory(_:)``.
     public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.rename, source.text)
@@ -114,6 +118,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/unlink(_:)``: durable with the next ``syncDirectory(_:)``.
     public func unlink(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.unlink, path.text)
@@ -122,6 +127,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/removeDirectory(_:)``: durable with the next ``syncDirectory(_:)`` of the directory above.
     public func removeDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.removeDirectory, path.text)
@@ -130,6 +136,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/syncDirectory(_:)``.
     public func syncDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             let fault = try state.enter(.syncDirectory, path.text, defersErrors: true)
@@ -144,6 +151,7 @@ public final class SimulatedFileSystem: FileSystem {
         }
     }
 
+    /// As ``FileSystem/attributes(_:)``.
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try state.withLock { state throws(Errno) in
             try state.enter(.attributes, path.text)

@@ -9,6 +9,9 @@ public final class CompressionAdvice: @unchecked Sendable {
     private let rests: UnsafeMutablePointer<Atomic<UInt8>>
     static let restBlocks: UInt8 = 15
 
+    /// Knows nothing yet: every slot is tried.
+    ///
+    /// - Parameter slotCount: of the entity's layout.
     public init(slotCount: Int) {
         self.slotCount = slotCount
         rests = .allocate(capacity: Swift.max(slotCount, 1))

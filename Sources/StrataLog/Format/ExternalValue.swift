@@ -1,5 +1,6 @@
 /// Where a value that is stored out of line lies: 32 bytes in the row's block.
 public struct ExternalValue: Hashable, Sendable {
+    /// Its length in a block.
     public static let encodedBytes = 32
 
     /// 0 while the value's place is not known: ``byteOffset`` is then its number in the transaction.
@@ -15,6 +16,7 @@ public struct ExternalValue: Hashable, Sendable {
     /// For whoever stores the values, 0 by default.
     public var flags: UInt32
 
+    /// A value with these members; nothing is checked.
     public init(
         segment: UInt32, byteOffset: UInt32, byteCount: UInt64, storedByteCount: UInt64, checksum: UInt32,
         flags: UInt32 = 0

@@ -91,6 +91,9 @@ public struct OpenRow {
         precondition(condition, "the slot has another kind")
     }
 
+    /// Sets a slot of the open row.
+    ///
+    /// - Precondition: a row is being written, and the slot is a Bool.
     @inlinable
     public func set(_ slot: Int, _ value: Bool) {
         let column = column(slot)
@@ -98,6 +101,7 @@ public struct OpenRow {
         store(value ? 1 as UInt8 : 0, column)
     }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 16-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int16) {
         let column = column(slot)
@@ -105,6 +109,7 @@ public struct OpenRow {
         store(value, column)
     }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 32-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int32) {
         let column = column(slot)
@@ -112,6 +117,7 @@ public struct OpenRow {
         store(value, column)
     }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 64-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int64) {
         let column = column(slot)
@@ -119,6 +125,7 @@ public struct OpenRow {
         store(value, column)
     }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for floats.
     @inlinable
     public func set(_ slot: Int, _ value: Float) {
         let column = column(slot)
@@ -134,6 +141,7 @@ public struct OpenRow {
         store(value, column)
     }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for references; ``ObjectRef/null`` is not a null value: leave the slot unset for that.
     @inlinable
     public func set(_ slot: Int, _ value: ObjectRef) {
         let column = column(slot)

@@ -32,9 +32,12 @@ package struct Place: Sendable, Hashable {
 
 /// The identity of one store, drawn at random when it is created.
 public struct StoreUUID: Sendable, Hashable {
+    /// The first eight bytes, as a big-endian number.
     public var high: UInt64
+    /// The last eight bytes, as a big-endian number.
     public var low: UInt64
 
+    /// The UUID of these 16 bytes.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -46,6 +49,7 @@ public struct StoreUUID: Sendable, Hashable {
         return random(using: &generator)
     }
 
+    /// As ``random()``, drawn from a generator of the caller's.
     public static func random(using generator: inout some RandomNumberGenerator) -> StoreUUID {
         StoreUUID(
             high: generator.next() & ~0xF000 | 0x4000, low: generator.next() & ~(0xC << 60) | (0x8 << 60))

@@ -171,9 +171,12 @@ enum RecordFooter {
 
 /// A place in the log: everything before it, in this and all earlier segments.
 public struct LogPosition: Hashable, Comparable, Sendable {
+    /// The number of the segment.
     public var segment: UInt32
+    /// In the segment, in bytes.
     public var offset: Int
 
+    /// A place; nothing is checked.
     public init(segment: UInt32, offset: Int) {
         self.segment = segment
         self.offset = offset
@@ -183,6 +186,7 @@ public struct LogPosition: Hashable, Comparable, Sendable {
         self.init(segment: location.segment, offset: location.byteOffset)
     }
 
+    /// In the order in which the log is written.
     public static func < (a: LogPosition, b: LogPosition) -> Bool {
         (a.segment, a.offset) < (b.segment, b.offset)
     }

@@ -1,16 +1,23 @@
 extension RowBuffer {
+    /// Sets a slot of the open row.
+    ///
+    /// - Precondition: a row is being written, and the slot is a Bool.
     @inlinable
     public func set(_ slot: Int, _ value: Bool) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 16-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int16) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 32-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int32) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 64-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int64) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for floats.
     @inlinable
     public func set(_ slot: Int, _ value: Float) { row.set(slot, value) }
 
@@ -18,6 +25,7 @@ extension RowBuffer {
     @inlinable
     public func set(_ slot: Int, _ value: Double) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for references.
     @inlinable
     public func set(_ slot: Int, _ value: ObjectRef) { row.set(slot, value) }
 

@@ -4,7 +4,9 @@
 /// `endRow`. Slots that are not set are null and cost nothing. When ``shouldCut`` says so, ``take()`` moves the rows
 /// out as a value that can be encoded on another core.
 public final class RowBuffer {
+    /// The entity of the rows, and what their slots hold.
     public let layout: EntityLayout
+    /// The version of the store's schema that the layout is of.
     public let schemaVersion: UInt16
     /// Behind a constant pointer, so that a setter costs no exclusivity check.
     @usableFromInline let memory: UnsafeMutablePointer<RowMemory>

@@ -38,6 +38,7 @@ public enum ValueKind: UInt8, Sendable, CaseIterable {
 
 /// One slot of an entity's rows.
 public struct SlotLayout: Hashable, Sendable {
+    /// What the slot holds.
     public var kind: ValueKind
     /// For references: under which number the log keeps the inverse (the referring objects of each target) as
     /// postings; 0 for none. Subentities that inherit a relationship share its number.
@@ -45,6 +46,9 @@ public struct SlotLayout: Hashable, Sendable {
     /// The value survives in the history when the object is deleted.
     public var preservedInHistory: Bool
 
+    /// A slot of a kind.
+    ///
+    /// - Precondition: only references have a `postingsID`.
     public init(_ kind: ValueKind, postingsID: UInt16 = 0, preservedInHistory: Bool = false) {
         precondition(postingsID == 0 || kind == .reference, "only references keep postings")
         self.kind = kind
@@ -61,8 +65,10 @@ public struct EntityLayout: Hashable, Sendable {
     public var rootID: UInt16
     /// For messages only.
     public var name: String
+    /// At most ``Schema/maximumSlots``; a row's values go by their positions here.
     public var slots: [SlotLayout]
 
+    /// A layout with these members; whether they go together is checked when a store takes the schema.
     public init(id: UInt16, rootID: UInt16, name: String, slots: [SlotLayout]) {
         self.id = id
         self.rootID = rootID
@@ -73,6 +79,7 @@ public struct EntityLayout: Hashable, Sendable {
 
 /// One version of the shape of a store's rows, with the model it came from.
 public struct Schema: Hashable, Sendable {
+    /// How many slots an entity can have.
     public static let maximumSlots = 4_000
 
     /// Sorted by ``EntityLayout/id``.
@@ -80,6 +87,7 @@ public struct Schema: Hashable, Sendable {
     /// The object graph's own description of the model; the engine only keeps it.
     public var model: [UInt8]
 
+    /// A schema of these entities, with the bytes of the model that it was made of.
     public init(entities: [EntityLayout], model: [UInt8] = []) {
         self.entities = entities.sorted { $0.id < $1.id }
         self.model = model

@@ -4,8 +4,12 @@ public struct SlotSet: Hashable, Sendable {
     /// Slots from 64 up. The last word is never 0, so that equal sets compare equal.
     private var high: [UInt64] = []
 
+    /// The empty set.
     public init() {}
 
+    /// A set of these slots.
+    ///
+    /// - Precondition: each is at least 0 and below ``Schema/maximumSlots``.
     public init(_ slots: some Sequence<Int>) {
         for slot in slots { insert(slot) }
     }
@@ -34,6 +38,7 @@ public struct SlotSet: Hashable, Sendable {
         high[word] |= 1 << UInt64(slot % 64)
     }
 
+    /// Whether a slot is a member; any number may be asked for. O(1).
     public func contains(_ slot: Int) -> Bool {
         guard slot >= 0 else { return false }
         if slot < 64 { return low >> UInt64(slot) & 1 != 0 }
@@ -41,8 +46,10 @@ public struct SlotSet: Hashable, Sendable {
         return word < high.count && high[word] >> UInt64(slot % 64) & 1 != 0
     }
 
+    /// Whether there is no member. O(1).
     public var isEmpty: Bool { low == 0 && high.isEmpty }
 
+    /// How many members there are.
     public var count: Int { high.reduce(low.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
 
     /// Ascending.
@@ -67,6 +74,7 @@ public struct SlotSet: Hashable, Sendable {
         }
     }
 
+    /// Adds the members of another set.
     public mutating func formUnion(_ other: SlotSet) {
         low |= other.low
         if high.count < other.high.count {
@@ -75,11 +83,13 @@ public struct SlotSet: Hashable, Sendable {
         for index in other.high.indices { high[index] |= other.high[index] }
     }
 
+    /// The members of both sets.
     public func union(_ other: SlotSet) -> SlotSet {
         var result = self
         result.formUnion(other)
         return result
     }
 
+    /// The members of both sets.
     public static func union(_ a: SlotSet, _ b: SlotSet) -> SlotSet { a.union(b) }
 }

@@ -7,6 +7,7 @@ public final class OrderedIndex: Sendable {
     /// Tells an index from another of the same definition that was begun anew.
     final class Lineage: Sendable {}
 
+    /// What the index is over.
     public let definition: OrderedIndexDefinition
     let lineage: Lineage
     /// Nil while the index is being built: then the runs hold what came after building began.

@@ -2,7 +2,9 @@
 public struct OrderedIndexDefinition: Hashable, Sendable {
     /// One slot by whose values the index is ordered.
     public struct Element: Hashable, Sendable {
+        /// Its position in the entities' layouts.
         public var slot: Int
+        /// What the slot holds.
         public var kind: ValueKind
         /// Whether greater values come first.
         public var isDescending: Bool

@@ -8,6 +8,7 @@ public struct OrderedRange: Hashable, Sendable {
     /// Every string.
     public static let all = OrderedRange(lower: [], upper: nil)
 
+    /// The strings from `lower` on that come before `upper`; none when `upper` comes first.
     public init(lower: [UInt8], upper: [UInt8]?) {
         self.lower = lower
         self.upper = upper

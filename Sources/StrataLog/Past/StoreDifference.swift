@@ -1,5 +1,6 @@
 /// An object that two states of a store have differently.
 public struct RowDifference: Sendable {
+    /// The object.
     public var ref: ObjectRef
     /// The row in the first state; nil when the object was not there.
     public var before: Row?
@@ -15,6 +16,7 @@ public struct RowDifference: Sendable {
 public struct StoreDifference {
     /// The states that are compared.
     public let from: Snapshot
+    /// The state that is called the second, or after; it may be the earlier one.
     public let to: Snapshot
     private let last: UInt64
     private let first: UInt64

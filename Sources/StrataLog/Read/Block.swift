@@ -10,9 +10,13 @@ public import Synchronization
 public final class Block: @unchecked Sendable {
     /// Of row 0.
     public let location: Location
+    /// The number of the rows' entity in the store's schema.
     public let entity: UInt16
+    /// The version of the schema that the rows were written with.
     public let schemaVersion: UInt16
+    /// At least 1.
     public let rowCount: Int
+    /// Slots that the rows have; the entity may have got more since.
     public let slotCount: Int
     /// Of the transaction (or compaction) that wrote the block.
     public let blockSequence: UInt64
@@ -219,6 +223,9 @@ public final class Block: @unchecked Sendable {
         return blockSequence
     }
 
+    /// The object of a row.
+    ///
+    /// - Precondition: the row is below ``rowCount``.
     @inlinable
     public func ref(_ row: Int) -> ObjectRef {
         ObjectRef(entity: entity, key: key(row))

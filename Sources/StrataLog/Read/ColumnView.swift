@@ -3,6 +3,7 @@
 /// The typed accessors check the row and the width of the slot's kind, so a wrong call traps instead of reading
 /// elsewhere; the raw pointers are for loops that have checked both once.
 public struct ColumnView {
+    /// What the slot holds.
     public let kind: ValueKind
     /// Bytes of one value in ``values``; 0 for kinds of variable width.
     public let width: UInt8
@@ -31,6 +32,7 @@ public struct ColumnView {
         self.externals = externals
     }
 
+    /// How many rows the block has.
     @inlinable
     public var rowCount: Int { Int(rows) }
 
@@ -53,6 +55,7 @@ public struct ColumnView {
         return values.load(fromByteOffset: row &* MemoryLayout<T>.stride, as: T.self)
     }
 
+    /// Whether a row has no value.
     @inlinable
     public func isNull(_ row: Int) -> Bool {
         guard let nulls else { return false }
@@ -60,18 +63,23 @@ public struct ColumnView {
         return nulls[row &>> 3] &>> UInt8(truncatingIfNeeded: row & 7) & 1 != 0
     }
 
+    /// A row's Bool; false when null.
     @inlinable
     public func bool(_ row: Int) -> Bool { load(row, UInt8.self) != 0 }
 
+    /// A row's 16-bit integer; 0 when null.
     @inlinable
     public func int16(_ row: Int) -> Int16 { load(row, Int16.self) }
 
+    /// A row's 32-bit integer; 0 when null.
     @inlinable
     public func int32(_ row: Int) -> Int32 { load(row, Int32.self) }
 
+    /// A row's 64-bit integer; 0 when null.
     @inlinable
     public func int64(_ row: Int) -> Int64 { load(row, Int64.self) }
 
+    /// A row's float; 0 when null.
     @inlinable
     public func float(_ row: Int) -> Float { load(row, Float.self) }
 
@@ -79,6 +87,7 @@ public struct ColumnView {
     @inlinable
     public func double(_ row: Int) -> Double { load(row, Double.self) }
 
+    /// A row's reference; ``ObjectRef/null`` when null.
     @inlinable
     public func reference(_ row: Int) -> ObjectRef { ObjectRef(rawValue: load(row, UInt64.self)) }
 
@@ -107,6 +116,7 @@ public struct ColumnView {
     @inlinable
     public func string(_ row: Int) -> String { String(decoding: bytes(row), as: UTF8.self) }
 
+    /// Whether a row's value is stored out of line: then ``external(_:)`` says where.
     @inlinable
     public func isExternal(_ row: Int) -> Bool {
         guard let externals else { return false }

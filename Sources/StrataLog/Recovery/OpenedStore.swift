@@ -8,8 +8,11 @@ public struct RecoveryReport: Sendable, Hashable {
     public internal(set) var checkpoint: UInt32?
     /// Checkpoints that were there but damaged, with what was wrong.
     public internal(set) var damagedCheckpoints: [String] = []
+    /// Records of the log behind the checkpoint, which were read and checked whole.
     public internal(set) var replayedRecords = 0
+    /// How many of these are transactions.
     public internal(set) var replayedTransactions = 0
+    /// Their length.
     public internal(set) var replayedByteCount = 0
     /// Bytes behind the last complete record: of commits that were never acknowledged.
     public internal(set) var tornByteCount = 0

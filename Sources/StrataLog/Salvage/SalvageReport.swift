@@ -1,5 +1,6 @@
 /// What ``LogSalvage`` found and saved.
 public struct SalvageReport: Sendable {
+    /// Files of the damaged log that were read.
     public internal(set) var segments = 0
     /// Transactions whose change tables could be read.
     public internal(set) var transactions = 0

@@ -115,6 +115,7 @@ extension LogStore {
 
 /// What ``LogStore/statistics`` tells; counts are since the store was opened.
 public struct StoreStatistics: Sendable, Hashable {
+    /// Transactions that were committed and acknowledged.
     public var commits: Int
     /// Successful flushes of the log; several commits may share one.
     public var flushes: Int
@@ -122,13 +123,18 @@ public struct StoreStatistics: Sendable, Hashable {
     public var writtenByteCount: Int
     /// Failed flushes that were made good by writing the log on in a new segment.
     public var relocations: Int
+    /// The number of the segment that the log is written to.
     public var newestSegment: UInt32
     /// Memory of the object index that has been loaded or made.
     public var indexByteCount: Int
+    /// Memory of the postings (inverse relationships) that has been loaded or made.
     public var postingsByteCount: Int
     /// Memory of the ordered indexes.
     public var orderedByteCount: Int
+    /// Memory of the decoded blocks that are kept, at most ``LogOptions``' budget but for what is being read.
     public var cacheByteCount: Int
+    /// How often a block that was wanted was in the cache.
     public var cacheHits: UInt64
+    /// How often a block had to be read and decoded.
     public var cacheMisses: UInt64
 }

@@ -3,6 +3,7 @@ internal import SystemPackage
 
 /// A file of the log.
 public struct SegmentSummary: Sendable, Hashable {
+    /// The segment's number: from 1 up, never used twice.
     public var number: UInt32
     /// Bytes that count: reserved space is left out of the newest.
     public var byteCount: Int

@@ -213,18 +213,25 @@ public final class EntityWriter {
         }
     }
 
+    /// Sets a slot of the open row.
+    ///
+    /// - Precondition: a row is being written, and the slot is a Bool.
     @inlinable
     public func set(_ slot: Int, _ value: Bool) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 16-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int16) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 32-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int32) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for 64-bit integers.
     @inlinable
     public func set(_ slot: Int, _ value: Int64) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for floats.
     @inlinable
     public func set(_ slot: Int, _ value: Float) { row.set(slot, value) }
 
@@ -232,6 +239,8 @@ public final class EntityWriter {
     @inlinable
     public func set(_ slot: Int, _ value: Double) { row.set(slot, value) }
 
+    /// As ``set(_:_:)-(Int,Bool)``, for UUIDs: 16 bytes as two words, the first eight bytes first, each as loaded from
+    /// memory.
     @inlinable
     public func set(_ slot: Int, uuid value: (UInt64, UInt64)) { row.set(slot, uuid: value) }
 
@@ -298,6 +307,10 @@ public final class EntityWriter {
         try target.copy(slot, from: row, slot: source)
     }
 
+    /// Ends the open row, which becomes part of the transaction.
+    ///
+    /// - Returns: what ``WriteTransaction`` tells the row's place by once it is committed.
+    /// - Precondition: a row is being written.
     @discardableResult
     public func endRow() -> RowTicket {
         if keepsPostings { changePostings() }

@@ -3,6 +3,7 @@
 /// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full
 /// blocks are encoded on another core while it is being filled.
 public final class WriteTransaction {
+    /// Names a row that was written.
     public typealias RowTicket = EntityWriter.RowTicket
 
     /// Who made the changes, for the history.
@@ -39,6 +40,7 @@ public final class WriteTransaction {
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }
     }
 
+    /// Whether nothing has been inserted, updated or deleted: there is nothing to commit then.
     public var isEmpty: Bool {
         writers.allSatisfy { $0.insertedKeys.isEmpty && $0.updated.keys.isEmpty && $0.deleted.keys.isEmpty }
     }
