@@ -38,6 +38,7 @@ public final class LogStore: Sendable {
         var bytesSinceCheckpoint: Int
         var manifestNumber: UInt64
         var counters = LogWriter.Counters()
+        var retention = LogRetention()
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -53,7 +54,7 @@ public final class LogStore: Sendable {
             SharedState(
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
-                manifestNumber: opened.manifestNumber))
+                manifestNumber: opened.manifestNumber, retention: options.retention))
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
     }
