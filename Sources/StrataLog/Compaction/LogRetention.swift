@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// What compaction must keep beside the rows that are live.
 ///
 /// Floors are sequence numbers of transactions. Whoever has a policy (an age, a number of transactions, consumers that
