@@ -80,12 +80,12 @@ struct TransactionBody {
         }
         writer.append(UInt32(changes.count))
         for change in changes {
-            encode(change, to: &writer)
+            Self.encode(change, to: &writer)
         }
         return writer.bytes
     }
 
-    private func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
+    static func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
         writer.append(change.entity)
         writer.append(change.kind.rawValue)
         writer.append(UInt32(change.keys.count))
@@ -147,7 +147,7 @@ struct TransactionBody {
         return PostingChanges(postingsID: postingsID, changes: changes)
     }
 
-    private static func readChange(
+    static func readChange(
         _ reader: inout ByteReader, blockCount: Int, _ room: inout Int
     ) throws(MalformedBytes) -> ChangeRecord {
         let entity = try reader.read(UInt16.self)

@@ -61,6 +61,7 @@ struct Checkpoint {
                     writer.append(UInt64(section.byteCount))
                 }
             }
+            facts.compaction.append(to: &writer)
             return writer.bytes
         }
 
@@ -93,6 +94,7 @@ struct Checkpoint {
             }
             indexes = try Self.readSections(&reader, fileByteCount)
             postings = try Self.readSections(&reader, fileByteCount)
+            facts.compaction = try CompactionFacts(from: &reader)
         }
 
         private static func readSections(

@@ -51,7 +51,10 @@ extension StoreOpener {
     }
 
     /// Files of interrupted work. What cannot be removed only takes space.
-    func removeLeftovers(_ listing: StoreFiles.Listing) {
+    func removeLeftovers(_ listing: StoreFiles.Listing, _ holes: SegmentHoles) {
+        for number in listing.segments where holes.contains(number) {
+            try? files.fileSystem.unlink(files.segment(number))
+        }
         for number in listing.unfinished {
             try? files.fileSystem.unlink(files.unfinishedCheckpoint(number))
         }

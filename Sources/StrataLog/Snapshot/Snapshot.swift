@@ -18,6 +18,8 @@ public final class Snapshot: Sendable {
     /// The end of the log as this snapshot shows it, and the checksum the next record repeats.
     let end: LogPosition
     let checksum: UInt32
+    /// Keeps the segments that the snapshot reads.
+    let epoch: SegmentEpoch
 
     init(
         sequence: UInt64, timestampNanoseconds: Int64, layout: StoreLayout, indexes: [ObjectIndex],
@@ -32,6 +34,7 @@ public final class Snapshot: Sendable {
         self.source = source
         self.end = end
         self.checksum = checksum
+        epoch = source.epoch
     }
 
     /// A store without objects whose log ends at `end`.

@@ -35,6 +35,8 @@ public struct LogOptions: Sendable {
     public var preallocationMinimumBytes = 1 << 20
     /// What compaction keeps beside the rows that are live.
     public var retention = LogRetention()
+    /// How much compaction writes at once.
+    var compactionStepBytes = 512 << 10
     /// Nanoseconds since 1970, for the times in the history. Order never depends on it.
     public var clock: @Sendable () -> Int64 = WallClock.nanosecondsSince1970
     /// The identity of a store that this open creates; nil draws one at random.

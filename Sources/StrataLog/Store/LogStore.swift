@@ -20,6 +20,10 @@ public final class LogStore: Sendable {
     let lock: (any File)?
     /// Held while a checkpoint is being written.
     let checkpointing = Mutex<Void>(())
+    /// Held while segments are being compacted.
+    let compacting = Mutex<Void>(())
+    /// What is known of segments that the log has left; see ``SegmentInfo``.
+    let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -67,7 +71,7 @@ public final class LogStore: Sendable {
 
     public var schemaVersion: UInt16 { newestSchema.version }
 
-    private var newestSchema: NumberedSchema {
+    var newestSchema: NumberedSchema {
         state.withLock { $0.facts.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
     }
 
@@ -87,7 +91,7 @@ public final class LogStore: Sendable {
     /// How many snapshots have been published: as long as it stays the same, so does what ``snapshot`` returns.
     public var publicationCount: UInt64 { publications.load(ordering: .acquiring) }
 
-    private func publish(_ snapshot: Snapshot) {
+    func publish(_ snapshot: Snapshot) {
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
@@ -137,7 +141,8 @@ public final class LogStore: Sendable {
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
         WriteTransaction(
-            source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules })
+            source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules },
+            newest: { [self] in snapshot })
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
@@ -163,11 +168,13 @@ public final class LogStore: Sendable {
     public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
         precondition(!transaction.isSpent, "a transaction is committed once")
         transaction.isSpent = true
+        defer { transaction.releaseSegments() }
         if transaction.isEmpty {
             let snapshot = snapshot
             var stale: [ObjectRef] = []
             for (ref, version) in transaction.required where try snapshot.locate(ref) != version.location {
-                stale.append(ref)
+                // Compaction moves rows without changing them.
+                if try snapshot.row(ref)?.version.sequence != version.sequence { stale.append(ref) }
             }
             guard stale.isEmpty else {
                 throw StoreError(
@@ -311,6 +318,8 @@ public final class LogStore: Sendable {
             return state.isClosed
         }
         guard !wasClosed, !isReadOnly else { return }
+        // A compaction ends with its next step: files must not be removed any more once another process has the store.
+        compacting.withLock { _ in }
         try writeLastCheckpoint()
     }
 

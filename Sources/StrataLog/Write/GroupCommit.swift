@@ -135,8 +135,16 @@ struct GroupCommit {
         guard !records.isEmpty else { return }
         do throws(StoreError) {
             var edit = SnapshotEdit(base: base)
-            for case .transaction(let prepared, let sequence, _) in records where !unpublished.contains(sequence) {
-                try edit.move(prepared.transaction)
+            for record in records {
+                switch record {
+                case .transaction(let prepared, let sequence, _) where !unpublished.contains(sequence):
+                    try edit.move(prepared.transaction)
+                case .compaction(let prepared):
+                    try edit.move(prepared)
+                    writer.noteArchive(of: prepared)
+                case .transaction, .plain:
+                    break
+                }
             }
             base = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
         } catch {

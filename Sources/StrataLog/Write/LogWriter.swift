@@ -17,6 +17,7 @@ final class LogWriter: @unchecked Sendable {
     enum UnsyncedRecord {
         case transaction(PreparedTransaction, sequence: UInt64, timestampNanoseconds: Int64)
         case plain(RecordHeader.Kind, body: [UInt8])
+        case compaction(PreparedCompaction)
     }
 
     /// Where the log ends, in the terms that the next record needs.
@@ -95,6 +96,7 @@ final class LogWriter: @unchecked Sendable {
             previousChecksum: previous.checksum)
         var body = ByteWriter()
         facts.append(to: &body)
+        facts.compaction.appendToPreamble(&body)
         let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
         let preamble = RecordImage.plain(
             .preamble, body: body.bytes,
@@ -169,6 +171,13 @@ final class LogWriter: @unchecked Sendable {
         mustLeaveSegment = false
         hasFailedFlush = false
         counters.segmentsCreated += 1
+    }
+
+    /// Leaves the current segment, so that it can be compacted; unless there is nothing in it.
+    func leaveSegment() throws(StoreError) {
+        if let failure { throw failure }
+        try flush()
+        if end.position != segmentStart { try startSegment() }
     }
 
     /// Makes sure that a record of this length can be written at `end`, in this segment or a new one.
@@ -336,6 +345,9 @@ final class LogWriter: @unchecked Sendable {
             placement.timestampNanoseconds = timestamp
             image = transaction.place(placement)
             next.sequence = sequence
+        case .compaction(let compaction):
+            placement.timestampNanoseconds = options.clock()
+            image = compaction.place(placement)
         case .plain(let kind, let body):
             placement.timestampNanoseconds = options.clock()
             image = RecordImage.plain(kind, body: body, placement: placement)
@@ -354,6 +366,13 @@ final class LogWriter: @unchecked Sendable {
     }
 
     // MARK: Facts
+
+    /// Notes where archived transactions are, in place of where they were before a failed flush.
+    func noteArchive(of compaction: PreparedCompaction) {
+        guard let archive = compaction.archive else { return }
+        if let replaced = compaction.replacedPosition { facts.compaction.removeArchive(at: replaced) }
+        facts.compaction.add(archive)
+    }
 
     func raiseNextKeys(_ ranges: [StoreFacts.KeyRange]) {
         for range in ranges { facts.raiseNextKey(root: range.root, to: range.next) }

@@ -23,10 +23,49 @@ public final class WriteTransaction {
     private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
     var isSpent = false
 
-    init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil) {
+    /// Segments whose large values the transaction's rows go on referring to.
+    private var heldSegments: [UInt32] = []
+    private let newest: () -> Snapshot
+
+    /// - Parameter newest: the newest snapshot at any time.
+    init(
+        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
+        newest: @escaping () -> Snapshot
+    ) {
         self.source = source
+        self.newest = newest
         numberedSchema = schema
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }
+    }
+
+    deinit {
+        source.references.release(heldSegments)
+    }
+
+    /// Committed or not, the transaction refers to nothing more.
+    func releaseSegments() {
+        source.references.release(heldSegments)
+        heldSegments = []
+    }
+
+    /// Whether a row may refer to a value in a segment; otherwise it has to copy it.
+    func hold(_ segment: UInt32) -> Bool {
+        if heldSegments.last == segment { return true }
+        guard source.references.hold(segment) else { return false }
+        heldSegments.append(segment)
+        return true
+    }
+
+    /// The row that was read as this version, wherever it is now; nil when it was replaced or deleted and is gone.
+    func row(_ ref: ObjectRef, at version: RowVersion) throws(StoreError) -> Row? {
+        do throws(StoreError) {
+            return try source.row(at: version.location)
+        } catch {
+            // Compaction may have moved it and removed the segment.
+            guard source.epoch.facts.holes.contains(version.location.segment) else { throw error }
+            guard let row = try newest().row(ref), row.version.sequence == version.sequence else { return nil }
+            return row
+        }
     }
 
     public var isEmpty: Bool {

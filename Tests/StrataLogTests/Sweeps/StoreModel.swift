@@ -108,10 +108,16 @@ final class StoreWorkload {
     private let fileSystem: SimulatedFileSystem
     private let options: LogOptions
     private var store: LogStore?
+    /// Whether segments are compacted now and then.
+    private let compacts: Bool
     /// Called after each acknowledged transaction and each opening.
     var onCommit: (LogStore) throws -> Void = { _ in }
 
-    init(seed: UInt64, fileSystem: SimulatedFileSystem, options: LogOptions = StoreWorkload.options()) {
+    init(
+        seed: UInt64, fileSystem: SimulatedFileSystem, options: LogOptions = StoreWorkload.options(),
+        compacts: Bool = false
+    ) {
+        self.compacts = compacts
         generator = SeededGenerator(seed: seed)
         self.fileSystem = fileSystem
         self.options = options
@@ -127,6 +133,7 @@ final class StoreWorkload {
         options.cacheMaximumBytes = 1 << 20
         options.newStoreUUID = StoreUUID(high: 0x1234, low: 0x5678)
         options.clock = { 1_000_000_000 }
+        options.compactionStepBytes = 2048
         return options
     }
 
@@ -155,6 +162,7 @@ final class StoreWorkload {
     }
 
     private func step() throws {
+        if compacts, generator.chance(0.15) { return try compact() }
         switch generator.below(20) {
         case 0: try opened().checkpoint()
         case 1: try opened().setMetadata(bytes(generator.below(300)))
@@ -163,6 +171,35 @@ final class StoreWorkload {
         default: try commit()
         }
     }
+
+    /// Compacts, now and then with commits in between or not to the end.
+    private func compact() throws {
+        let interrupts = generator.chance(0.2)
+        var steps = 0
+        do {
+            try opened().compact { [self] _ in
+                steps += 1
+                if interrupts, steps > 2 { return false }
+                if generator.chance(0.2) {
+                    do {
+                        try commit()
+                    } catch {
+                        failure = error
+                    }
+                }
+                return true
+            }
+        } catch let error as StoreError where error.code == .cancelled {
+            // As asked for.
+        }
+        if let failure {
+            self.failure = nil
+            throw failure
+        }
+    }
+
+    /// Of a commit inside of a compaction.
+    private var failure: (any Error)?
 
     private func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next() % 7) }
