@@ -310,6 +310,8 @@ private final class Schedule {
                 }
             }
         }
+        // What compaction dropped in the meantime is passed over.
+        followed = max(followed, floor)
         expect(followed == UInt64(states.count - 1), "the history ends at \(followed)")
         if generator.chance(0.3) { follower = nil }
     }

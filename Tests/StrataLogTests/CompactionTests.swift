@@ -1,3 +1,4 @@
+import StrataIO
 import StrataTestKit
 import SystemPackage
 import Testing
@@ -226,6 +227,47 @@ import Testing
         let report = try store.compact()
         #expect(report.segments > 0)
         try workload.model.check(store, "finished")
+    }
+
+    /// Rows that are replaced over and over do not fill the disk, and nobody has to ask for it.
+    @Test func theBackgroundCompacts() async throws {
+        let fileSystem = MemoryFileSystem()
+        var options = StoreWorkload.options()
+        options.compaction.isAutomatic = true
+        options.checkpointTailBytes = 64 << 20
+        options.retention.historyFloor = .max
+        let store = try StoreWorkload.open(fileSystem, options)
+        let people = try StoreTests.insert(store, 200, department: .null)
+        var generator = SeededGenerator(seed: 4)
+        var ages: [UInt64: Int16] = [:]
+        var rounds = 0
+        while rounds < 40 || (store.statistics.compactions == 0 && rounds < 400) {
+            rounds += 1
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.person)
+            var changed = SlotSet()
+            for slot in [1, 6] { changed.insert(slot) }
+            for person in people {
+                let row = try #require(try store.snapshot.row(person))
+                try writer.beginUpdate(key: person.key, replacing: row.version, changed: changed)
+                ages[person.key] = Int16(generator.below(100))
+                writer.set(1, ages[person.key] ?? 0)
+                let notes = (0..<125).map { _ in generator.next() }
+                notes.withUnsafeBytes { writer.set(6, bytes: $0) }
+                writer.endRow()
+            }
+            _ = try store.commit(transaction)
+        }
+        #expect(store.statistics.compactions > 0)
+        #expect(store.statistics.failedCompactions == 0)
+        for person in people {
+            let row = try #require(try store.snapshot.row(person))
+            #expect(try StoreModel.person(row, store).age == ages[person.key])
+        }
+        #expect(try store.verify().problems.isEmpty)
+        try store.close()
+        let files = try fileSystem.list(StoreWorkload.path).filter { $0.hasSuffix(".seg") }
+        #expect(!files.contains("00000001.seg"))
     }
 
     @Test func rowsThatAPolicyKeepsStay() throws {

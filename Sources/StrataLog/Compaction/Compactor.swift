@@ -259,7 +259,7 @@ final class Compactor {
 
     /// Waits until no transaction that is being built refers to values in a victim; false when it takes too long.
     private func waitForReferences() -> Bool {
-        for _ in 0..<500 {
+        for _ in 0..<store.options.compactionWaitMilliseconds / 10 {
             if !source.references.areHeld(victims) { return true }
             DispatchSemaphore(value: 0).waitShortly()
         }

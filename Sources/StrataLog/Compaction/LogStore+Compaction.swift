@@ -9,7 +9,7 @@ extension LogStore {
     /// Stopped by an error, by `progress` or by the death of the process, it leaves a store as good as before; the
     /// next compaction goes on with what is left to do. What snapshots need stays on the disk until they are gone.
     ///
-    /// - Parameter progress: called after each step; false stops.
+    /// - Parameter progress: called after each step; false stops. It must not close the store.
     /// - Throws: `.cancelled` when `progress` returned false; `.io`, `.corruption`, `.readOnly`, `.closed`.
     /// - Complexity: reads and writes what is live in the segments it removes, half a MiB at a time.
     @discardableResult
@@ -27,14 +27,15 @@ extension LogStore {
     }
 
     /// The newest snapshot with the log's end as it is now.
-    private func publishEnd(_ writer: LogWriter) throws(StoreError) {
+    func publishEnd(_ writer: LogWriter) throws(StoreError) {
         publish(try SnapshotEdit(base: snapshot).finish(end: writer.end.position, checksum: writer.end.checksum))
     }
 
-    /// So much live data is moved before its segments are retired, so that they do not all wait for the last one.
-    private static let batchByteCount = 32 << 20
+    /// So much live data is moved before its segments are retired, so that they do not all wait for the last one: an
+    /// eighth of the store, within these bounds.
+    private static let batchByteCounts = 2 << 20...32 << 20
 
-    private func compactAlone(
+    func compactAlone(
         target: Double, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) -> CompactionReport {
         let segments = try segmentStatistics()
@@ -43,7 +44,9 @@ extension LogStore {
         var progress = CompactionProgress(
             segments: victims.count, completedSegments: 0,
             byteCount: victims.reduce(0) { $0 + $1.neededByteCount }, completedByteCount: 0)
-        for batch in Self.batches(victims) {
+        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        let limit = min(max(needed / 8, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
+        for batch in Self.batches(victims, limit) {
             let gone = try withoutActuallyEscaping(report) { report throws(StoreError) in
                 try compact(Set(batch.map(\.segment))) { byteCount throws(StoreError) in
                     result.writtenByteCount += byteCount
@@ -65,13 +68,13 @@ extension LogStore {
     }
 
     /// Segments that hold nothing first, for they cost nothing; then in the order given.
-    private static func batches(_ victims: [SegmentStatistics]) -> [[SegmentStatistics]] {
+    private static func batches(_ victims: [SegmentStatistics], _ limit: Int) -> [[SegmentStatistics]] {
         let empty = victims.filter { $0.neededByteCount == 0 }
         var batches = empty.isEmpty ? [] : [empty]
         var batch: [SegmentStatistics] = []
         var byteCount = 0
         for segment in victims where segment.neededByteCount > 0 {
-            if byteCount + segment.neededByteCount > batchByteCount, !batch.isEmpty {
+            if byteCount + segment.neededByteCount > limit, !batch.isEmpty {
                 batches.append(batch)
                 batch = []
                 byteCount = 0
@@ -112,6 +115,7 @@ extension LogStore {
             let next = try edit.finish(end: end.position, checksum: end.checksum)
             try writer.write([image], newEnd: end, unsynced: [.compaction(record)])
             writer.noteArchive(of: record)
+            writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)
             if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
         }
@@ -130,6 +134,9 @@ extension LogStore {
             source.retire(retirement.segments.map(\.segment), facts: writer.facts.compaction)
             try publishEnd(writer)
         }
-        segmentInfos.withLock { infos in for entry in retirement.segments { infos[entry.segment] = nil } }
+        let freed = segmentInfos.withLock { infos in
+            retirement.segments.reduce(0) { $0 + (infos.removeValue(forKey: $1.segment)?.byteCount ?? 0) }
+        }
+        state.withLock { $0.compaction.usedByteCount -= freed }
     }
 }

@@ -25,12 +25,7 @@ extension LogStore {
                     deadByteCount: dead, pinnedByteCount: kept.contains(info.segment) ? dead : 0,
                     ageSequence: info.ageSequence, isCurrent: false))
         }
-        let current = snapshot.end
-        result.append(
-            SegmentStatistics(
-                segment: current.segment, byteCount: current.offset, liveByteCount: current.offset,
-                historyByteCount: 0, deadByteCount: 0, pinnedByteCount: 0, ageSequence: snapshot.sequence,
-                isCurrent: true))
+        result.append(current(snapshot, liveRows: rows[snapshot.end.segment] ?? 0))
         for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
             result.append(
@@ -39,6 +34,21 @@ extension LogStore {
                     deadByteCount: Int(count), pinnedByteCount: Int(count), ageSequence: 0, isCurrent: false))
         }
         return result.sorted { $0.segment < $1.segment }
+    }
+
+    /// The segment that the log goes on in: estimated, as it is not read. Rows written to it before the store was opened
+    /// pass for live.
+    private func current(_ snapshot: Snapshot, liveRows: Int) -> SegmentStatistics {
+        let end = snapshot.end
+        var dead = 0
+        if let written = writer.withLock({ $0.map { ($0.end.position.segment, $0.segmentRowCount) } }),
+            written.0 == end.segment, written.1 > liveRows
+        {
+            dead = Int(Double(end.offset) * Double(written.1 - liveRows) / Double(written.1))
+        }
+        return SegmentStatistics(
+            segment: end.segment, byteCount: end.offset, liveByteCount: end.offset - dead, historyByteCount: 0,
+            deadByteCount: dead, pinnedByteCount: 0, ageSequence: snapshot.sequence, isCurrent: true)
     }
 
     /// What is known of the segments that a snapshot's log has left; those not seen before are read.

@@ -41,6 +41,7 @@ public final class Block: @unchecked Sendable {
     private let isVerified = Atomic<Bool>(false)
     /// Set before the block is handed out.
     private var epoch: SegmentEpoch?
+    private var kept: [Block] = []
 
     /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place.
     ///
@@ -213,7 +214,14 @@ public final class Block: @unchecked Sendable {
         self.epoch = epoch
     }
 
-    var isPinned: Bool { epoch != nil }
+    /// Whether values of the block lie out of line: then it keeps the segments that they lie in, and rows that refer to
+    /// them have to keep it.
+    public var isPinned: Bool { epoch != nil || !kept.isEmpty }
+
+    /// Keeps blocks whose values rows of this one refer to. Before the block is handed to other threads.
+    package func keep(_ blocks: [Block]) {
+        kept += blocks
+    }
 
     func damaged(_ message: String) -> StoreError {
         StoreError(damagedBlock: message, at: location)

@@ -53,6 +53,12 @@ extension StoreOpener {
             // The newest file is not the one in use: the next checkpoint is due at once.
             opened.checkpointEnd = LogPosition(segment: 0, offset: 0)
         }
+        // A reader opens all it may have to read: another process may compact the segments away.
+        if !isWritable {
+            for header in chain where !replayer.facts.compaction.holes.contains(header.segment) {
+                _ = try source.file(segment: header.segment)
+            }
+        }
         if isWritable {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.

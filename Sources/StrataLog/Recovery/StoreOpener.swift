@@ -20,20 +20,34 @@ struct StoreOpener {
     mutating func open(schema: Schema?) throws(StoreError) -> OpenedStore {
         try prepareDirectory()
         let lock = isWritable ? try takeLock() : nil
-        do throws(StoreError) {
-            let manifest = Manifest.read(files)
-            var listing = try files.list()
-            let source = BlockSource(
-                files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
-            try dropUnfinishedSegments(&listing, manifest, source)
-            if listing.segments.isEmpty {
-                return try createOrAbandon(schema, manifest, lock)
+        // A reader may come while a compaction removes files: then it looks again.
+        var attempts = isWritable ? 1 : 10
+        while true {
+            do throws(StoreError) {
+                return try openOnce(schema, lock)
+            } catch {
+                attempts -= 1
+                let isGone = error.code == .io && error.errno == .noSuchFileOrDirectory
+                if attempts > 0, isGone {
+                    report = RecoveryReport()
+                    continue
+                }
+                try? lock?.close()
+                throw error
             }
-            return try recover(listing, manifest, source, lock)
-        } catch {
-            try? lock?.close()
-            throw error
         }
+    }
+
+    private mutating func openOnce(_ schema: Schema?, _ lock: (any File)?) throws(StoreError) -> OpenedStore {
+        let manifest = Manifest.read(files)
+        var listing = try files.list()
+        let source = BlockSource(
+            files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
+        try dropUnfinishedSegments(&listing, manifest, source)
+        if listing.segments.isEmpty {
+            return try createOrAbandon(schema, manifest, lock)
+        }
+        return try recover(listing, manifest, source, lock)
     }
 
     // MARK: A new store

@@ -89,6 +89,8 @@ public final class Snapshot: Sendable {
     /// - Throws: `.corruption` or `.io`, naming segment and offset.
     /// - Complexity: O(1); reads one block when it is not cached.
     public func row(_ ref: ObjectRef) throws(StoreError) -> Row? {
+        // Nothing that the snapshot shows is taken away while it is read.
+        defer { withExtendedLifetime(self) {} }
         let location = try locate(ref)
         if location.isAbsent { return nil }
         let row = try source.row(at: location)
@@ -98,6 +100,15 @@ public final class Snapshot: Sendable {
                 offset: location.byteOffset)
         }
         return row
+    }
+
+    /// The block at a location that the snapshot shows, from the cache or the disk. Unlike
+    /// ``LogStore/block(at:)`` it cannot find that compaction has taken the block away.
+    ///
+    /// - Throws: `.io`, or `.corruption` with segment and offset.
+    public func block(at location: Location) throws(StoreError) -> Block {
+        defer { withExtendedLifetime(self) {} }
+        return try source.block(at: location)
     }
 
     /// How many objects of exactly this entity there are, without subentities. O(1).

@@ -43,6 +43,7 @@ public final class LogStore: Sendable {
         var manifestNumber: UInt64
         var counters = LogWriter.Counters()
         var retention = LogRetention()
+        var compaction = CompactionSchedule()
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -101,7 +102,8 @@ public final class LogStore: Sendable {
 
     // MARK: Reading
 
-    /// The block at a location, from the cache or the disk.
+    /// The block at a location, from the cache or the disk. A snapshot that shows the location has to be held
+    /// meanwhile: compaction takes away what none shows.
     ///
     /// - Throws: `.io`, or `.corruption` with segment and offset.
     public func block(at location: Location) throws(StoreError) -> Block {
@@ -115,6 +117,20 @@ public final class LogStore: Sendable {
 
     public func row(at location: Location) throws(StoreError) -> Row {
         try source.row(at: location)
+    }
+
+    /// The row that was read as this version, wherever compaction has moved it; nil when it was replaced or deleted
+    /// since and is gone.
+    ///
+    /// - Throws: `.io`, or `.corruption` with segment and offset.
+    public func row(_ ref: ObjectRef, at version: RowVersion) throws(StoreError) -> Row? {
+        do throws(StoreError) {
+            return try source.row(at: version.location)
+        } catch {
+            guard source.epoch.facts.holes.contains(version.location.segment) else { throw error }
+            guard let row = try snapshot.row(ref), row.version.sequence == version.sequence else { return nil }
+            return row
+        }
     }
 
     /// The bytes of a value stored out of line. They are not cached.
@@ -142,7 +158,7 @@ public final class LogStore: Sendable {
     public func makeTransaction() -> WriteTransaction {
         WriteTransaction(
             source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules },
-            newest: { [self] in snapshot })
+            store: self)
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
@@ -217,7 +233,9 @@ public final class LogStore: Sendable {
     /// Copies what the writer counted to where others can see it.
     func note(_ writer: LogWriter) {
         state.withLock { state in
-            state.bytesSinceCheckpoint += writer.counters.writtenBytes - state.counters.writtenBytes
+            let written = writer.counters.writtenBytes - state.counters.writtenBytes
+            state.bytesSinceCheckpoint += written
+            state.compaction.newByteCount += written
             state.counters = writer.counters
             state.facts = writer.facts
         }
@@ -225,6 +243,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit() {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        compactIfDue()
         let isDue = state.withLock { state in
             guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed
             else { return false }

@@ -119,7 +119,7 @@ struct GroupCommit {
         base = snapshot
         publish(snapshot)
         writer.uniqueness?.settle(isCommitted: true)
-        writer.noteCommits(accepted.count)
+        writer.noteCommits(accepted.count, rows: accepted.reduce(0) { $0 + $1.request.prepared.changeCount })
         for entry in accepted {
             entry.request.result = .success(
                 CommitReceipt(

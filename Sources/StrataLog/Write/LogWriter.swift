@@ -46,6 +46,10 @@ final class LogWriter: @unchecked Sendable {
     /// The open segment's; kept, because making one costs more than the rest of a small write.
     private var path: FilePath
     private var preallocatedEnd: Int
+    /// Length at which a segment is left, if that is less than the options say.
+    var segmentTargetByteCount = Int.max
+    /// Rows written to the current segment since the store was opened.
+    private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
     var uniqueness: UniquenessIndex?
     /// The segment's end could not be put in order after a failed write: go on in a new one.
@@ -168,6 +172,7 @@ final class LogWriter: @unchecked Sendable {
         durable = created.end
         source.setDurable(created.end.position)
         segmentStart = created.end.position
+        segmentRowCount = 0
         mustLeaveSegment = false
         hasFailedFlush = false
         counters.segmentsCreated += 1
@@ -198,7 +203,7 @@ final class LogWriter: @unchecked Sendable {
     /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits
     /// into an empty one.
     func fits(_ byteCount: Int, at position: LogPosition) -> Bool {
-        if position.offset + byteCount <= options.segmentMaximumBytes { return true }
+        if position.offset + byteCount <= min(options.segmentMaximumBytes, segmentTargetByteCount) { return true }
         return position == segmentStart && position.offset + byteCount <= Location.segmentMaximumBytes
     }
 
@@ -357,8 +362,13 @@ final class LogWriter: @unchecked Sendable {
         return image
     }
 
-    func noteCommits(_ count: Int) {
+    func noteCommits(_ count: Int, rows: Int) {
         counters.commits += count
+        segmentRowCount += rows
+    }
+
+    func noteRelocated(rows: Int) {
+        segmentRowCount += rows
     }
 
     func refuse(_ failure: StoreError) {

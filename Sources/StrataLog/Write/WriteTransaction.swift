@@ -25,15 +25,12 @@ public final class WriteTransaction {
 
     /// Segments whose large values the transaction's rows go on referring to.
     private var heldSegments: [UInt32] = []
-    private let newest: () -> Snapshot
+    /// Nil once the transaction was committed: until it is flushed, the store's writer holds the transaction.
+    private var store: LogStore?
 
-    /// - Parameter newest: the newest snapshot at any time.
-    init(
-        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
-        newest: @escaping () -> Snapshot
-    ) {
+    init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil, store: LogStore) {
         self.source = source
-        self.newest = newest
+        self.store = store
         numberedSchema = schema
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }
     }
@@ -46,6 +43,7 @@ public final class WriteTransaction {
     func releaseSegments() {
         source.references.release(heldSegments)
         heldSegments = []
+        store = nil
     }
 
     /// Whether a row may refer to a value in a segment; otherwise it has to copy it.
@@ -58,14 +56,8 @@ public final class WriteTransaction {
 
     /// The row that was read as this version, wherever it is now; nil when it was replaced or deleted and is gone.
     func row(_ ref: ObjectRef, at version: RowVersion) throws(StoreError) -> Row? {
-        do throws(StoreError) {
-            return try source.row(at: version.location)
-        } catch {
-            // Compaction may have moved it and removed the segment.
-            guard source.epoch.facts.holes.contains(version.location.segment) else { throw error }
-            guard let row = try newest().row(ref), row.version.sequence == version.sequence else { return nil }
-            return row
-        }
+        guard let store else { return try source.row(at: version.location) }
+        return try store.row(ref, at: version)
     }
 
     public var isEmpty: Bool {

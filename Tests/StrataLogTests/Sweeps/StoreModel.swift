@@ -1,3 +1,4 @@
+import StrataIO
 import StrataTestKit
 import SystemPackage
 import Testing
@@ -133,11 +134,13 @@ final class StoreWorkload {
         options.cacheMaximumBytes = 1 << 20
         options.newStoreUUID = StoreUUID(high: 0x1234, low: 0x5678)
         options.clock = { 1_000_000_000 }
+        options.compaction.isAutomatic = false
         options.compactionStepBytes = 2048
+        options.compactionWaitMilliseconds = 0
         return options
     }
 
-    static func open(_ fileSystem: SimulatedFileSystem, _ options: LogOptions) throws -> LogStore {
+    static func open(_ fileSystem: any FileSystem, _ options: LogOptions) throws -> LogStore {
         try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
     }
 
