@@ -111,9 +111,8 @@ extension NSManagedObjectContext {
                 object.attach(found.block, row: found.location.row, location: found.location)
             } else {
                 guard !handle.isDetached,
-                    let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
-                        .locate(object.ref),
-                    !location.isAbsent
+                    let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
+                    let location = try Optional(shown.locate(object.ref)), !location.isAbsent
                 else {
                     inaccessible(object, slot)
                     return
@@ -122,7 +121,7 @@ extension NSManagedObjectContext {
                 if let lastBlock, lastBlock.location == location.block {
                     block = lastBlock
                 } else {
-                    block = try handle.log.block(at: location)
+                    block = try shown.block(at: location)
                     try block.verify()
                     lastBlock = block
                 }

@@ -87,7 +87,7 @@ extension NSManagedObject {
     final func committedRow() -> (block: Block, row: Int)? {
         if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
         guard storeIndex != 0, let handle = registry?.handle(storeIndex) else { return nil }
-        guard let row = try? handle.log.row(at: version.location), (try? row.block.verify()) != nil else { return nil }
+        guard let row = try? handle.log.row(ref, at: version), (try? row.block.verify()) != nil else { return nil }
         return (row.block, row.index)
     }
 
