@@ -12,15 +12,19 @@ WARNINGS ?=
 TEST_FLAGS ?=
 # The suites that `make test` runs in release only: unoptimised they would take too long.
 SWEEP_FILTER ?= StrataLogTests\..*(Sweep|Schedule)
+# For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
+FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.
 KILLS ?= 40
+# For how many seconds `make test` lets processes follow a store whose writer is killed.
+FOLLOW_SECONDS ?= 10
 
 DEMO := Examples/PackageGraph
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill bench bench-import soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-fuzz bench bench-import bench-follow soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +36,7 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 	@$(SWIFT) build --package-path $(DEMO) -c release --product packagegraph
 	@"$$($(SWIFT) build --package-path $(DEMO) -c release --show-bin-path)/packagegraph" $(ARGS)
 
-test: test-debug test-examples test-sweep test-kill ## Run every test
+test: test-debug test-examples test-sweep test-kill test-follow test-fuzz ## Run every test
 
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
@@ -46,6 +50,12 @@ test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, in relea
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
 	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop $(KILLS)
 
+test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
+	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop follow $(FOLLOW_SECONDS)
+
+test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
+	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+
 soak: bootstrap ## Sweep a million states, fuzz, kill and look for races; takes hours
 	SWIFT=$(SWIFT) Tests/soak.sh $(ARGS)
 
@@ -57,6 +67,9 @@ bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite
 	@scripts/compare-import.sh $(ARGS)
 
+bench-follow: ## Measure how long a save takes to reach a consumer in another process
+	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
+
 format: ## Format all Swift files in place
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format format --in-place --parallel
 
@@ -64,4 +77,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build
+	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

@@ -14,10 +14,13 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
+        .executable(name: "strata", targets: ["StrataCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Only the command line needs it: packages that use the libraries do not fetch it.
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -47,6 +50,14 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "StrataCLI",
+            dependencies: [
+                "Strata", "StrataLog", "StrataIO", "CStrataSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings),
         .testTarget(
             name: "StrataIOTests",
             dependencies: ["StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system")],
@@ -60,6 +71,10 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrataCLITests",
+            dependencies: ["Strata", "CoreData", "StrataCLI"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .executable(name: "strata-bench", targets: ["strata-bench"]),
         .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
+        .executable(name: "strata-replay", targets: ["strata-replay"]),
     ],
     dependencies: [
         .package(name: "Strata", path: "../"),
@@ -47,6 +48,13 @@ let package = Package(
         .executableTarget(
             name: "strata-bench",
             dependencies: ["BenchSupport", "DataSet", "EnginePeople", "ObjectPeople"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-replay",
+            dependencies: [
+                .product(name: "StrataLog", package: "Strata"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-db-bench",

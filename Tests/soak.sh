@@ -2,20 +2,21 @@
 # The long proofs: what `make test` does in seconds, for hours. Stops at the first finding.
 #
 #   Tests/soak.sh            everything
-#   Tests/soak.sh PART...    sweeps, graph, fuzz, kills or threads
+#   Tests/soak.sh PART...    sweeps, graph, fuzz, kills, follow or threads
 #
-# STRATA_SEED         the first seed of the model test of the whole graph, to repeat a run that failed
-# STRATA_OPERATIONS   the number of operations of each of its runs (1000)
-# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and the usual number
-#                     of random runs of the object graph
+# STRATA_SEED         the first seed of the random suites of the object graph, to repeat a run that failed
+# STRATA_OPERATIONS   the number of operations of each of their runs (what is usual for the suite)
+# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and how many times the
+#                     usual number of seeds of the object graph (100: millions of operations)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
+# STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph fuzz kills threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph fuzz kills follow threads)
 
 sweeps() {
     STRATA_SOAK=${STRATA_SOAK:-10} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
@@ -25,8 +26,10 @@ sweeps() {
 }
 
 graph() {
+    local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests|PredicateFuzzTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
-        --filter 'StrataTests\.(UndoModelTests|WholeGraphTests)'
+        --filter "StrataTests\.($suites)"
 }
 
 fuzz() {
@@ -37,17 +40,21 @@ kills() {
     "$swift" run --package-path Tests/KillLoop -c release kill-loop "${STRATA_KILLS:-3000}" "$RANDOM"
 }
 
+follow() {
+    "$swift" run --package-path Tests/KillLoop -c release kill-loop follow "${STRATA_FOLLOW_SECONDS:-300}" "$RANDOM"
+}
+
 threads() {
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
-        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests|StrataTests\.(ManyContexts|Parent|Observation|Faulting|ContextTests|FetchAsync)'
+        --scratch-path .build-tsan --filter 'StrataLogTests|StrataIOTests|StrataTests\.(ManyContexts|Parent|Observation|Faulting|ContextTests|FetchAsync|ServiceClient|ConcurrencySetting)'
 }
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | graph | fuzz | kills | threads) "$part" ;;
+    sweeps | graph | fuzz | kills | follow | threads) "$part" ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph fuzz kills threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph fuzz kills follow threads)\n' "$part" >&2
         exit 2
         ;;
     esac

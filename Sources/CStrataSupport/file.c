@@ -34,6 +34,15 @@ int strata_file_lock(int fd) {
 int strata_file_unlock(int fd) {
     return set_lock(fd, F_UNLCK);
 }
+
+int strata_file_is_locked(int fd) {
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
+    int result;
+    do {
+        result = fcntl(fd, F_OFD_GETLK, &lock);
+    } while (result < 0 && errno == EINTR);
+    return result < 0 ? -errno : lock.l_type != F_UNLCK;
+}
 #else
 int strata_file_lock(int fd) {
     int result = result_or_error(flock(fd, LOCK_EX | LOCK_NB));
@@ -46,7 +55,33 @@ int strata_file_lock(int fd) {
 int strata_file_unlock(int fd) {
     return result_or_error(flock(fd, LOCK_UN));
 }
+
+int strata_file_is_locked(int fd) {
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0) {
+        return errno == EWOULDBLOCK ? 1 : -errno;
+    }
+    return result_or_error(flock(fd, LOCK_UN));
+}
 #endif
+
+int64_t strata_path_created(const char *path) {
+#if defined(__linux__) && defined(STATX_BTIME)
+    struct statx status;
+    if (statx(AT_FDCWD, path, 0, STATX_BTIME, &status) < 0 || !(status.stx_mask & STATX_BTIME)) {
+        return 0;
+    }
+    return status.stx_btime.tv_sec * INT64_C(1000000000) + status.stx_btime.tv_nsec;
+#elif defined(__APPLE__)
+    struct stat status;
+    if (stat(path, &status) < 0) {
+        return 0;
+    }
+    return status.st_birthtimespec.tv_sec * INT64_C(1000000000) + status.st_birthtimespec.tv_nsec;
+#else
+    (void)path;
+    return 0;
+#endif
+}
 
 int strata_file_reserve(int fd, int64_t offset, int64_t count) {
 #if defined(__linux__)

@@ -33,6 +33,18 @@ public protocol FileSystem: Sendable {
 
     /// The absolute path with every symbolic link resolved (realpath(3)).
     func resolve(_ path: FilePath) throws(Errno) -> FilePath
+
+    /// Memory that all processes which open the same file share, in place of its first page.
+    ///
+    /// - Throws: `.notSupported` where there is no such thing: callers must do without.
+    func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage
+}
+
+extension FileSystem {
+    /// Throws `.notSupported`.
+    public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        throw .notSupported
+    }
 }
 
 /// How ``FileSystem/open(_:_:)`` opens a file.
@@ -56,11 +68,29 @@ public struct FileAttributes: Sendable, Equatable {
     public var allocatedByteCount: Int64
     public var device: UInt64
     public var inode: UInt64
+    /// When it was created, in nanoseconds since 1970; 0 where that is not known. Not that of its contents: a copy is
+    /// new, a thing that was moved is not.
+    public var createdNanoseconds: Int64
 
-    public init(isDirectory: Bool, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64) {
+    public init(
+        isDirectory: Bool, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64,
+        createdNanoseconds: Int64 = 0
+    ) {
         self.isDirectory = isDirectory
         self.byteCount = byteCount
         self.allocatedByteCount = allocatedByteCount
+        self.device = device
+        self.inode = inode
+        self.createdNanoseconds = createdNanoseconds
+    }
+}
+
+/// Which file an open one is, whatever names it has.
+public struct FileIdentity: Sendable, Hashable {
+    public var device: UInt64
+    public var inode: UInt64
+
+    public init(device: UInt64, inode: UInt64) {
         self.device = device
         self.inode = inode
     }
@@ -103,11 +133,23 @@ public protocol File: AnyObject, Sendable {
     /// holds it. Released by ``close()``.
     func tryLockExclusively() throws(Errno) -> Bool
 
+    /// Whether another open file description holds the lock (`F_OFD_GETLK`). It may be free a moment later.
+    func isLockedElsewhere() throws(Errno) -> Bool
+
+    /// Which file this is (fstat(2)); nil where that is not known.
+    func identity() throws(Errno) -> FileIdentity?
+
     /// Closes the file (close(2)); further calls throw `.badFileDescriptor`. Idempotent.
     func close() throws(Errno)
 }
 
 extension File {
+    /// False: for files that only one process can have.
+    public func isLockedElsewhere() throws(Errno) -> Bool { false }
+
+    /// Nil.
+    public func identity() throws(Errno) -> FileIdentity? { nil }
+
     /// Writes all bytes, retrying short and interrupted writes. On an error some prefix may have been written.
     public func writeAll(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) {
         var remaining = buffers.filter { !$0.isEmpty }

@@ -148,6 +148,38 @@ final class PosixFile: File {
         return outcome == 1
     }
 
+    func isLockedElsewhere() throws(Errno) -> Bool {
+        try checkOpen()
+        let outcome = strata_file_is_locked(descriptor)
+        try check(outcome)
+        return outcome == 1
+    }
+
+    func identity() throws(Errno) -> FileIdentity? {
+        try checkOpen()
+        var status = stat()
+        try check(Int32(result(Int(fstat(descriptor, &status)))))
+        try checkOpen()
+        return FileIdentity(
+            device: UInt64(truncatingIfNeeded: status.st_dev), inode: UInt64(truncatingIfNeeded: status.st_ino))
+    }
+
+    /// Shares the file's first page, which has been read or written just now, so that touching it does not depend on
+    /// the disk.
+    func share(isWritable: Bool) throws(Errno) -> SharedPage {
+        guard let identity = try identity(), let name = SharedPage.name(of: identity) else { throw .notSupported }
+        guard strata_shared_is_in_place(descriptor) == 1 else {
+            return SharedPage(file: self, name: name, isWritable: isWritable)
+        }
+        var error: Int32 = 0
+        guard let base = strata_shared_map(descriptor, SharedPage.byteCount, isWritable ? 1 : 0, &error) else {
+            throw failure(error)
+        }
+        return SharedPage(base: base, name: name, isWritable: isWritable) {
+            strata_shared_unmap($0, SharedPage.byteCount)
+        }
+    }
+
     func close() throws(Errno) {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         // Said aloud, since a forked child may hold the same open file description and with it the lock.

@@ -133,7 +133,8 @@ public struct PosixFileSystem: FileSystem {
             byteCount: Int64(status.st_size),
             allocatedByteCount: Int64(status.st_blocks) * 512,
             device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino))
+            inode: UInt64(truncatingIfNeeded: status.st_ino),
+            createdNanoseconds: path.withPlatformString { strata_path_created($0) })
     }
 
     /// realpath(3).

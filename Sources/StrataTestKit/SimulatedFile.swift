@@ -108,6 +108,17 @@ final class SimulatedFile: File {
         }
     }
 
+    func isLockedElsewhere() throws(Errno) -> Bool {
+        guard !isClosed.load(ordering: .acquiring) else { throw .badFileDescriptor }
+        let owner = ObjectIdentifier(self)
+        return fileSystem.state.withLock { state in state.locks[inode].map { $0 != owner } ?? false }
+    }
+
+    func identity() throws(Errno) -> FileIdentity? {
+        guard !isClosed.load(ordering: .acquiring) else { throw .badFileDescriptor }
+        return FileIdentity(device: fileSystem.device, inode: UInt64(inode))
+    }
+
     /// Closes the file even when it throws what a fault says, as close(2) does.
     func close() throws(Errno) {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }

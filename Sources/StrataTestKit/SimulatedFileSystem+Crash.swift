@@ -36,7 +36,8 @@ extension SimulatedFileSystem {
     ///
     /// The same as ``Trace/image(after:policy:seed:)`` after all operations.
     public func crashImage(policy: CrashPolicy, seed: UInt64) -> SimulatedFileSystem {
-        SimulatedFileSystem(disk: state.withLock { $0.disk }.crashed(policy, seed: seed))
+        SimulatedFileSystem(
+            disk: state.withLock { $0.disk }.crashed(policy, seed: seed), pages: policy == .killed ? copiedPages : [:])
     }
 
     /// A copy of its own, without locks and faults. Complexity: O(number of files and names).

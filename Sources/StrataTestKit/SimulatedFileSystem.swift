@@ -48,16 +48,36 @@ public final class SimulatedFileSystem: FileSystem {
 
     private static let instanceCount = Atomic<UInt64>(1 << 32)
 
-    private let device = SimulatedFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
+    let device = SimulatedFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
     let state: Mutex<State>
+    /// Memory that processes share, by path. Not on the disk: it outlives processes, not the machine.
+    private let pages: Mutex<[String: SharedPage]>
 
     /// An empty file system: a root directory and nothing in it.
     public convenience init() {
         self.init(disk: SimulatedDisk())
     }
 
-    init(disk: SimulatedDisk) {
+    init(disk: SimulatedDisk, pages: [String: SharedPage] = [:]) {
         state = Mutex(State(disk: disk))
+        self.pages = Mutex(pages)
+    }
+
+    /// Copies of the shared memory, as other processes find it later.
+    var copiedPages: [String: SharedPage] {
+        pages.withLock { pages in pages.mapValues { SharedPage(name: $0.name, copying: $0) } }
+    }
+
+    /// Not counted as a call: no disk is asked.
+    public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        guard !isOff else { throw .ioError }
+        return try pages.withLock { pages throws(Errno) in
+            if let page = pages[path.text] { return page }
+            guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
+            let page = SharedPage(name: device)
+            pages[path.text] = page
+            return page
+        }
     }
 
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {

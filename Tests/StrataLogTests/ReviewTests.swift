@@ -182,27 +182,37 @@ import Testing
         return (0..<70_000).map { _ in UInt8(truncatingIfNeeded: generator.next() % 26 + 97) }
     }
 
-    /// A large value that is copied from a row read before a failed flush moved it.
-    @Test func aLargeValueCopiedFromARowReadBeforeTheMoveSurvives() throws {
-        let fs = SimulatedFileSystem()
+    /// Nothing is flushed until it is asked for, so that a failing flush moves everything.
+    private static var unflushedOptions: LogOptions {
         var options = StoreWorkload.options(.interval(milliseconds: 1_000_000))
         options.segmentMaximumBytes = 1 << 20
         options.checkpointTailBytes = 64 << 20
-        let store = try StoreWorkload.open(fs, options)
+        return options
+    }
+
+    private static func commitLargeValue(slot: Int, to store: LogStore) throws -> ObjectRef {
         let key = store.allocateKeys(root: SampleSchema.person, count: 1)
-        let filling = store.makeTransaction()
-        let first = filling.writer(for: SampleSchema.person)
-        first.beginInsert(key: key)
-        Self.large(1).withUnsafeBytes { first.set(6, bytes: $0) }
-        first.endRow()
-        _ = try store.commit(filling)
-        let ref = ObjectRef(entity: SampleSchema.person, key: key)
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.person)
+        writer.beginInsert(key: key)
+        large(UInt8(slot)).withUnsafeBytes { writer.set(slot, bytes: $0) }
+        writer.endRow()
+        _ = try store.commit(transaction)
+        return ObjectRef(entity: SampleSchema.person, key: key)
+    }
+
+    /// A large value that is copied from a row read before a failed flush moved it.
+    @Test func aLargeValueCopiedFromARowReadBeforeTheMoveSurvives() throws {
+        let fs = SimulatedFileSystem()
+        let options = Self.unflushedOptions
+        let store = try StoreWorkload.open(fs, options)
+        let ref = try Self.commitLargeValue(slot: 6, to: store)
         let old = try #require(try store.snapshot.row(ref))
         fs.inject(.init(.fail(.ioError), of: .syncData, flushLoss: .everything))
         try store.sync()
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.person)
-        try writer.beginUpdate(key: key, replacing: old.version, changed: SlotSet([0]))
+        try writer.beginUpdate(key: ref.key, replacing: old.version, changed: SlotSet([0]))
         writer.set(0, "renamed")
         try writer.copy(6, from: old, slot: 6)
         writer.endRow()
@@ -217,18 +227,9 @@ import Testing
     /// A large value kept in the history, when both its row and its deletion are moved by a failed flush.
     @Test func aLargePreservedValueSurvivesTheMove() throws {
         let fs = SimulatedFileSystem()
-        var options = StoreWorkload.options(.interval(milliseconds: 1_000_000))
-        options.segmentMaximumBytes = 1 << 20
-        options.checkpointTailBytes = 64 << 20
+        let options = Self.unflushedOptions
         let store = try StoreWorkload.open(fs, options)
-        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
-        let filling = store.makeTransaction()
-        let first = filling.writer(for: SampleSchema.person)
-        first.beginInsert(key: key)
-        Self.large(2).withUnsafeBytes { first.set(5, bytes: $0) }
-        first.endRow()
-        _ = try store.commit(filling)
-        let ref = ObjectRef(entity: SampleSchema.person, key: key)
+        let ref = try Self.commitLargeValue(slot: 5, to: store)
         let deletion = store.makeTransaction()
         try deletion.delete(ref, replacing: try #require(try store.snapshot.row(ref)).version)
         _ = try store.commit(deletion)

@@ -24,6 +24,9 @@ final class SlowFlushFileSystem: FileSystem {
     func syncDirectory(_ path: FilePath) throws(Errno) { try base.syncDirectory(path) }
     func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.attributes(path) }
     func resolve(_ path: FilePath) throws(Errno) -> FilePath { try base.resolve(path) }
+    func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try base.sharedPage(path, mode)
+    }
 }
 
 private final class SlowFlushFile: File {

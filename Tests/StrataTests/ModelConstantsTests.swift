@@ -5,61 +5,6 @@ import Testing
 
 /// Names and values that code and stores elsewhere rely on.
 @Suite struct ModelConstantsTests {
-    @Test func errorNumbersAreCoreDatas() {
-        let expected: [(Int, Int)] = [
-            (NSManagedObjectValidationError, 1_550),
-            (NSManagedObjectConstraintValidationError, 1_551),
-            (NSValidationMultipleErrorsError, 1_560),
-            (NSValidationMissingMandatoryPropertyError, 1_570),
-            (NSValidationRelationshipLacksMinimumCountError, 1_580),
-            (NSValidationRelationshipExceedsMaximumCountError, 1_590),
-            (NSValidationRelationshipDeniedDeleteError, 1_600),
-            (NSValidationNumberTooLargeError, 1_610),
-            (NSValidationNumberTooSmallError, 1_620),
-            (NSValidationDateTooLateError, 1_630),
-            (NSValidationDateTooSoonError, 1_640),
-            (NSValidationInvalidDateError, 1_650),
-            (NSValidationStringTooLongError, 1_660),
-            (NSValidationStringTooShortError, 1_670),
-            (NSValidationStringPatternMatchingError, 1_680),
-            (NSValidationInvalidURIError, 1_690),
-            (NSManagedObjectContextLockingError, 132_000),
-            (NSPersistentStoreCoordinatorLockingError, 132_010),
-            (NSManagedObjectReferentialIntegrityError, 133_000),
-            (NSManagedObjectExternalRelationshipError, 133_010),
-            (NSManagedObjectMergeError, 133_020),
-            (NSManagedObjectConstraintMergeError, 133_021),
-            (NSPersistentStoreInvalidTypeError, 134_000),
-            (NSPersistentStoreTypeMismatchError, 134_010),
-            (NSPersistentStoreIncompatibleSchemaError, 134_020),
-            (NSPersistentStoreSaveError, 134_030),
-            (NSPersistentStoreIncompleteSaveError, 134_040),
-            (NSPersistentStoreSaveConflictsError, 134_050),
-            (NSCoreDataError, 134_060),
-            (NSPersistentStoreOperationError, 134_070),
-            (NSPersistentStoreOpenError, 134_080),
-            (NSPersistentStoreTimeoutError, 134_090),
-            (NSPersistentStoreUnsupportedRequestTypeError, 134_091),
-            (NSPersistentStoreIncompatibleVersionHashError, 134_100),
-            (NSMigrationError, 134_110),
-            (NSMigrationConstraintViolationError, 134_111),
-            (NSMigrationCancelledError, 134_120),
-            (NSMigrationMissingSourceModelError, 134_130),
-            (NSMigrationMissingMappingModelError, 134_140),
-            (NSMigrationManagerSourceStoreError, 134_150),
-            (NSMigrationManagerDestinationStoreError, 134_160),
-            (NSEntityMigrationPolicyError, 134_170),
-            (NSSQLiteError, 134_180),
-            (NSInferredMappingModelError, 134_190),
-            (NSExternalRecordImportError, 134_200),
-            (NSPersistentHistoryTokenExpiredError, 134_301),
-            (NSManagedObjectModelReferenceNotFoundError, 134_504),
-            (NSStagedMigrationFrameworkVersionMismatchError, 134_505),
-            (NSStagedMigrationBackwardMigrationError, 134_506),
-        ]
-        for (number, value) in expected { #expect(number == value) }
-    }
-
     @Test func errorCodesAreCoreDatas() {
         let expected: [(CocoaError.Code, CocoaError.Code, Int)] = [
             (.managedObjectValidation, CocoaError.managedObjectValidation, 1_550),

@@ -34,9 +34,8 @@ import Testing
         "'open", "FETCH(",
     ]
 
-    @Test func hostileStringsNeverTrap() throws {
-        let seed = UInt64(ProcessInfo.processInfo.environment["STRATA_SEED"] ?? "") ?? 42
-        let count = Int(ProcessInfo.processInfo.environment["STRATA_FUZZ_COUNT"] ?? "") ?? 50_000
+    @Test(arguments: RandomRuns.seeds(from: 42, count: 1)) func hostileStringsNeverTrap(_ seed: UInt64) throws {
+        let count = RandomRuns.operations(50_000)
         print("predicate fuzz: seed \(seed), \(count) strings")
         var random = Random(state: seed)
         var accepted = 0

@@ -12,6 +12,14 @@ public protocol BenchStore: Contestant {
     /// - Parameter decodesAll: read every field of each, as a peer that makes whole records does.
     func traverse(department: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64)
 
+    /// Makes an ordered index on age and name, and waits until it is there.
+    func buildIndex() throws
+
+    /// The first 100 persons of an age by name, a page at a time as a list shows them.
+    ///
+    /// - Returns: for each page the digest of all fields of its persons, added up; 0 when only their IDs are asked for.
+    func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64
+
     /// What the store's caches did so far, for people to read; empty when the store does not tell.
     var statisticsText: String { get }
 }

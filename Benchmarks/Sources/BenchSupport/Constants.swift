@@ -4,6 +4,10 @@ public enum Workload {
     public static let rowsPerBatch = 10_000
     /// Durable one-row commits.
     public static let singleCommits = 2_000
+    /// Ordered pages that are read.
+    public static let pages = 2_000
+    public static let pageAge: Int16 = 42
+    public static let pageCount = 100
     /// Random reads by key.
     public static let randomReads = 1_000_000
     /// Rows of the update storm, its updates, and the updates of one transaction.

@@ -33,6 +33,26 @@ extension PeopleLog {
         return found
     }
 
+    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
+        var age = Workload.pageAge
+        let prefix = withUnsafeBytes(of: &age) { OrderedKey.component($0, .int16) }
+        var sum: UInt64 = 0
+        for _ in 0..<count {
+            let snapshot = store.snapshot
+            var persons: [ObjectRef] = []
+            _ = try snapshot.orderedIndexes[0].forEach(in: OrderedRange(prefix: prefix)) {
+                persons.append($0)
+                return persons.count < Workload.pageCount
+            }
+            if idsOnly { continue }
+            for person in persons {
+                guard let row = try snapshot.row(person) else { throw BenchFailure("\(person) is missing") }
+                sum &+= try Self.strings(row.block, row.index)
+            }
+        }
+        return sum
+    }
+
     /// The persons are found through the postings.
     public func traverse(department: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64) {
         let target = ObjectRef(entity: PeopleSchema.department, key: UInt64(department))

@@ -1,5 +1,6 @@
 public import BenchSupport
 import DataSet
+import Glibc
 import StrataIO
 public import StrataLog
 import SystemPackage
@@ -11,6 +12,8 @@ public final class PeopleLog: BenchStore, Sendable {
         public var flushing = Flushing.full
         /// Keep the persons of each department; only asked when the store is made.
         public var keepsPostings = true
+        /// Keep an ordered index on age and name.
+        public var isIndexed = false
         /// The budget of decoded blocks; nil for the engine's own.
         public var cacheByteCount: Int?
 
@@ -28,7 +31,13 @@ public final class PeopleLog: BenchStore, Sendable {
         store = try LogStore.open(
             FilePath(folder.path), in: PosixFileSystem(), options: log,
             schema: isNew ? PeopleSchema.schema(postings: options.keepsPostings) : nil)
+        try store.maintain(options.isIndexed ? [PeopleSchema.index] : [])
         if isNew { try insertDepartments() }
+    }
+
+    public func buildIndex() throws {
+        try store.maintain([PeopleSchema.index])
+        while !(store.snapshot.orderedIndexes.first?.isReady ?? false) { usleep(1_000) }
     }
 
     private func insertDepartments() throws {

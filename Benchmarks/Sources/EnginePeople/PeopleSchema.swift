@@ -22,6 +22,10 @@ public enum PeopleSchema {
         static let count = 8
     }
 
+    static let index = OrderedIndexDefinition(
+        root: person, entities: [person],
+        elements: [.init(slot: Slot.age, kind: .int16), .init(slot: Slot.name, kind: .string)])
+
     /// - Parameter postings: keep the inverse of the person's department.
     public static func schema(postings: Bool) -> Schema {
         let person = [

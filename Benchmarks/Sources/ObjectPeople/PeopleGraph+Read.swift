@@ -98,6 +98,32 @@ extension PeopleGraph {
         return try context.fetch(request).reduce(0) { $0 &+ nameDigest($1.name) }
     }
 
+    static func page<Result: NSFetchRequestResult>() -> NSFetchRequest<Result> {
+        let request = NSFetchRequest<Result>(entityName: "Person")
+        request.predicate = NSPredicate(format: "age == %d", Int32(Workload.pageAge))
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        request.fetchLimit = Workload.pageCount
+        return request
+    }
+
+    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
+        try context.performAndWait {
+            if idsOnly {
+                let request: NSFetchRequest<NSManagedObjectID> = Self.page()
+                request.resultType = .managedObjectIDResultType
+                for _ in 0..<count { _ = try context.fetch(request) }
+                return 0
+            }
+            let departments = try (1...PersonRow.departmentCount).map(department)
+            let request: NSFetchRequest<Person> = Self.page()
+            var sum: UInt64 = 0
+            for _ in 0..<count {
+                for person in try context.fetch(request) { sum &+= person.digest }
+            }
+            return withExtendedLifetime(departments) { sum }
+        }
+    }
+
     public func traverse(department number: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64) {
         try context.performAndWait {
             let persons = try department(number).persons

@@ -7,8 +7,9 @@ import Strata
 ///
 /// Object IDs stand for the rows' numbers, as they do in an application; ``prepareKeys(_:)`` collects them.
 public final class PeopleGraph: BenchStore {
-    let container: NSPersistentContainer
-    let context: NSManagedObjectContext
+    private(set) var container: NSPersistentContainer
+    private(set) var context: NSManagedObjectContext
+    private let store: NSPersistentStoreDescription
     private var personIDs: [NSManagedObjectID] = []
     private var departmentIDs: [NSManagedObjectID] = []
 
@@ -18,7 +19,7 @@ public final class PeopleGraph: BenchStore {
     }
 
     /// Opens the store below `folder`, creating it with its departments when it is not there.
-    public init(in folder: Folder, flushing: Flushing = .full) throws {
+    public init(in folder: Folder, flushing: Flushing = .full, isIndexed: Bool = false) throws {
         let isNew = folder.isEmpty
         let store = NSPersistentStoreDescription(url: URL(fileURLWithPath: Self.storeFolder(in: folder).path))
         switch flushing {
@@ -26,9 +27,26 @@ public final class PeopleGraph: BenchStore {
         case .interval: store.setOption(NSNumber(value: 100), forKey: StrataDurabilityOption)
         case .system: store.setOption(NSString("os"), forKey: StrataDurabilityOption)
         }
-        container = try PeopleContainer.load(store, PeopleModel.model())
+        container = try PeopleContainer.load(store, PeopleModel.model(isIndexed: isIndexed))
+        self.store = store
         context = container.newBackgroundContext()
         if isNew { departmentIDs = try context.performAndWait { try PeopleContainer.insertDepartments(context) } }
+    }
+
+    /// Opens the store again with a model that has the index.
+    public func buildIndex() throws {
+        try close()
+        container = try PeopleContainer.load(store, PeopleModel.model(isIndexed: true))
+        context = container.newBackgroundContext()
+        (personIDs, departmentIDs) = ([], [])
+        let deadline = Date(timeIntervalSinceNow: 120)
+        try context.performAndWait {
+            // It is built in the background; fetches use it as soon as it is there.
+            while try context.explain(Self.page() as NSFetchRequest<Person>).index == nil {
+                guard Date() < deadline else { throw BenchFailure("the index is not used") }
+                Thread.sleep(forTimeInterval: 0.002)
+            }
+        }
     }
 
     public var statisticsText: String { "" }

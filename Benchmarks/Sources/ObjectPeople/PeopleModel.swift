@@ -2,8 +2,12 @@ import Strata
 
 /// The model of the data set, built in code.
 enum PeopleModel {
-    /// - Parameter deletingPersons: what becomes of the persons when their department is deleted.
-    static func model(deletingPersons rule: NSDeleteRule = .nullifyDeleteRule) -> NSManagedObjectModel {
+    /// - Parameters:
+    ///   - rule: what becomes of the persons when their department is deleted.
+    ///   - isIndexed: whether the persons have an ordered index on age and name.
+    static func model(
+        deletingPersons rule: NSDeleteRule = .nullifyDeleteRule, isIndexed: Bool = false
+    ) -> NSManagedObjectModel {
         let person = entity("Person", of: Person.self)
         let department = entity("Department", of: Department.self)
         let toDepartment = NSRelationshipDescription()
@@ -24,6 +28,11 @@ enum PeopleModel {
             ("active", .booleanAttributeType), ("bio", .stringAttributeType),
         ]
         person.properties = attributes.map { attribute($0.0, $0.1) } + [toDepartment]
+        if isIndexed {
+            let elements = ["age", "name"].compactMap { person.propertiesByName[$0] }
+                .map { NSFetchIndexElementDescription(property: $0, collationType: .binary) }
+            person.indexes = [NSFetchIndexDescription(name: "byAgeAndName", elements: elements)]
+        }
         department.properties = [
             attribute("number", .integer32AttributeType), attribute("name", .stringAttributeType), toPersons,
         ]

@@ -16,7 +16,10 @@ extension Session {
         emitter.emit("W1", "device_bytes", exactly: after.deviceBytes - before.deviceBytes, "bytes")
         emitter.emit("W1", "packed_bytes", exactly: UInt64(packedBytes), "bytes")
         try scan(store)
+        let (buildSeconds, _) = try timed { try store.buildIndex() }
+        emitter.emit("W1", "index_build_s", buildSeconds, "s")
         try readRandom(store)
+        try readPages(store)
         try traverse(store)
         try store.close()
         for flushing in Flushing.allCases { try commitSingly(flushing) }
@@ -48,6 +51,16 @@ extension Session {
             emitter.emit(workload, "ns_per_read", seconds / Double(ids.count) * 1e9, "ns")
             if workload == "W3" { emitter.emit(workload, "check", exactly: check, "digest") }
             noteCaches(workload, store)
+        }
+    }
+
+    /// W5: whole objects of an ordered page; W5id: their IDs.
+    private func readPages(_ store: any BenchStore) throws {
+        for idsOnly in [false, true] {
+            let (seconds, check) = try timed { try store.readPages(Workload.pages, idsOnly: idsOnly) }
+            let workload = idsOnly ? "W5id" : "W5"
+            emitter.emit(workload, "queries_per_s", Double(Workload.pages) / seconds, "queries/s")
+            if !idsOnly { emitter.emit(workload, "check", exactly: check, "digest") }
         }
     }
 

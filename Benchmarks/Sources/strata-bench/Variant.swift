@@ -10,13 +10,14 @@ enum Variant: String {
     case objects
 
     /// Opens the store, creating it when the folder is empty.
-    func open(_ folder: Folder, _ flushing: Flushing) throws -> any BenchStore {
+    func open(_ folder: Folder, _ flushing: Flushing, isIndexed: Bool = false) throws -> any BenchStore {
         switch self {
         case .engine:
             var options = PeopleLog.Options()
             options.flushing = flushing
+            options.isIndexed = isIndexed
             return try PeopleLog(in: folder, options: options)
-        case .objects: return try PeopleGraph(in: folder, flushing: flushing)
+        case .objects: return try PeopleGraph(in: folder, flushing: flushing, isIndexed: isIndexed)
         }
     }
 

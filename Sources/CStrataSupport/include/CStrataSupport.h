@@ -9,7 +9,9 @@
 #include "StrataFile.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
+#include "StrataPrefetch.h"
 #include "StrataSearch.h"
+#include "StrataSharedPage.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

@@ -12,6 +12,12 @@ int strata_file_lock(int fd);
 /// Releases the lock taken by strata_file_lock.
 int strata_file_unlock(int fd);
 
+/// Whether another open file description holds the lock: 1 held, 0 free.
+int strata_file_is_locked(int fd);
+
+/// When what a path refers to was created, in nanoseconds since 1970; 0 when the file system does not say.
+int64_t strata_path_created(const char *_Nonnull path);
+
 /// Reserves zeroed space and lengthens the file to its end. -EOPNOTSUPP where the file system cannot.
 int strata_file_reserve(int fd, int64_t offset, int64_t count);
 

@@ -53,6 +53,7 @@ struct BatchRows {
     /// A context that sees the stores as they are; it does not leave this thread.
     private static func finder(_ coordinator: NSPersistentStoreCoordinator?) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.leaveUnchecked()
         context.coordinator = coordinator
         return context
     }

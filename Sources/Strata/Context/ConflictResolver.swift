@@ -13,13 +13,15 @@ struct ConflictResolver {
 
     /// Brings the objects into a state in which the save can be tried again.
     ///
+    /// - Returns: the objects that the policy was asked about.
     /// - Throws: what the policy throws: for the policies that are there, error 133020 or 133021 with the conflicts.
-    func resolve(_ error: StoreError) throws {
+    func resolve(_ error: StoreError) throws -> [NSManagedObject] {
         let snapshot = save.handle.log.snapshot
         let merges = try mergeConflicts(error.conflicts, snapshot)
         let constraints = try constraintConflicts(error.uniqueConflicts, snapshot)
-        // What is left are hidden links, which have no object: trying again reads their newest rows.
-        if merges.isEmpty, constraints.isEmpty { return }
+        // What is left are hidden links, which have no object, and what was derived from older rows: trying again reads
+        // the newest.
+        if merges.isEmpty, constraints.isEmpty { return [] }
         defer { context.forgetDropped() }
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
         let versions = merges.map(\.sourceObject.version)
@@ -27,8 +29,8 @@ struct ConflictResolver {
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
             try acceptWhatIsLeft(conflict.sourceObject, snapshot)
         }
-        try deriveAnew(snapshot)
-        try save.owner.recollect()
+        return merges.map(\.sourceObject)
+            + constraints.flatMap { $0.conflictingObjects + [$0.databaseObject].compactMap(\.self) }
     }
 
     /// A policy that has resolved a conflict without `super` wants the object written as it is.
@@ -42,22 +44,6 @@ struct ConflictResolver {
             return
         }
         if object.version != row.version { ObjectMerge(object).overwrite(row) }
-    }
-
-    /// What the policy took or gave back may be what other attributes are derived from. They are compared with the
-    /// newest rows, in which others may have derived theirs.
-    private func deriveAnew(_ snapshot: Snapshot) throws {
-        guard context.modelShapes?.hasDerivations == true else { return }
-        for object in context.changed where object.isUpdated && object.storeIndex == save.storeIndex {
-            guard !object.flags.contains(.dirtySlots), !object.shape.derivations.isEmpty,
-                let row = try snapshot.row(object.ref), row.version != object.version
-            else { continue }
-            try row.block.verify()
-            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
-            object.attach(row.block, row: row.index, location: row.location)
-            for state in object.toMany { state?.unload() }
-        }
-        context.updateDerivedAttributes()
     }
 
     // MARK: Rows that are newer

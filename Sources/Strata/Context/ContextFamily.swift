@@ -17,10 +17,34 @@ final class ParentLink {
 
 /// Which transactions of a store a context knows of: its own, and everything up to where it last merged.
 struct KnownSequences {
-    var merged: UInt64 = 0
-    var own: Set<UInt64> = []
+    private let merged: UInt64
+    /// Those of its own since then, in order. Nobody else writes for long stretches, so that there are few ranges.
+    private var own: [ClosedRange<UInt64>] = []
 
-    func contains(_ sequence: UInt64) -> Bool { sequence <= merged || own.contains(sequence) }
+    init(merged: UInt64 = 0) {
+        self.merged = merged
+    }
+
+    /// Notes one of its own. Sequences grow.
+    mutating func insert(_ sequence: UInt64) {
+        if let last = own.last, sequence <= last.upperBound + 1 {
+            own[own.count - 1] = last.lowerBound...max(sequence, last.upperBound)
+        } else {
+            own.append(sequence...sequence)
+        }
+    }
+
+    /// - Complexity: O(log n) in the ranges.
+    func contains(_ sequence: UInt64) -> Bool {
+        if sequence <= merged { return true }
+        var low = 0
+        var high = own.count
+        while low < high {
+            let middle = (low + high) / 2
+            if own[middle].upperBound < sequence { low = middle + 1 } else { high = middle }
+        }
+        return low < own.count && own[low].contains(sequence)
+    }
 }
 
 /// What a context knows of its children, which keep it alive, not the other way round.

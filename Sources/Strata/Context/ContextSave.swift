@@ -30,11 +30,18 @@ final class ContextSave {
         for object in context.required where object.isWatched { _ = part(object.storeIndex) }
     }
 
-    /// A merge policy has changed objects: sorts them anew into the parts that are not written yet.
-    func recollect() throws {
+    /// The store has newer rows, and a merge policy may have changed objects: computes what is derived anew, and sorts
+    /// the objects anew into the parts that are not written yet.
+    ///
+    /// - Parameter merged: what the policy was asked about. That has to be valid again, as has all that changed with it.
+    /// - Throws: `CocoaError` with a validation code; the store's error.
+    func recollect(validating merged: [NSManagedObject]) throws {
+        let changed = merged.filter { !$0.flags.contains(.inEvent) } + context.event
         context.processPendingChanges()
-        context.updateDerivedAttributes(isFirst: false)
+        try context.updateDerivedAttributes(isFirst: false)
+        if !merged.isEmpty { try context.validateChanges(ContiguousArray(changed)) }
         context.reportedInserts = nil
+        context.reportedInsertOrder = nil
         context.reportedDeletes = nil
         let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
@@ -157,8 +164,12 @@ final class ContextSave {
 
     /// Writes each store's part, and after each tells the objects and everybody who listens.
     func commit() throws {
-        var ids: InsertedIDs?
-        if parts.count == 1, let part = parts.first { ids = InsertedIDs(part.changes, part.handle.identity) }
+        var insertedIDs: SavedIDs?
+        var deletedIDs: SavedIDs?
+        if parts.count == 1, let part = parts.first {
+            insertedIDs = SavedIDs(part.changes.inserted, part.handle.identity, keepsOrder: false)
+            deletedIDs = SavedIDs(part.changes.deleted, part.handle.identity, keepsOrder: true)
+        }
         // A merge policy may add parts.
         var next = 0
         while next < parts.count {
@@ -169,10 +180,14 @@ final class ContextSave {
             }
             next += 1
         }
-        var all = finish(parts)
-        // Every inserted object has been reported; if that was in one notification and as many are left, they are the
-        // same.
-        if let set = context.reportedInserts, set.count == all.inserted.count { all.insertedSet = set }
+        var all = finish(parts, deletedIDs)
+        // Every inserted object has been reported; if that was in one notification, its list has mostly been taken over.
+        if let set = context.reportedInserts, let order = context.reportedInsertOrder,
+            all.inserted.withUnsafeBufferPointer(\.baseAddress) == order.withUnsafeBufferPointer(\.baseAddress),
+            all.inserted.count == order.count
+        {
+            all.insertedSet = set
+        }
         if let set = context.reportedDeletes, set.count == all.deleted.count { all.deletedSet = set }
         context.forgetReports()
         let leftovers = context.changed
@@ -186,7 +201,11 @@ final class ContextSave {
         context.advanceGeneration()
         all.post(
             .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
-        all.postSavedIDs(from: context, insertedIDs: ids?.set(of: all.inserted))
+        all.postSavedIDs(
+            from: context, insertedIDs: insertedIDs?.set(of: all.inserted), deletedIDs: deletedIDs?.set(of: all.deleted)
+        )
+        insertedIDs?.dispose()
+        deletedIDs?.dispose()
         context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
     }
@@ -213,7 +232,7 @@ final class ContextSave {
     }
 
     /// Brings the objects in line with what the parts have written, and gives all parts' changes.
-    private func finish(_ parts: [StoreSave]) -> ObjectChanges {
+    private func finish(_ parts: [StoreSave], _ deletedIDs: SavedIDs? = nil) -> ObjectChanges {
         for part in parts {
             part.finish()
             if let receipt = part.receipt { context.noteSaved(receipt.sequence, part.handle) }
@@ -224,6 +243,8 @@ final class ContextSave {
             all.updated += part.changes.updated
             all.deleted += part.changes.deleted
         }
+        // Now, as an object that has left the context does not know its store.
+        if deletedIDs?.give(to: all.deleted) != true { all.deleted.forEachUnretained { _ = $0.objectID } }
         return all
     }
 

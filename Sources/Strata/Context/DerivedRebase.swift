@@ -5,7 +5,7 @@ import StrataLog
 ///
 /// Core Data keeps derived attributes by triggers inside of its store, so that two contexts which each add an object to
 /// a relationship with a derived count do not get in each other's way. Here the owner's row is written: when another
-/// context was first, the newest row is taken, the attributes are computed anew, and the save is tried again.
+/// context was first, the newest row is taken; then the attributes are computed anew, and the save is tried again.
 struct DerivedRebase {
     let context: NSManagedObjectContext
     let save: StoreSave
@@ -38,13 +38,9 @@ struct DerivedRebase {
                 continue
             }
             if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-            object.overlay?.clearValues(object.shape) { present, dirty in present & ~dirty }
+            object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }
-            object.flags.insert(.dirtySlots)
-            for derivation in object.shape.derivations {
-                object.setBoxedValue(derivation.value(for: object, at: Date()), slot: derivation.slot)
-            }
         }
         return rest
     }

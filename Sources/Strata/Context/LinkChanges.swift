@@ -20,6 +20,7 @@ final class LinkChanges {
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
+    private var claims: Set<CommitClaim> = []
 
     init(_ save: StoreSave) {
         self.save = save
@@ -39,6 +40,8 @@ final class LinkChanges {
     }
 
     private func collectDeleted(_ object: NSManagedObject) throws {
+        // A link that somebody else adds at the same time would stay behind.
+        claims.insert(CommitClaim(kind: FactKind.linkEnd, object.ref.rawValue, isExclusive: true))
         for relationship in object.shape.relationships {
             guard case .link(let link, let side) = relationship.storage else { continue }
             for side in relationship.isSymmetric ? [0, 1] : [side] {
@@ -70,9 +73,11 @@ final class LinkChanges {
         _ owner: NSManagedObject
     ) throws {
         let ownerRef = ref(owner)
-        if owner.storeIndex != 0, !state.removed.isEmpty || relationship.isOrdered {
-            let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
-            let removed = Set(state.removed.objects.map { ref($0) })
+        let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
+        let removed = state.removed.objects.map { ref($0) }
+        let readsAll = try owner.storeIndex != 0 && self.readsAll(relationship, state, ownerRef, reader)
+        if readsAll {
+            let removed = Set(removed)
             for member in try reader.members(relationship, of: ownerRef) {
                 guard let row = member.link else { continue }
                 try update(link, ends(row)) { entry in
@@ -80,17 +85,31 @@ final class LinkChanges {
                     if removed.contains(member.ref) { entry.isRemoved = true }
                 }
             }
+        } else if owner.storeIndex != 0 {
+            for memberRef in removed {
+                let pair = ends(ownerRef, memberRef, side, relationship)
+                guard let row = try reader.link(link, pair.first, pair.second) else { continue }
+                try update(link, pair) { entry in
+                    entry.stored = row
+                    entry.isRemoved = true
+                }
+            }
         }
         for member in state.added.objects where !member.isDeleted {
-            let memberRef = ref(member)
-            var pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
-            // Of a relationship that is its own inverse either end may have been seen first.
-            if relationship.isSymmetric, pair.first > pair.second {
-                pair = Ends(first: pair.second, second: pair.first)
+            let pair = ends(ownerRef, ref(member), side, relationship)
+            var stored: Row?
+            if owner.storeIndex != 0 { claimEnd(ownerRef) }
+            if member.storeIndex != 0 { claimEnd(ref(member)) }
+            if owner.storeIndex != 0, member.storeIndex != 0 {
+                claim(link, pair)
+                if !readsAll, links[link.index]?[pair] == nil {
+                    stored = try reader.link(link, pair.first, pair.second)
+                }
             }
             try update(link, pair) { entry in
-                entry.isChanged = true
+                if let stored { entry.stored = stored }
                 entry.isRemoved = false
+                if entry.stored == nil { entry.isChanged = true }
             }
         }
         guard relationship.isOrdered else { return }
@@ -99,12 +118,46 @@ final class LinkChanges {
         {
             let memberRef = ref(order[index])
             state.positions[ObjectIdentifier(order[index])] = position
-            let pair = side == 0 ? Ends(first: ownerRef, second: memberRef) : Ends(first: memberRef, second: ownerRef)
+            let pair = ends(ownerRef, memberRef, side, relationship)
+            // What others have removed since the order was read stays away.
+            if links[link.index]?[pair] == nil { continue }
             try update(link, pair) { entry in
                 if entry.positions[side] != position { entry.isChanged = true }
                 entry.positions[side] = position
             }
         }
+    }
+
+    /// Whether all stored links of an owner are read, as an order needs them, or because that is less work than to look
+    /// for those that change.
+    private func readsAll(
+        _ relationship: RelationshipShape, _ state: ToManyState, _ owner: ObjectRef, _ reader: RelationshipReader
+    ) throws -> Bool {
+        if relationship.isOrdered { return true }
+        guard let count = try reader.count(relationship, of: owner) else { return true }
+        return count <= 4 * (state.added.count + state.removed.count)
+    }
+
+    /// Others may add the same link at the same time.
+    private func claim(_ link: LinkShape, _ ends: Ends) {
+        claims.insert(
+            CommitClaim(
+                kind: FactKind.link &+ UInt64(link.index) << 8, ends.first.rawValue, ends.second.rawValue,
+                isExclusive: true))
+    }
+
+    /// Others may delete an object, with the links that they know of, while this save adds one.
+    private func claimEnd(_ end: ObjectRef) {
+        claims.insert(CommitClaim(kind: FactKind.linkEnd, end.rawValue, isExclusive: false))
+    }
+
+    /// The ends of a link that one of the objects knows as `side`.
+    private func ends(
+        _ owner: ObjectRef, _ member: ObjectRef, _ side: Int, _ relationship: RelationshipShape
+    ) -> Ends {
+        // Of a relationship that is its own inverse either end may have been seen first.
+        if relationship.isSymmetric { return Ends(first: min(owner, member), second: max(owner, member)) }
+        return side == 0 ? Ends(first: owner, second: member) : Ends(first: member, second: owner)
     }
 
     /// Numbers the members in the hidden slots of their rows.
@@ -153,6 +206,7 @@ final class LinkChanges {
     }
 
     func write(to transaction: WriteTransaction) throws {
+        for claim in claims { transaction.claim(claim, asOf: snapshot.sequence) }
         for (index, entries) in links.sorted(by: { $0.key < $1.key }) {
             guard let shape = shapes[index] else { continue }
             let number = save.handle.map.linkNumber(shape)

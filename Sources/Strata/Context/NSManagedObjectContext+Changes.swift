@@ -4,7 +4,8 @@ import StrataLog
 extension NSManagedObjectContext {
     /// Takes an object in that was just created, of an entity of the coordinator's model.
     final func insertNew(_ object: NSManagedObject) {
-        precondition(!object.shape.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
+        precondition(
+            !object.facts.pointee.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -61,7 +62,8 @@ extension NSManagedObjectContext {
         // The list grows while cascades run.
         var index = 0
         while index < event.count {
-            if event[index].isDeleted { propagateDeletion(event[index]) }
+            let object = event[index]
+            if object.isDeleted { propagateDeletion(object) }
             index += 1
         }
         postObjectsDidChange()
@@ -94,6 +96,7 @@ extension NSManagedObjectContext {
         if let set = changes.insertedSet {
             insertReports += 1
             reportedInserts = insertReports == 1 ? set : nil
+            reportedInsertOrder = insertReports == 1 ? changes.inserted : nil
         }
         if let set = changes.deletedSet {
             deleteReports += 1
@@ -189,6 +192,7 @@ extension NSManagedObjectContext {
         generation?.moveOn()
         fetchBatch = nil
         membersBatch = nil
+        recentFaults.forgetPlaces()
         for object in registry.all {
             invalidated.append(object.objectID)
             object.flags.subtract([
@@ -210,6 +214,10 @@ extension NSManagedObjectContext {
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
         readErrors[object.objectID] = nil
+        if generation == nil, let handle = registry.handle(object.storeIndex) {
+            // A store that cannot be read says so when the object is.
+            try? handle.catchUp()
+        }
         if flag {
             let wasFault = object.isFault
             let references = ReferenceRebase(object)

@@ -37,6 +37,7 @@ extension NSManagedObjectContext {
     /// Which objects have been reported by notifications no longer counts.
     final func forgetReports() {
         reportedInserts = nil
+        reportedInsertOrder = nil
         insertReports = 0
         reportedDeletes = nil
         deleteReports = 0

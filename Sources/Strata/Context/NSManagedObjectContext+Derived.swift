@@ -5,20 +5,28 @@ extension NSManagedObjectContext {
     /// each other in a circle must come to an end.
     private static let maximumDerivationRounds = 16
 
-    /// Computes the derived attributes of everything that is saved and of what depends on it. Objects whose attributes
-    /// get another value become part of the save.
+    /// Computes the derived attributes of everything that is saved and of what depends on it, from what the store will
+    /// have after the save (``DerivationView``). Objects whose attributes get another value become part of the save.
+    ///
+    /// Others may change what was looked at before the save is committed; then it is refused, and all is computed anew.
     ///
     /// - Parameter isFirst: false when validation or a merge policy has changed objects of a save after their derived
     ///   attributes were computed; those that are the time of the save stay then.
-    final func updateDerivedAttributes(isFirst: Bool = true) {
+    /// - Throws: `CocoaError` when rows cannot be read.
+    final func updateDerivedAttributes(isFirst: Bool = true) throws {
         guard let shapes = modelShapes, shapes.hasDerivations else { return }
+        let view = DerivationView(self)
+        derivationView = view
         let time = Date()
         var sources = changed.filter { $0.hasChanges }
         for object in sources where !object.isDeleted {
-            for derivation in object.shape.derivations where derivation.isTime && isFirst {
-                object.setBoxedValue(time, slot: derivation.slot)
+            // An object without changes that a row or a link is written for keeps its time.
+            if isFirst, !object.flags.isDisjoint(with: [.inserted, .dirtySlots, .dirtyToMany]) {
+                for derivation in object.shape.derivations where derivation.isTime {
+                    object.setBoxedValue(time, slot: derivation.slot)
+                }
             }
-            derive(object)
+            derive(object, in: view)
         }
         // All sources come before what is derived from them, so that an owner of many is looked at once.
         for _ in 0..<Self.maximumDerivationRounds where !sources.isEmpty {
@@ -26,13 +34,15 @@ extension NSManagedObjectContext {
             var seen: Set<ObjectIdentifier> = []
             for object in sources {
                 for dependency in shapes.dependencies where dependency.isTouched(by: object) {
-                    for owner in dependency.owners(of: object) where seen.insert(ObjectIdentifier(owner)).inserted {
+                    for owner in dependency.owners(of: object, in: view)
+                    where seen.insert(ObjectIdentifier(owner)).inserted {
                         owners.append(owner)
                     }
                 }
             }
-            sources = owners.filter { derive($0) }
+            sources = owners.filter { derive($0, in: view) }
         }
+        if let failure = view?.failure { throw failure }
         // What is computed anew in every save is nothing that a user could want to undo.
         guard let manager = undoRecorder?.manager, !event.isEmpty else { return }
         manager.disableUndoRegistration()
@@ -40,13 +50,19 @@ extension NSManagedObjectContext {
         manager.enableUndoRegistration()
     }
 
-    /// Whether a value changed.
+    /// Computes an object's derived attributes, of what the context knows if there is no view. Whether a value changed.
     @discardableResult
-    final func derive(_ object: NSManagedObject) -> Bool {
+    final func derive(_ object: NSManagedObject, in view: DerivationView? = nil) -> Bool {
         var isChanged = false
         for derivation in object.shape.derivations where !derivation.isTime {
-            let value = derivation.value(for: object, at: Date())
-            if Operand(value).equals(Operand(object.boxedValue(derivation.slot))) { continue }
+            let view = derivation.isLocal ? nil : view
+            view?.claim(object)
+            let value = derivation.value(for: object, in: view)
+            if Operand(value).equals(Operand(object.boxedValue(derivation.slot))),
+                view?.hasStored(value, in: derivation.slot, of: object) ?? true
+            {
+                continue
+            }
             object.setBoxedValue(value, slot: derivation.slot)
             isChanged = true
         }
@@ -56,15 +72,17 @@ extension NSManagedObjectContext {
 
 extension DerivationDependency {
     /// The objects with the derived attribute.
-    func owners(of object: NSManagedObject) -> [NSManagedObject] {
+    func owners(of object: NSManagedObject, in view: DerivationView? = nil) -> [NSManagedObject] {
+        view?.claim(object)
         var level = [object]
         for step in way {
             var next: [NSManagedObject] = []
             var seen: Set<ObjectIdentifier> = []
             for object in level {
                 guard let relationship = object.shape.relationship(step.name) else { continue }
-                for target in object.targets(relationship)
+                for target in view?.targets(relationship, of: object) ?? object.targets(relationship)
                 where !target.isDeleted && seen.insert(ObjectIdentifier(target)).inserted {
+                    view?.claim(target)
                     next.append(target)
                 }
             }

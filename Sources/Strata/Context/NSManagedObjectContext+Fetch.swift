@@ -10,12 +10,14 @@ extension NSManagedObjectContext {
     /// - Complexity: O(n) in the objects of the entity, unless the predicate names objects or the target of a to-one
     ///   relationship that has an inverse; O(m log m) in the matches with sort descriptors.
     public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
-        try results(of: request)
+        checkQueue()
+        return try results(of: request)
     }
 
     /// As the generic form, for results that are cast later.
     public final func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
-        try results(of: request)
+        checkQueue()
+        return try results(of: request)
     }
 
     /// How many objects a request describes; its limit and offset count.
@@ -23,12 +25,14 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``.
     /// - Complexity: O(1) without predicate; otherwise as for fetching.
     public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
+        checkQueue()
         if let custom = CustomFetch(self, request) { return try custom.count() }
         return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }
 
     /// As the generic form.
     public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        checkQueue()
         if let custom = CustomFetch(self, request) { return try custom.count() }
         return try FetchExecutor(self, FetchPlan(request, in: self)).count()
     }

@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter notification: a did-save notification of another context.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
         merge(Self.ids(notification.userInfo ?? [:]))
     }
 
@@ -56,6 +57,8 @@ extension NSManagedObjectContext {
     }
 
     final func merge(_ ids: MergedIDs) {
+        // What was saved later is not part of the past that the context shows.
+        if isPast { return }
         adoptPermanentIDs()
         processPendingChanges()
         advanceGeneration()
@@ -132,7 +135,7 @@ extension NSManagedObjectContext {
     final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
-        object.overlay?.clearReferences(object.shape)
+        object.overlay?.clearReferences(object.facts)
         object.toMany = []
     }
 }

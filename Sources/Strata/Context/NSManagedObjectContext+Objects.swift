@@ -48,6 +48,7 @@ extension NSManagedObjectContext {
             throw Self.missing(objectID)
         }
         if let custom = handle.custom { try custom.prepare(objectID, in: self) }
+        if generation == nil { try handle.catchUp() }
         guard let snapshot = snapshot(of: handle) else { throw Self.missing(objectID) }
         do {
             guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
@@ -79,6 +80,7 @@ extension NSManagedObjectContext {
         }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
+        if owner == nil { recentFaults.add(ref, storeIndex) }
         return object
     }
 
@@ -97,6 +99,7 @@ extension NSManagedObjectContext {
     ///   - slot: the slot whose value is wanted, -1 for none in particular.
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
+        if checksQueue { checkQueue("a fault", object) }
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         guard let handle = registry.handle(object.storeIndex) else {
@@ -105,10 +108,14 @@ extension NSManagedObjectContext {
         }
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            if given == nil, generation == nil, !handle.isDetached, handle.custom == nil,
-                let found = try rowFromBatch(object, handle)
-            {
+            let isBatched = given == nil && generation == nil && !handle.isDetached && handle.custom == nil
+            if isBatched, readSampling.isSample() { object.flags.insert(.sampled) }
+            if isBatched, let found = try rowFromBatch(object, handle) {
                 object.attach(found.block, row: found.location.row, location: found.location)
+            } else if isBatched,
+                let found = recentFaults.take(object.ref, object.storeIndex, handle, readSampling.wanted)
+            {
+                object.attach(taking: found.block, found.location)
             } else {
                 guard !handle.isDetached,
                     let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
@@ -117,14 +124,7 @@ extension NSManagedObjectContext {
                     inaccessible(object, slot)
                     return
                 }
-                let block: Block
-                if let lastBlock, lastBlock.location == location.block {
-                    block = lastBlock
-                } else {
-                    block = try shown.block(at: location)
-                    try block.verify()
-                    lastBlock = block
-                }
+                let block = try block(at: location, of: handle, in: shown)
                 object.attach(block, row: location.row, location: location)
             }
         } catch {
@@ -133,6 +133,21 @@ extension NSManagedObjectContext {
             return
         }
         awake(object)
+    }
+
+    /// The block that a row lies in, verified.
+    ///
+    /// - Parameter shown: the snapshot that has the row there.
+    final func block(
+        at location: Location, of handle: StoreHandle, in shown: Snapshot
+    ) throws(StoreError) -> Block {
+        if let lastBlock, lastBlock.block.location == location.block, lastBlock.handle === handle {
+            return lastBlock.block
+        }
+        let block = try shown.block(at: location)
+        try block.verify()
+        lastBlock = (block, handle)
+        return block
     }
 
     private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {
@@ -167,11 +182,12 @@ extension NSManagedObjectContext {
         _ object: NSManagedObject, _ handle: StoreHandle
     ) throws(StoreError) -> (block: Block, location: Location)? {
         if let membersBatch,
-            let found = try membersBatch.take(object.ref, object.storeIndex, handle, &faultStatistics)
+            let found = try membersBatch.take(
+                object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
         {
             return found
         }
-        return try fetchBatch?.take(object.ref, object.storeIndex, handle, &faultStatistics)
+        return try fetchBatch?.take(object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
     }
 
     /// The fault's row, or its store, is gone.
@@ -230,6 +246,7 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, because: error)
             }
         }
+        if case .link = relationship.storage { state.settle(stored) }
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)
@@ -248,6 +265,17 @@ extension NSManagedObjectContext {
     ) throws -> [RelationshipReader.Member] {
         if let members = try handle.custom?.members(relationship, of: owner, in: self) { return members }
         return try RelationshipReader(handle: handle, snapshot: snapshot).members(relationship, of: owner.ref)
+    }
+
+    /// How many members a relationship kept by links has; nil when that is not known without reading them.
+    final func linkCount(
+        _ relationship: RelationshipShape, _ state: ToManyState, of owner: NSManagedObject
+    ) -> Int? {
+        guard link == nil, let handle = registry.handle(owner.storeIndex), !handle.isDetached, handle.custom == nil,
+            let snapshot = snapshot(of: handle)
+        else { return nil }
+        return try? RelationshipReader(handle: handle, snapshot: snapshot)
+            .count(relationship, of: owner, with: state)
     }
 
     /// How many members the store has; nil when that is not known without reading them.

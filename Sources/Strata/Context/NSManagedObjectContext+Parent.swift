@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
     /// Takes another coordinator, and gives it to the children.
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
         coordinator = new
-        forgetLastStore()
+        forgetModel()
         new?.register(self)
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
         for child in children.all { child.setCoordinator(new) }
@@ -216,6 +216,6 @@ extension NSManagedObjectContext {
     /// Remembers that a transaction of a store was this context's own.
     final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
         guard !children.all.isEmpty else { return }
-        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].own.insert(sequence)
+        knownSequences[ObjectIdentifier(handle), default: KnownSequences()].insert(sequence)
     }
 }

@@ -6,6 +6,8 @@ extension NSManagedObjectContext {
     static let maximumWillSaveRounds = 1_000
     /// How often a save is tried again after a merge policy has resolved its conflicts.
     static let maximumConflictRounds = 16
+    /// How often a save is tried again altogether. Each time that it has to be, somebody else has saved.
+    static let maximumAttempts = 1_000
 
     /// Writes all changes to their stores: one transaction for each store. A child context gives them to its parent
     /// instead, and nothing is written until the line's top is saved.
@@ -14,7 +16,7 @@ extension NSManagedObjectContext {
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
     /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
     ///
-    /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or a
+    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
     final func saveChanges() throws {
@@ -26,17 +28,22 @@ extension NSManagedObjectContext {
         }
         guard !isSaving else { throw SaveFailure.recursiveSave }
         isSaving = true
-        defer { isSaving = false }
+        defer {
+            isSaving = false
+            derivationView = nil
+        }
         try processEverything()
         guard hasChanges || !required.isEmpty else {
             if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
             if link == nil { try coordinator.savePendingMetadata() }
             return
         }
+        try refusePast()
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
-        updateDerivedAttributes()
-        try validateChanges()
+        changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
+        try updateDerivedAttributes()
+        try validateChanges(changed)
         if let link { return try ParentSave(self, link).run() }
         let save = ContextSave(self, coordinator)
         try save.prepare()
@@ -78,15 +85,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Validates every changed object; those that validation changes, again.
-    private func validateChanges() throws {
-        var objects = changed
+    /// Validates changed objects; those that validation changes, again.
+    final func validateChanges(_ objects: ContiguousArray<NSManagedObject>) throws {
+        var objects = objects
         for _ in 0..<Self.maximumWillSaveRounds {
             try validate(objects)
             if event.isEmpty { return }
             objects = event
             processPendingChanges()
-            updateDerivedAttributes(isFirst: false)
+            try updateDerivedAttributes(isFirst: false)
         }
         throw CocoaError(
             .persistentStoreSave,

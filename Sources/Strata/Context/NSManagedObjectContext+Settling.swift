@@ -5,6 +5,7 @@ import StrataLog
 extension NSManagedObjectContext {
     /// The changed objects by what is to be done about them.
     final func classifiedChanges() -> ObjectChanges {
+        if let all = classifiedAsReported() { return all }
         var all = ObjectChanges()
         all.inserted.reserveCapacity(changed.count)
         changed.forEachUnretained { object in
@@ -16,6 +17,39 @@ extension NSManagedObjectContext {
                 all.updated.append(object)
             }
         }
+        return all
+    }
+
+    /// The changed objects when the inserted ones are those of the one notification that had any, in its order, as is
+    /// mostly so: then its list is theirs. Nil if not.
+    private func classifiedAsReported() -> ObjectChanges? {
+        guard let reported = reportedInsertOrder else { return nil }
+        var all = ObjectChanges()
+        var next = 0
+        var isSame = true
+        reported.withUnsafeBufferPointer { reported in
+            // SAFETY: an Unmanaged has the layout of the reference it stands for.
+            let base = reported.baseAddress.map {
+                UnsafeRawPointer($0).assumingMemoryBound(to: UnsafeRawPointer.self)
+            }
+            changed.forEachUnretained { object in
+                if object.isInserted {
+                    if let base, next < reported.count,
+                        base[next] == UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+                    {
+                        next += 1
+                    } else {
+                        isSame = false
+                    }
+                } else if object.isDeleted {
+                    if !object.flags.contains(.inserted) { all.deleted.append(object) }
+                } else if object.isUpdated {
+                    all.updated.append(object)
+                }
+            }
+        }
+        guard isSame, next == reported.count else { return nil }
+        all.inserted = reported
         return all
     }
 
@@ -33,7 +67,7 @@ extension NSManagedObjectContext {
             if wasInserted { leave(object) }
             return false
         }
-        object.overlay?.clearDirty(object.shape)
+        object.overlay?.clearDirty(object.facts)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
         return true
     }

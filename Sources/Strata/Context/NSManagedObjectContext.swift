@@ -43,7 +43,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     ///
     /// - Complexity: setting it is O(n) in the registered objects.
     open var isObservationEnabled: Bool {
-        get { registry.registrationFlags.contains(.observable) }
+        get { registry.registrationFlags.contains(.tracked) }
         set { setObservation(newValue) }
     }
     /// The streams of changes that somebody listens to.
@@ -66,6 +66,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         set { setUndoManager(newValue) }
     }
 
+    /// Whether calls are checked to be made on the queue; see ``ConcurrencyDebugging``.
+    @exclusivity(unchecked) final var checksQueue = false
+    /// Whether a call from elsewhere has been warned of.
+    final let violationWarned = Atomic<Bool>(false)
     /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
     @exclusivity(unchecked) final var isRetaining = false
     @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
@@ -90,11 +94,15 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Stores that inserted objects were assigned to.
     final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
     final var readErrors: [NSManagedObjectID: any Error] = [:]
-    /// The block that a fault was last fired from; the next fault is often its neighbour.
-    final var lastBlock: Block?
+    /// The block that a row was last read from, and its store: places are those of one store. The next row is often a
+    /// neighbour.
+    @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
     /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
     final var fetchBatch: FaultBatch?
     final var membersBatch: FaultBatch?
+    /// The faults that were last made by ID, and what is read of the objects whose faults fire.
+    @exclusivity(unchecked) final var recentFaults = RecentFaults()
+    @exclusivity(unchecked) final var readSampling = ReadSampling()
     /// What reading objects has cost so far.
     public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
@@ -103,16 +111,23 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Objects whose rows turned out to be gone in the save that runs.
     final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
+    /// What the derived attributes of the save that runs were computed from.
+    final var derivationView: DerivationView?
     /// How many notifications since the last save had inserted objects, and what the first one had.
     final var insertReports = 0
     final var reportedInserts: Set<NSManagedObject>?
+    /// The same in the order of their insertion.
+    final var reportedInsertOrder: ContiguousArray<NSManagedObject>?
     /// Likewise of deleted objects.
     final var deleteReports = 0
     final var reportedDeletes: Set<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
-    /// The class that an object was last created of, and its shape. Shapes are never freed.
+    /// The class that an object was last created of, and its entity. Entities in use are never freed.
     @exclusivity(unchecked) private final var lastClass: ObjectIdentifier?
+    @exclusivity(unchecked) private final var lastClassEntity: Unmanaged<NSEntityDescription>?
+    /// The entity that an object was last created of, and the shape that it stands for here. Shapes are never freed.
+    @exclusivity(unchecked) private final var lastEntity: ObjectIdentifier?
     @exclusivity(unchecked) private final unowned(unsafe) var lastShape: EntityShape?
 
     /// Creates a context without coordinator.
@@ -121,7 +136,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
-        if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.insert(.observable) }
+        if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
+        adoptConcurrencyDebugging()
     }
 
     /// Creates a context without coordinator.
@@ -158,24 +174,24 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// Whether a save would have something to do.
     open var hasChanges: Bool {
-        changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
+        onQueue().changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
     }
 
     /// The objects that the next save inserts.
-    open var insertedObjects: Set<NSManagedObject> { Set(changed.filter(\.isInserted)) }
+    open var insertedObjects: Set<NSManagedObject> { Set(onQueue().changed.filter(\.isInserted)) }
 
     /// The objects that the next save updates.
-    open var updatedObjects: Set<NSManagedObject> { Set(changed.filter(\.isUpdated)) }
+    open var updatedObjects: Set<NSManagedObject> { Set(onQueue().changed.filter(\.isUpdated)) }
 
     /// The objects that the next save deletes.
     open var deletedObjects: Set<NSManagedObject> {
-        Set(changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
+        Set(onQueue().changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
     }
 
     /// The objects that are in memory.
     ///
     /// - Complexity: O(n).
-    open var registeredObjects: Set<NSManagedObject> { Set(registry.all) }
+    open var registeredObjects: Set<NSManagedObject> { Set(onQueue().registry.all) }
 
     // MARK: What subclasses may override
 
@@ -196,56 +212,56 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
     ///   a store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
-    open func save() throws { try saveChanges() }
+    open func save() throws { try onQueue().saveChanges() }
 
     /// Inserts an object that was created without context. An object that is here already is inserted again if it was
     /// deleted.
     ///
     /// - Precondition: the object belongs to no other context.
-    open func insert(_ object: NSManagedObject) { insertObject(object) }
+    open func insert(_ object: NSManagedObject) { onQueue().insertObject(object) }
 
     /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
     ///
     /// - Precondition: the object belongs to this context.
-    open func delete(_ object: NSManagedObject) { deleteObject(object) }
+    open func delete(_ object: NSManagedObject) { onQueue().deleteObject(object) }
 
     /// Follows the delete rules of what was deleted and posts
     /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
-    open func processPendingChanges() { processChanges() }
+    open func processPendingChanges() { onQueue().processChanges() }
 
     /// Brings an object up to date with the store, or with the parent.
     ///
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
     ///   the changes over it again.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
-        refreshObject(object, mergeChanges: flag)
+        onQueue().refreshObject(object, mergeChanges: flag)
     }
 
     /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,
     /// which breaks the circles of references among them.
-    open func refreshAllObjects() { refreshEverything() }
+    open func refreshAllObjects() { onQueue().refreshEverything() }
 
     /// Gives up all changes: inserted objects leave the context, all others are as the store, or the parent, has them.
-    open func rollback() { rollBackChanges() }
+    open func rollback() { onQueue().rollBackChanges() }
 
     /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
-    open func reset() { forgetEverything() }
+    open func reset() { onQueue().forgetEverything() }
 
     /// The object with this ID if it is in memory.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        findRegisteredObject(for: objectID)
+        onQueue().findRegisteredObject(for: objectID)
     }
 
     /// The object with this ID: the one in memory, or a fault, whether its row exists or not.
     ///
     /// - Precondition: a permanent ID names a store of the context's coordinator.
-    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { findObject(with: objectID) }
+    open func object(with objectID: NSManagedObjectID) -> NSManagedObject { onQueue().findObject(with: objectID) }
 
     /// The object with this ID, realized.
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        try findExistingObject(with: objectID)
+        try onQueue().findExistingObject(with: objectID)
     }
 
     /// Executes a request against the stores.
@@ -253,16 +269,18 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        try executeRequest(request)
+        try onQueue().executeRequest(request)
     }
 
     /// Gives inserted objects their permanent IDs before they are saved, also those that only the parent knows.
     ///
     /// - Throws: `CocoaError` when an object has no store to be saved to.
-    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try reservePermanentIDs(for: objects) }
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        try onQueue().reservePermanentIDs(for: objects)
+    }
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
-    open func assign(_ object: Any, to store: NSPersistentStore) { assignObject(object, to: store) }
+    open func assign(_ object: Any, to store: NSPersistentStore) { onQueue().assignObject(object, to: store) }
 
     /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops. What it
     /// returns by itself is ``shouldDeleteInaccessibleFaults``.
@@ -325,15 +343,31 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     // MARK: Lists
 
-    /// The entity that objects of a class are inserted into, if there is exactly one.
-    final func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
-        if lastClass == ObjectIdentifier(type), let lastShape, lastShape.model === coordinator?.shapes {
-            return lastShape
-        }
+    /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
+    final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
+        if lastClass == ObjectIdentifier(type) { return lastClassEntity }
         guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
         lastClass = ObjectIdentifier(type)
+        lastClassEntity = .passUnretained(shape.entity)
+        return lastClassEntity
+    }
+
+    /// What an entity stands for in the context's model.
+    ///
+    /// - Precondition: the context's model has an entity of this name.
+    final func shape(of entity: NSEntityDescription) -> EntityShape {
+        if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
+        let shape = EntityShape.search(entity, for: self)
+        lastEntity = ObjectIdentifier(entity)
         lastShape = shape
         return shape
+    }
+
+    /// The context has another coordinator, and with it another model and other stores.
+    final func forgetModel() {
+        lastStore = nil
+        (lastClass, lastClassEntity) = (nil, nil)
+        (lastEntity, lastShape) = (nil, nil)
     }
 
     /// The index of the open store with this identity; nil when the coordinator has none.
@@ -349,12 +383,11 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         return index
     }
 
-    final func forgetLastStore() { lastStore = nil }
-
     /// Puts an object into the lists of what has changed.
     ///
     /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
+        if checksQueue { checkChange(object) }
         if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
@@ -372,8 +405,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         registry.context = nil
         for object in registry.all {
             // References to other objects may form circles, which nothing else would break.
-            object.overlay?.clearReferences(object.shape)
+            object.overlay?.clearReferences(object.facts)
             object.toMany = []
+            // Nobody is to be told of changes any more.
+            object.flags.subtract([.listed, .inEvent])
         }
     }
 }

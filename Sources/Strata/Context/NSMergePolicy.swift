@@ -11,7 +11,7 @@ public import Foundation
 /// Thread rule: a save calls its policy on the context's queue. One policy may serve several contexts, so a subclass
 /// has to guard what it changes.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
-    // Unchecked: the only state is constant.
+    // Unchecked, as an open class has to be: the only state is constant.
 
     /// How conflicts are resolved.
     public let mergeType: NSMergePolicyType

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Objects by what happened to them, for notifications.
@@ -36,15 +35,18 @@ struct ObjectChanges {
     /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
     /// IDs must have been made before.
     ///
-    /// - Parameter insertedIDs: those of the inserted objects, if somebody has made them already.
-    func postSavedIDs(from context: NSManagedObjectContext, insertedIDs: Set<NSManagedObjectID>? = nil) {
+    /// - Parameters:
+    ///   - insertedIDs: those of the inserted objects, if somebody has made them already.
+    ///   - deletedIDs: those of the deleted ones likewise.
+    func postSavedIDs(
+        from context: NSManagedObjectContext, insertedIDs: Set<NSManagedObjectID>? = nil,
+        deletedIDs: Set<NSManagedObjectID>? = nil
+    ) {
         var info: [AnyHashable: Any] = [:]
         if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? Self.ids(inserted) }
         if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = Self.ids(updated) }
-        if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = Self.ids(deleted) }
+        if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = deletedIDs ?? Self.ids(deleted) }
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
-        // Thousands of IDs that nobody has kept are freed elsewhere.
-        if let insertedIDs { DispatchQueue.global().async { withExtendedLifetime(insertedIDs) {} } }
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {

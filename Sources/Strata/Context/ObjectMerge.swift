@@ -91,7 +91,7 @@ struct ObjectMerge {
     /// The object gives up its changes and becomes a fault.
     func rollBack(_ row: Row) {
         var kept: ContiguousArray<ToManyState?> = []
-        if !object.isDeleted { kept = undoReferences(row) }
+        if object.isDeleted { undoDeletion(row) } else { kept = undoReferences(row) }
         giveUp()
         let isChanged = kept.contains { $0 != nil }
         object.turnIntoFault(keepingChanges: false)
@@ -119,7 +119,7 @@ struct ObjectMerge {
             settleInverse(slot, row)
             if isDirty { object.overlay?.clearValue(slot, shape) }
         }
-        object.overlay?.clearValues(shape) { present, dirty in present & ~dirty }
+        object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
         for state in object.toMany { state?.unload() }
@@ -184,13 +184,38 @@ struct ObjectMerge {
                 if kept.isEmpty { kept = ContiguousArray(repeating: nil, count: shape.relationships.count) }
                 kept[index] = state
             } else if let inverse = relationship.inverse {
-                for other in state.added.objects { other.existingState(inverse)?.forget(object, isMember: false) }
-                for other in state.removed.objects {
-                    other.existingState(inverse)?.forget(object, isMember: row != nil)
+                // Others may have done the same: whether it is a member is to be read.
+                for other in state.added.objects + state.removed.objects {
+                    other.existingState(inverse)?.forget(object, isMember: false)
+                    other.existingState(inverse)?.unload()
                 }
             }
         }
         return kept
+    }
+
+    /// The object is not deleted after all: those that its deletion made forget it know it again.
+    private func undoDeletion(_ row: Row) {
+        for relationship in shape.relationships {
+            guard let inverse = relationship.inverse, relationship.deleteRule == .nullifyDeleteRule else { continue }
+            if !relationship.isToMany { settleInverse(relationship.slot, row) }
+            for other in object.targets(relationship) where !other.isDeleted {
+                if !inverse.isToMany {
+                    restoreReference(inverse, of: other)
+                } else if relationship.isToMany {
+                    other.existingState(inverse)?.forget(object, isMember: true)
+                }
+            }
+        }
+    }
+
+    /// Takes it back that a reference to this object was cleared.
+    private func restoreReference(_ inverse: RelationshipShape, of other: NSManagedObject) {
+        guard let overlay = other.overlay, overlay.isDirty(inverse.slot), overlay.isNull(inverse.slot),
+            let committed = other.committedRow(),
+            committed.block.verifiedColumn(inverse.slot).reference(committed.row) == object.ref
+        else { return }
+        overlay.clearValue(inverse.slot, other.shape)
     }
 
     /// The object's reference is about to become the one in `row`, or nothing without a row: the objects that it leads

@@ -49,6 +49,9 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The store index of objects in a child context that exist in its parent and have not been saved there.
     static let unsavedIndex = UInt16.max
 
+    /// Memory for the objects' overlays. Only touched on the context's queue.
+    @exclusivity(unchecked) var overlays = OverlayArena()
+
     /// What temporary IDs have become, in a child context.
     var permanentIDs: PermanentIDs?
 

@@ -49,6 +49,63 @@ struct RelationshipReader {
         return members
     }
 
+    /// The row that links two objects, nil if there is none.
+    ///
+    /// - Complexity: O(n) in the links of the end that has fewer.
+    func link(_ link: LinkShape, _ first: ObjectRef, _ second: ObjectRef) throws(StoreError) -> Row? {
+        let (firsts, seconds) = (handle.map.linkPostings(link, 0), handle.map.linkPostings(link, 1))
+        let counts = (
+            try snapshot.referrerCount(postings: firsts, to: first),
+            try snapshot.referrerCount(postings: seconds, to: second)
+        )
+        if counts.0 == 0 || counts.1 == 0 { return nil }
+        let refs =
+            counts.0 <= counts.1
+            ? try snapshot.referrers(postings: firsts, to: first)
+            : try snapshot.referrers(postings: seconds, to: second)
+        for ref in refs {
+            guard let row = try snapshot.row(ref) else { continue }
+            if try row.block.column(0).reference(row.index) == first,
+                try row.block.column(1).reference(row.index) == second
+            {
+                return row
+            }
+        }
+        return nil
+    }
+
+    /// Whether an object is stored as a member.
+    func isMember(
+        _ member: ObjectRef, _ relationship: RelationshipShape, of owner: ObjectRef
+    ) throws(StoreError) -> Bool {
+        switch relationship.storage {
+        case .slot: return false
+        case .inverse(let slot):
+            guard let row = try snapshot.row(member) else { return false }
+            return try row.block.column(slot).reference(row.index) == owner
+        case .link(let link, let side):
+            var (first, second) = side == 0 ? (owner, member) : (member, owner)
+            if relationship.isSymmetric, first > second { swap(&first, &second) }
+            return try self.link(link, first, second) != nil
+        }
+    }
+
+    /// How many members there are with those that a context has added and without those that it has removed, whatever
+    /// others have done. Nil when that is not known without reading all.
+    func count(
+        _ relationship: RelationshipShape, of owner: NSManagedObject, with state: ToManyState?
+    ) throws(StoreError) -> Int? {
+        guard var count = try count(relationship, of: owner.ref) else { return nil }
+        guard let state, state.isChanged else { return count }
+        func isStored(_ member: NSManagedObject) throws(StoreError) -> Bool {
+            if member.storeIndex != owner.storeIndex { return false }
+            return try isMember(member.ref, relationship, of: owner.ref)
+        }
+        for member in state.added.objects where try !isStored(member) { count += 1 }
+        for member in state.removed.objects where try isStored(member) { count -= 1 }
+        return count
+    }
+
     /// Reads no rows.
     func count(_ relationship: RelationshipShape, of owner: ObjectRef) throws(StoreError) -> Int? {
         switch relationship.storage {

@@ -4,7 +4,10 @@ import StrataLog
 extension NSManagedObjectContext {
     /// Carries out a batch or history request; nil for a request of another kind.
     final func executeInStores(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
-        switch request {
+        if isPast, request.requestType != .fetchRequestType, !(request is NSPersistentHistoryChangeRequest) {
+            try refusePast()
+        }
+        return switch request {
         case let request as NSPersistentHistoryChangeRequest: try HistoryExecutor(self, request).execute()
         case let request as NSBatchInsertRequest: try BatchInsertExecutor(self, request).execute()
         case let request as NSBatchUpdateRequest: try BatchUpdateExecutor(self, request).execute()

@@ -8,6 +8,9 @@ final class RowWriter {
     private let storeIndex: UInt16
     /// By shape index.
     @exclusivity(unchecked) private var writers: [EntityWriter?]
+    /// The writer of the last object's entity, which `writers` holds. No shape has the ID 0.
+    @exclusivity(unchecked) private var lastShapeID: UInt32 = 0
+    @exclusivity(unchecked) private var lastWriter: Unmanaged<EntityWriter>?
 
     init(_ transaction: WriteTransaction, _ handle: StoreHandle, _ storeIndex: UInt16) {
         self.transaction = transaction
@@ -16,23 +19,38 @@ final class RowWriter {
         writers = [EntityWriter?](repeating: nil, count: handle.map.numbers.count)
     }
 
-    private func writer(_ shape: EntityShape) -> EntityWriter {
-        if let writer = writers[shape.index] { return writer }
-        let writer = transaction.writer(for: handle.map.numbers[shape.index])
+    @inline(__always)
+    private func writer(of object: NSManagedObject) -> Unmanaged<EntityWriter> {
+        if object.shapeID == lastShapeID, let lastWriter { return lastWriter }
+        return changeWriter(object.shape)
+    }
+
+    private func changeWriter(_ shape: EntityShape) -> Unmanaged<EntityWriter> {
+        let writer = writers[shape.index] ?? transaction.writer(for: handle.map.numbers[shape.index])
         writers[shape.index] = writer
-        return writer
+        let reference = Unmanaged.passUnretained(writer)
+        (lastShapeID, lastWriter) = (shape.id, reference)
+        return reference
     }
 
     func insert(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
-        let writer = writer(object.shape)
+        // SAFETY: the list holds the writers.
+        try writer(of: object)._withUnsafeGuaranteedRef { try insert(object, $0) }
+    }
+
+    func update(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
+        try writer(of: object)._withUnsafeGuaranteedRef { try update(object, $0) }
+    }
+
+    @inline(__always)
+    private func insert(_ object: NSManagedObject, _ writer: EntityWriter) throws -> EntityWriter.RowTicket {
         let ref = object.storeIndex == 0 ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref
         writer.beginInsert(key: ref.key)
         try writeSlots(object, writer)
         return writer.endRow()
     }
 
-    func update(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
-        let writer = writer(object.shape)
+    private func update(_ object: NSManagedObject, _ writer: EntityWriter) throws -> EntityWriter.RowTicket {
         var changed = SlotSet()
         if let overlay = object.overlay {
             for group in 0..<object.shape.groupCount {
@@ -50,11 +68,12 @@ final class RowWriter {
 
     private func writeSlots(_ object: NSManagedObject, _ writer: EntityWriter) throws {
         let row = writer.row
-        let codes = object.shape.codes
+        let facts = object.facts
+        let codes = facts.pointee.codes
         if let overlay = object.overlay {
-            for group in 0..<object.shape.groupCount {
+            for group in 0..<facts.pointee.groupCount {
                 let words = overlay.group(group * 64)
-                var slots = words[0] & ~words[1] & object.shape.persistentMask[group]
+                var slots = words[0] & ~words[1] & facts.pointee.persistentMask[group]
                 while slots != 0 {
                     let slot = group * 64 + slots.trailingZeroBitCount
                     slots &= slots - 1
@@ -63,7 +82,7 @@ final class RowWriter {
                 }
             }
         }
-        if object.blockReference == nil, !object.shape.hasDefaults { return }
+        if object.blockReference == nil, !facts.pointee.hasDefaults { return }
         try writeUnset(object, writer)
     }
 
@@ -137,7 +156,7 @@ final class RowWriter {
     func storedRef(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws -> ObjectRef {
         if target.storeIndex == storeIndex { return target.ref }
         if target.storeIndex == 0 {
-            if target.isInserted, target.registry === object.registry {
+            if target.isInserted, target.isInContext(of: object) {
                 let ref = ObjectRef(rawValue: target.version.location.rawValue)
                 return ref
             }

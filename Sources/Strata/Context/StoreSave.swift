@@ -26,7 +26,7 @@ final class StoreSave {
     /// Commits the changes, asking the merge policy about conflicts.
     func write() throws {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
-        var rounds = 0
+        var (rounds, attempts) = (0, 0)
         while true {
             do {
                 try build()
@@ -35,13 +35,15 @@ final class StoreSave {
                 isWritten = true
                 return
             } catch let error as StoreError where error.code == .conflict {
-                rounds += 1
-                guard rounds <= NSManagedObjectContext.maximumConflictRounds else {
-                    throw StoreFailure.cocoaError(error, saving: handle)
-                }
+                attempts += 1
+                guard rounds < NSManagedObjectContext.maximumConflictRounds,
+                    attempts < NSManagedObjectContext.maximumAttempts
+                else { throw StoreFailure.cocoaError(error, saving: handle) }
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
-                try ConflictResolver(context, self).resolve(left)
+                let merged = try ConflictResolver(context, self).resolve(left)
+                if !merged.isEmpty { rounds += 1 }
+                try owner.recollect(validating: merged)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
@@ -79,18 +81,39 @@ final class StoreSave {
             tickets.append(try writer.insert(object))
         }
         try changes.updated.forEachUnretained { object in
-            if object.flags.contains(.dirtySlots) { tickets.append(try writer.update(object)) }
+            if object.flags.contains(.dirtySlots) {
+                tickets.append(try writer.update(object))
+            } else if object.flags.contains(.dirtyToMany), handle.custom == nil {
+                // Others refer to it from now on: it must not have been deleted meanwhile.
+                transaction.requireExistence(of: object.ref)
+            }
         }
         self.tickets = tickets
-        for object in changes.deleted {
-            // Made now, as an object that has left the context does not know its store. A merge policy may have added it.
-            _ = object.objectID
+        reserveDeletions(transaction)
+        try changes.deleted.forEachUnretained { object in
             if !object.flags.contains(.gone) { try transaction.delete(object.ref, replacing: object.version) }
         }
         try links.write(to: transaction)
+        context.derivationView?.claim(in: transaction, of: storeIndex)
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
+    }
+
+    /// Thousands of deletions take their memory at once.
+    private func reserveDeletions(_ transaction: WriteTransaction) {
+        guard changes.deleted.count >= 1_024 else { return }
+        var counts: [UInt16: Int] = [:]
+        var run: (entity: UInt16, count: Int) = (0, 0)
+        changes.deleted.forEachUnretained { object in
+            if object.ref.entity != run.entity {
+                counts[run.entity, default: 0] += run.count
+                run = (object.ref.entity, 0)
+            }
+            run.count += 1
+        }
+        counts[run.entity, default: 0] += run.count
+        for (entity, count) in counts where count > 0 { transaction.reserve(deletions: count, of: entity) }
     }
 
     /// The written objects by the references that they have or are going to have.
@@ -110,9 +133,10 @@ final class StoreSave {
         context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.
+        let locations = transaction.locations(of: tickets)
         var next = 0
         func written(_ object: NSManagedObject) {
-            object.version.location = transaction.location(of: tickets[next])
+            object.version.location = locations[next]
             object.version.sequence = receipt.sequence
             object.flags.remove(.rowIsCommitted)
             next += 1

@@ -8,7 +8,7 @@ import StrataLog
 /// the newest one. A property that only one side has changed gets that side's value. If both have changed some property
 /// to different values, the other policy resolves the conflict of that object as a whole.
 open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
-    // Unchecked: the only state is constant.
+    // Unchecked, as an open class has to be: the only state is constant.
 
     /// Who resolves changes of the same property, deletions and broken constraints.
     public let fallback: NSMergePolicy

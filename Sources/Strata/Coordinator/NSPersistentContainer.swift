@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Safe to use from any thread, except for ``viewContext``, which belongs to the main queue.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
-    // Unchecked: what changes is in the mutex.
+    // Unchecked, as an open class has to be: what changes is in the mutex, and the context guards itself by its queue.
 
     /// The name of the container: of its model, and of its store unless told otherwise.
     public let name: String

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// Safe to use from any thread.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    // Unchecked: what changes is in the mutex or weak.
+    // Unchecked, as an open class has to be: what changes is in the mutex. Options are immutable property-list values.
 
     /// The kind of a store, in the new spelling.
     public struct StoreType: Hashable, RawRepresentable, Sendable {

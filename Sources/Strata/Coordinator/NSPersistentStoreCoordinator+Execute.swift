@@ -19,19 +19,9 @@ extension NSPersistentStoreCoordinator {
     /// Tells those who follow a store that transactions have been committed to it: also those of other coordinators
     /// that have it open.
     func storeDidGrow(_ handle: StoreHandle, to sequence: UInt64) {
+        handle.retention?.note(handle, sequence)
         historyWaiters.signal()
-        let uuid = handle.identity.uuidString
-        for store in handle.identity.stores {
-            guard let coordinator = store.persistentStoreCoordinator else { continue }
-            if coordinator !== self { coordinator.historyWaiters.signal() }
-            guard store.postsRemoteChanges else { continue }
-            NotificationCenter.default.post(
-                name: .NSPersistentStoreRemoteChange, object: coordinator,
-                userInfo: [
-                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: coordinator.url(for: store),
-                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
-                ])
-        }
+        handle.tellFollowers(sequence, besides: self)
     }
 }
 

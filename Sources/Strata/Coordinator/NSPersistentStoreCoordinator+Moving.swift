@@ -89,7 +89,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - destinationURL: what is there is given up; it need not exist.
-    ///   - destinationOptions: as for opening the store; the timeout counts.
+    ///   - destinationOptions: as for opening the store; the timeout counts, or else that of the source's options.
     ///   - sourceURL: a store of the same type.
     ///   - sourceOptions: as for opening the source. No option changes what is copied.
     /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when the destination is in
@@ -98,20 +98,14 @@ extension NSPersistentStoreCoordinator {
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
-        if let timeout = sourceOptions?[NSPersistentStoreTimeoutOption],
-            destinationOptions?[NSPersistentStoreTimeoutOption] == nil
-        {
-            var options = destinationOptions ?? [:]
-            options[NSPersistentStoreTimeoutOption] = timeout
-            return try replacePersistentStore(
-                at: destinationURL, destinationOptions: options, withPersistentStoreFrom: sourceURL,
-                sourceOptions: sourceOptions, ofType: storeType)
-        }
+        var options = destinationOptions ?? [:]
+        options[NSPersistentStoreTimeoutOption] =
+            options[NSPersistentStoreTimeoutOption] ?? sourceOptions?[NSPersistentStoreTimeoutOption]
         let custom = try StoreClasses.customClass(storeType)
         guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else { return }
         if custom == nil {
             let opening = try StoreOpening(
-                shapes, type: storeType, configuration: nil, url: destinationURL, options: destinationOptions)
+                shapes, type: storeType, configuration: nil, url: destinationURL, options: options)
             if let store = persistentStore(for: destinationURL) { try remove(store) }
             try opening.replace(with: sourceURL)
         } else {

@@ -27,12 +27,23 @@ extension NSPersistentStoreCoordinator {
         }
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
+        let policy = try HistoryRetention.option(options)
         let handle = try opening.open()
         try HistoryFacts.noteWriter(handle)
+        if let policy {
+            handle.retention = RetentionKeeper(policy)
+            do {
+                try handle.retention?.apply(handle)
+            } catch {
+                try? handle.close()
+                throw (error as? StoreError).map { StoreFailure.opening($0, handle.path) } ?? error
+            }
+        }
         let store = NSPersistentStore(
             coordinator: self, type: storeType, configuration: configuration, url: storeURL, options: options,
             handle: handle, metadata: StoreMetadata.read(handle.log, type: storeType))
         add(store)
+        if store.postsRemoteChanges { handle.startFollowing() }
         return store
     }
 

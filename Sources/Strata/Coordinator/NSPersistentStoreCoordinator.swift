@@ -174,9 +174,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         guard url.scheme == "x-coredata", let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
         let parts = url.path(percentEncoded: true).split(separator: "/").map { $0.removingPercentEncoding ?? "" }
         guard parts.count == 2, parts[1].hasPrefix("p"), let shape = shapes.byName[parts[0]] else { return nil }
-        let handle = persistentStores.lazy.compactMap(\.handle).first {
-            $0.identity.uuidString.caseInsensitiveCompare(host) == .orderedSame
-        }
+        let handles = persistentStores.compactMap(\.handle)
+        func isHost(_ uuid: String) -> Bool { uuid.caseInsensitiveCompare(host) == .orderedSame }
+        // Of a store that was copied here also the IDs that it had before, unless the original is here, too.
+        let handle =
+            handles.first { isHost($0.identity.uuidString) }
+            ?? handles.first { $0.ancestors.contains { isHost($0.uuid) } }
         guard let handle, handle.map.holds(shape) else { return nil }
         let text = String(parts[1].dropFirst())
         let key: UInt64
@@ -215,6 +218,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
         var sequences: [String: UInt64] = [:]
         for handle in wanted.compactMap(\.handle) where handle.custom == nil {
+            // A store that cannot be read now is where it was when it could be.
+            try? handle.catchUp()
             sequences[handle.identity.uuidString] = handle.log.snapshot.sequence
         }
         return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)

@@ -6,15 +6,25 @@ import SystemPackage
 /// The logs that this process has open for writing, so that several coordinators can use one store.
 ///
 /// Only one writer may have a log at a time. Coordinators of one process share it; another process waits or is refused.
+/// Which store a path leads to is told by device and inode, so that links and other spellings come to the same log.
+/// Opening and closing one store waits for nobody who opens or closes another.
 enum SharedLogs {
     private struct Entry {
         var log: LogStore
         var device: UInt64
         var inode: UInt64
+        /// The path without links, as which it was opened.
+        var place: String
         var count: Int
     }
 
+    /// Held while a store is opened or closed.
+    private final class Gate: Sendable {
+        let lock = Mutex<Void>(())
+    }
+
     private static let open = Mutex<[Entry]>([])
+    private static let gates = Mutex<[String: (gate: Gate, count: Int)]>([:])
 
     /// The log in a directory: the one that is open already, or a new one from `body`.
     ///
@@ -22,18 +32,27 @@ enum SharedLogs {
     static func open(
         _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, _ body: () throws -> LogStore
     ) throws -> LogStore {
-        try open.withLock { entries in
-            if let place = try? fileSystem.attributes(path),
-                let index = entries.firstIndex(where: { $0.device == place.device && $0.inode == place.inode })
-            {
-                entries[index].count += 1
-                return entries[index].log
-            }
+        let place = canonical(path, fileSystem)
+        return try alone(at: place) {
+            if let log = take(path, fileSystem) { return log }
             let log = try body()
-            if isWriter, let place = try? fileSystem.attributes(path) {
-                entries.append(Entry(log: log, device: place.device, inode: place.inode, count: 1))
+            if isWriter, let found = try? fileSystem.attributes(path) {
+                open.withLock {
+                    $0.append(Entry(log: log, device: found.device, inode: found.inode, place: place, count: 1))
+                }
             }
             return log
+        }
+    }
+
+    /// One more use of a log that is open.
+    private static func take(_ path: FilePath, _ fileSystem: any FileSystem) -> LogStore? {
+        guard let place = try? fileSystem.attributes(path) else { return nil }
+        return open.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.device == place.device && $0.inode == place.inode })
+            else { return nil }
+            entries[index].count += 1
+            return entries[index].log
         }
     }
 
@@ -52,13 +71,47 @@ enum SharedLogs {
 
     /// Gives up one use; closes the log with the last one.
     static func close(_ log: LogStore) throws(StoreError) {
-        let isLast = open.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.log === log }) else { return true }
-            entries[index].count -= 1
-            if entries[index].count > 0 { return false }
-            entries.remove(at: index)
-            return true
+        guard let place = open.withLock({ entries in entries.first { $0.log === log }?.place }) else {
+            return try log.close()
         }
-        if isLast { try log.close() }
+        try alone(at: place) { () throws(StoreError) in
+            let isLast = open.withLock { entries in
+                guard let index = entries.firstIndex(where: { $0.log === log }) else { return true }
+                entries[index].count -= 1
+                if entries[index].count > 0 { return false }
+                entries.remove(at: index)
+                return true
+            }
+            // Whoever opens the store meanwhile waits for the lock to be given back, and finds it free then.
+            if isLast { try log.close() }
+        }
+    }
+
+    /// Where a path leads; of a store that is not there yet, where it will be.
+    private static func canonical(_ path: FilePath, _ fileSystem: any FileSystem) -> String {
+        if let resolved = try? fileSystem.resolve(path) { return resolved.string }
+        let parent = path.removingLastComponent()
+        guard let name = path.lastComponent, let resolved = try? fileSystem.resolve(parent.isEmpty ? "." : parent)
+        else {
+            return path.string
+        }
+        return resolved.appending(name).string
+    }
+
+    private static func alone<R, E: Error>(at place: String, _ body: () throws(E) -> R) throws(E) -> R {
+        let gate = gates.withLock { gates in
+            let gate = gates[place]?.gate ?? Gate()
+            gates[place] = (gate, (gates[place]?.count ?? 0) + 1)
+            return gate
+        }
+        gate.lock._unsafeLock()
+        defer {
+            gate.lock._unsafeUnlock()
+            gates.withLock { gates in
+                let count = (gates[place]?.count ?? 1) - 1
+                gates[place] = count > 0 ? (gate, count) : nil
+            }
+        }
+        return try body()
     }
 }

@@ -74,7 +74,10 @@ struct StoreDirectory {
             try copyFiles(from: source)
             var options = LogOptions()
             options.createsIfMissing = false
-            try LogStore.open(unfinished, in: fileSystem, options: options, schema: nil).close()
+            let log = try LogStore.open(unfinished, in: fileSystem, options: options, schema: nil)
+            // As in Core Data the copy goes by the UUID of its source.
+            try StoreLineage.settle(log, at: unfinished, in: fileSystem, keepsUUID: true)
+            try log.close()
         } catch {
             try? removeTree(unfinished)
             throw error
@@ -121,7 +124,7 @@ struct StoreDirectory {
     /// of a store that is being written is in the copy then.
     private func copyFiles(from source: FilePath) throws(Errno) {
         try fileSystem.createDirectory(unfinished)
-        let names = try fileSystem.list(source).filter { $0 != "LOCK" && !$0.hasSuffix(".tmp") }
+        let names = try fileSystem.list(source).filter { $0 != "LOCK" && $0 != "TAIL" && !$0.hasSuffix(".tmp") }
         let caches = names.filter { !$0.hasSuffix(".seg") }
         for name in caches + names.filter({ $0.hasSuffix(".seg") }) {
             do {

@@ -18,7 +18,23 @@ final class StoreHandle: Sendable {
     let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
+    private let indexes = Mutex<[StoreIndex]>([])
     private let detached = Atomic<Bool>(false)
+    private let keeper = Mutex<RetentionKeeper?>(nil)
+    private let hasRetention = Atomic<Bool>(false)
+
+    /// What history the store keeps; nil for all of it.
+    var retention: RetentionKeeper? {
+        get { hasRetention.load(ordering: .relaxed) ? keeper.withLock { $0 } : nil }
+        set {
+            keeper.withLock { $0 = newValue }
+            hasRetention.store(newValue != nil, ordering: .relaxed)
+        }
+    }
+    /// What brings in other processes' commits, once somebody wants to hear of them.
+    let follower = Mutex<LogFollower?>(nil)
+    /// What the store was before it was copied here.
+    let ancestors: [StoreLineage.Ancestor]
 
     /// Whether the store has been removed from its coordinator: its rows can no longer be had.
     var isDetached: Bool { detached.load(ordering: .acquiring) }
@@ -35,8 +51,17 @@ final class StoreHandle: Sendable {
         constraints = StoreConstraint.all(shapes, map)
         // Of coordinators that share a log the first says what is unique.
         if !isReadOnly, SharedLogs.useCount(log) <= 1 { log.enforce(constraints.map(\.unique)) }
-        identity = StoreIdentity.named(Self.uuid(log.storeUUID).uuidString)
+        let lineage = StoreLineage(log)
+        identity = StoreIdentity.named(lineage.uuid)
+        ancestors = lineage.ancestors
+        let found = StoreIndex.all(self)
+        indexes.withLock { $0 = found }
+        // A store whose disk refuses to be written has no indexes, and says so when it is written.
+        if !isReadOnly, SharedLogs.useCount(log) <= 1 { try? log.maintain(found.map(\.definition)) }
     }
+
+    /// The ordered indexes that the model asks for. The log may not have all of them.
+    var orderedIndexes: [StoreIndex] { indexes.withLock { $0 } }
 
     init(custom: CustomStore, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String)
     {
@@ -48,6 +73,7 @@ final class StoreHandle: Sendable {
         self.identity = identity
         // As in Core Data, only stores of rows know what is unique.
         constraints = []
+        ancestors = []
         refusesWrites = Atomic(false)
     }
 
@@ -59,7 +85,20 @@ final class StoreHandle: Sendable {
 
     /// Gives the log up; it stays open while another coordinator has it.
     func close() throws(StoreError) {
+        stopFollowing()
         try SharedLogs.close(log)
+    }
+
+    /// Where the history of a token stands in this store: also of a token from before it was copied, as far as both
+    /// have it. Nil for a token of other stores.
+    func sequence(of token: NSPersistentHistoryToken) -> UInt64? {
+        if let sequence = token.sequences[identity.uuidString] { return sequence }
+        for ancestor in ancestors.reversed() {
+            guard let sequence = token.sequences[ancestor.uuid] else { continue }
+            // What came later there never was here: a number that no history has.
+            return sequence <= ancestor.sequence ? sequence : .max
+        }
+        return nil
     }
 
     static func uuid(_ words: StoreUUID) -> UUID {

@@ -15,8 +15,9 @@ enum StoreMetadata {
     private static let updates = Mutex<Void>(())
 
     /// Everything that the engine keeps for the object graph.
-    static func entries(_ log: LogStore) -> [String: Any] {
-        let bytes = log.metadata
+    static func entries(_ log: LogStore) -> [String: Any] { entries(log.metadata) }
+
+    static func entries(_ bytes: [UInt8]) -> [String: Any] {
         guard !bytes.isEmpty, let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
         else { return [:] }
         return list as? [String: Any] ?? [:]
@@ -25,7 +26,7 @@ enum StoreMetadata {
     static func read(_ log: LogStore, type: String) -> [String: Any] {
         var metadata = entries(log).filter { !$0.key.hasPrefix(privatePrefix) }
         metadata[NSStoreTypeKey] = type
-        metadata[NSStoreUUIDKey] = StoreHandle.uuid(log.storeUUID).uuidString
+        metadata[NSStoreUUIDKey] = StoreLineage(log).uuid
         if let model = try? StoredModel(bytes: log.schema.model) {
             metadata[NSStoreModelVersionHashesKey] = model.versionHashes
             metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers

@@ -38,6 +38,7 @@ struct StoreOpening {
         held = try Self.entities(shapes, configuration)
         var logOptions = LogOptions()
         logOptions.access = StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) ? .readOnly : .readWrite
+        logOptions.cacheMaximumBytes = Self.cacheMaximumBytes
         logOptions.durability = isInMemory ? .os : try StoreOptions.durability(options)
         if isInMemory { logOptions.access = .readWrite }
         self.options = logOptions
@@ -45,6 +46,13 @@ struct StoreOpening {
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
         timeoutSeconds = Self.timeout(options)
     }
+
+    /// What decoded blocks may take: a thirty-second of the machine's memory, 256 MiB at least and 1 GiB at most. It is
+    /// taken only as far as that much is read.
+    private static let cacheMaximumBytes: Int = {
+        let share = Int(clamping: ProcessInfo.processInfo.physicalMemory / 32)
+        return min(max(share, 256 << 20), 1 << 30)
+    }()
 
     static func isInMemory(_ type: String, _ url: URL?) -> Bool {
         type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")
@@ -149,11 +157,18 @@ struct StoreOpening {
     }
 
     private func openLog(_ schema: Schema?) throws -> LogStore {
-        try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
+        let log = try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
             var options = options
             if options.access == .readOnly { options.createsIfMissing = false }
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
         }
+        do {
+            try StoreLineage.settle(log, at: path, in: fileSystem)
+        } catch {
+            try? SharedLogs.close(log)
+            throw error
+        }
+        return log
     }
 
     private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
@@ -247,6 +262,25 @@ struct StoreOpening {
         try withExisting(url, readOnly: true, options) { StoreMetadata.read($0, type: type) }
     }
 
+    /// The model that a store on disk was written with: the entities that the store holds.
+    static func model(at url: URL) throws -> NSManagedObjectModel {
+        try withExisting(url, readOnly: true, nil) { log in
+            let stored = try storedModel(log)
+            guard let bytes = stored.model else {
+                throw CocoaError(
+                    .persistentStoreOpen,
+                    userInfo: [
+                        NSLocalizedDescriptionKey: "The store does not say what its model is.",
+                        NSFilePathErrorKey: url.path,
+                    ])
+            }
+            let model = try NSManagedObjectModel(encoded: Array(bytes))
+            let others = model.entities.filter { stored.entity($0.name ?? "") == nil }
+            if !others.isEmpty { model.entities.removeAll { entity in others.contains { $0 === entity } } }
+            return model
+        }
+    }
+
     static func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]? = nil) throws {
         try withExisting(url, readOnly: false, options) { try StoreMetadata.write(metadata ?? [:], to: $0) }
     }
@@ -268,7 +302,10 @@ struct StoreOpening {
                 options.createsIfMissing = false
                 return try LogStore.open(path, in: fileSystem, options: options, schema: nil)
             }
-            let result = Result { try body(log) }
+            let result = Result {
+                if !readOnly { try StoreLineage.settle(log, at: path, in: fileSystem) }
+                return try body(log)
+            }
             try SharedLogs.close(log)
             return try result.get()
         }

@@ -19,6 +19,8 @@ struct StoredModel: Codable, Equatable {
     /// "Entity.relationship" to number.
     var postings: [String: UInt16] = [:]
     var versionIdentifiers: [String] = []
+    /// The model itself, so that programs without it can read the store; nil for one that has no encoding.
+    var model: Data?
 
     static let maximumFormat = 1
     static func linkName(_ link: LinkShape) -> String { "link \(link.name)" }
@@ -124,7 +126,9 @@ struct StoredModel: Codable, Equatable {
             }
             layouts.append(EntityLayout(id: entity.number, rootID: entity.root, name: entity.name, slots: slots))
         }
-        return Schema(entities: layouts, model: try encoded())
+        var complete = self
+        complete.model = (try? shapes.model.encoded()).map { Data($0) }
+        return Schema(entities: layouts, model: try complete.encoded())
     }
 }
 

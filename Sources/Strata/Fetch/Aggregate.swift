@@ -110,9 +110,8 @@ enum ResultConversion {
         case .dateAttributeType:
             return value as? Date ?? number.map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
         case .stringAttributeType: return value as? String ?? (value as? NSNumber)?.stringValue ?? value
-        default:
-            return (value as? Int).map { NSNumber(value: $0) } ?? (value as? Double).map { NSNumber(value: $0) }
-                ?? value
+        // A decimal stays one.
+        default: return KeyValueAccess.boxed(value)
         }
     }
 }

@@ -11,12 +11,12 @@ final class BackgroundFetch: @unchecked Sendable {
     private let stores: [FetchExecutor.SeenStore]
 
     /// To be called on the context's queue.
-    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress) {
+    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress) throws {
         self.plan = plan
         self.context = context
         self.progress = progress
         executor = FetchExecutor(context, plan)
-        stores = executor.stores()
+        stores = try executor.stores()
     }
 
     /// - Parameter completion: called once, on the context's queue.

@@ -77,13 +77,13 @@ private struct ColumnBuilder {
     mutating func column(_ property: Any) throws -> DictionaryPlan.Column {
         switch property {
         case let description as NSExpressionDescription: return try column(description)
-        case let description as NSPropertyDescription: return try column(description.name, property)
-        case let name as String: return try column(name, property)
+        case let description as NSPropertyDescription: return try propertyColumn(description.name)
+        case let name as String: return try propertyColumn(name)
         default: throw FetchProblem.error("Invalid property \(property) passed to setPropertiesToFetch:")
         }
     }
 
-    private func column(_ name: String, _ property: Any) throws -> DictionaryPlan.Column {
+    private func propertyColumn(_ name: String) throws -> DictionaryPlan.Column {
         let path = KeyPathComponents(name)
         try checker.check(path.names[...], from: shape, whole: name)
         if checker.isToMany(path) {

@@ -17,6 +17,9 @@ final class FaultBatch {
     static let maximumSize = 1_024
     /// How many results that are no faults any more are passed over in search of the one that fires.
     private static let lookAhead = 8
+    /// After how many faults in no order the batch stops searching for each, and how often it tries again.
+    private static let strayMaximum = 4
+    private static let strayInterval = 64
 
     private let refs: [ObjectRef]
     private let storeIndex: UInt16
@@ -28,6 +31,9 @@ final class FaultBatch {
     private var window = 0..<0
     private var places: [Place] = []
     private var publication: UInt64 = 0
+    private var pipeline = RowPipeline()
+    /// How many faults in a row fired in no order: looking up the neighbours of each would be in vain.
+    private var strays = 0
 
     /// Nil when there are no neighbours.
     init?(_ matches: [FetchMatch], size: Int) {
@@ -62,11 +68,16 @@ final class FaultBatch {
     }
 
     /// The row of an object whose fault fires, if the object is one of these and exists.
+    ///
+    /// - Parameter wanted: the slots that are going to be read, as bits.
     func take(
-        _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ statistics: inout FaultStatistics
+        _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64,
+        _ statistics: inout FaultStatistics
     ) throws(StoreError) -> (block: Block, location: Location)? {
         guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref) else { return nil }
         next = index + 1
+        // A second stray may begin a new order, which the next fault shows.
+        if strays > 1 { return nil }
         let newest = handle.log.publicationCount
         if newest != publication || !window.contains(index) {
             try lookUp(from: index, handle, newest)
@@ -75,21 +86,50 @@ final class FaultBatch {
             statistics.faultsFromBatches += 1
         }
         let place = places[index - window.lowerBound]
+        let start = window.lowerBound
+        // Rows of one block that follow each other need no help.
+        let far = places[min(index - start + Self.lookAhead, places.count - 1)]
+        if far.location.block == place.location.block {
+            guard let block = place.block else { return nil }
+            return (block, place.location)
+        }
+        places.withUnsafeBufferPointer { places in
+            pipeline.advance(to: index, limit: start + places.count, wanted) { number in
+                guard let block = places[number - start].block else { return nil }
+                return (.passUnretained(block), places[number - start].location.row)
+            }
+        }
         guard let block = place.block else { return nil }
         return (block, place.location)
     }
 
-    /// Faults mostly fire in order; of what is in the order of references, any is found.
+    /// Faults mostly fire in order; of what is in the order of references, any is found, unless many fire in no order:
+    /// then only now and then one is searched for.
     private func index(of ref: ObjectRef) -> Int? {
         let end = min(next + Self.lookAhead, refs.count)
-        for index in next..<max(next, end) where refs[index] == ref { return index }
+        for index in next..<max(next, end) where refs[index] == ref {
+            strays = 0
+            return index
+        }
         guard isAscending else { return nil }
-        var (low, high) = (0, refs.count)
+        if let first = window.first, refs[first] <= ref, refs[window.upperBound - 1] >= ref {
+            strays = 0
+            return search(ref, in: window)
+        }
+        if refs.count > size {
+            strays += 1
+            if strays > Self.strayMaximum, strays % Self.strayInterval != 0 { return nil }
+        }
+        return search(ref, in: 0..<refs.count)
+    }
+
+    private func search(_ ref: ObjectRef, in range: Range<Int>) -> Int? {
+        var (low, high) = (range.lowerBound, range.upperBound)
         while low < high {
             let middle = (low + high) / 2
             if refs[middle] < ref { low = middle + 1 } else { high = middle }
         }
-        return low < refs.count && refs[low] == ref ? low : nil
+        return low < range.upperBound && refs[low] == ref ? low : nil
     }
 
     private func lookUp(from first: Int, _ handle: StoreHandle, _ publication: UInt64) throws(StoreError) {

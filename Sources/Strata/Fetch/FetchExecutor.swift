@@ -47,7 +47,7 @@ struct FetchExecutor {
     func results() throws -> FetchResults {
         if plan.includesPendingChanges { context.processPendingChanges() }
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
-        let stores = stores()
+        let stores = try stores()
         if let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
             return try results(of: found)
         }
@@ -70,7 +70,7 @@ struct FetchExecutor {
     ///
     /// - Parameter withKeys: whether each comes with what it is sorted by.
     func orderedMatches(withKeys: Bool) throws -> [FetchMatch] {
-        let stores = stores()
+        let stores = try stores()
         if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
             return window(sorted(found))
         }
@@ -114,7 +114,7 @@ struct FetchExecutor {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
         if plan.predicate == nil, !plan.needsObjects, context.link == nil {
-            let stored = stores().reduce(0) { total, store in
+            let stored = try stores().reduce(0) { total, store in
                 let map = store.handle.map
                 return plan.family.reduce(total) { total, shape in
                     map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
@@ -134,7 +134,7 @@ struct FetchExecutor {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         let maximum = isUnlimited || !overlay.isEmpty ? Int.max : end
         var total = overlay.count(plan)
-        for store in stores() where total < maximum {
+        for store in try stores() where total < maximum {
             let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
             total += try scan.count(maximum: maximum - total)
             let changed = overlay.stored.filter { $0.storeIndex == store.index }.map(\.ref)
@@ -154,8 +154,13 @@ struct FetchExecutor {
     typealias SeenStore = (handle: StoreHandle, index: UInt16, snapshot: Snapshot)
 
     /// The stores to be asked, with their indexes in the context. To be called on the context's queue.
-    func stores() -> [SeenStore] {
-        handles.compactMap { handle in
+    func stores() throws -> [SeenStore] {
+        let handles = handles
+        // A pinned context does not look at what others have committed since.
+        if context.generation == nil, context.link == nil {
+            for handle in handles { try handle.catchUp() }
+        }
+        return handles.compactMap { handle in
             context.snapshot(of: handle).map { (handle, context.registry.storeIndex(of: handle), $0) }
         }
     }

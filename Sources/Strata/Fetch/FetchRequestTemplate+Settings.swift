@@ -75,6 +75,8 @@ extension FetchRequestTemplate {
 /// A fetch request in an archive: one value, the bytes of its template.
 enum FetchRequestCoding {
     private static let key = "fetchRequest"
+    /// In the place of a request that has no encoding: why.
+    private static let problemKey = "fetchRequestProblem"
 
     static func encode(_ settings: FetchSettings, with coder: NSCoder) {
         do {
@@ -85,12 +87,16 @@ enum FetchRequestCoding {
             try writer.write(template: FetchRequestTemplate(settings))
             coder.encode(NSData(data: Data(writer.payload)), forKey: key)
         } catch {
-            coder.failWithError(error)
+            // NSCoder.failWithError would end the program on Linux, and this method cannot throw.
+            coder.encode("\(error)" as NSString, forKey: problemKey)
         }
     }
 
     static func settings(from coder: NSCoder) -> FetchSettings? {
-        guard let data = coder.decodeObject(of: NSData.self, forKey: key) else { return nil }
+        // An unarchiver that is asked for what it has not got ends the program.
+        guard coder.containsValue(forKey: key), let data = coder.decodeObject(of: NSData.self, forKey: key) else {
+            return nil
+        }
         var reader = ModelReader(Array(Data(referencing: data)))
         return try? reader.readTemplateAlone().settings(in: nil)
     }

@@ -80,7 +80,7 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
         progress.totalUnitCount = estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1
         progress.isCancellable = true
         let result = NSAsynchronousFetchResult(self, context, progress: progress)
-        BackgroundFetch(plan, context, progress).start { outcome in
+        try BackgroundFetch(plan, context, progress).start { outcome in
             result.finish(Result { try outcome.get().typed(plan) })
             self.completion?(result)
         }

@@ -32,7 +32,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         affectedStores = settings.affectedStores
     }
 
-    /// Reads a request that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
+    /// Reads a request that ``encode(with:)`` wrote. Nil when the coder has none, it is damaged, or the request had no
+    /// encoding.
     public required convenience init?(coder: NSCoder) {
         guard let settings = FetchRequestCoding.settings(from: coder) else { return nil }
         self.init(settings)
@@ -44,7 +45,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     /// Writes the request: names, predicates and options, as models keep their templates.
     ///
     /// A predicate made of a block, a sort descriptor with a comparator, expression descriptions and
-    /// ``affectedStores`` have no encoding; with one of these the coder is told of the failure.
+    /// ``affectedStores`` have no encoding: with one of these the reason is written in the request's place, under
+    /// `fetchRequestProblem`, and reading gives nil.
     open func encode(with coder: NSCoder) {
         FetchRequestCoding.encode(settings, with: coder)
     }

@@ -6,18 +6,18 @@ import StrataLog
 /// What the predicate says of columns and constants is compiled and tested block by block; the rest is interpreted for
 /// the rows that are left.
 struct StoreScan {
-    private let plan: FetchPlan
+    let plan: FetchPlan
     let scope: RowScope
     private let storeIndex: UInt16
     /// Whether rows are wanted even if the predicate does not ask for one.
     private let needsRow: Bool
     /// By entity number.
-    private let wanted: [Bool]
+    let wanted: [Bool]
     /// Where the objects come from that some predicates need.
-    private let context: NSManagedObjectContext?
+    let context: NSManagedObjectContext?
     /// Asked now and then, throws to stop.
     private let checkCancellation: (() throws -> Void)?
-    private let report: ScanReport
+    let report: ScanReport
     /// How many rows are looked at between two such questions.
     private static let rowsPerCheck = 1_024
 
@@ -43,6 +43,8 @@ struct StoreScan {
     /// How the rows are found.
     private enum Way {
         case refs([ObjectRef])
+        /// These satisfy the predicate, and their rows are not needed.
+        case matches([ObjectRef])
         case compiled(CompiledScan)
         case interpreted
     }
@@ -58,7 +60,11 @@ struct StoreScan {
                 return .refs(refs)
             case .scan: break
             }
-            if let scan = try compiledScan(), scan.predicate.isSelective {
+            if let scan = try compiledScan(), scan.predicate.isSelective || scan.candidates != nil {
+                if let refs = scan.candidates {
+                    let isAnswer = !scan.predicate.isSelective && scan.predicate.rest == nil && !needsRow
+                    return isAnswer ? .matches(refs) : .compiled(scan)
+                }
                 report.note(scan.predicate.rest == nil ? .compiledScan : .partlyCompiledScan)
                 return .compiled(scan)
             }
@@ -75,8 +81,13 @@ struct StoreScan {
         let root = scope.handle.map.numbers[plan.shape.root.index]
         guard root != 0 else { return nil }
         let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
-        return CompiledScan(
-            scope.handle, scope.snapshot, try compiler.compile(plan.predicate), root: root, wanted: wanted)
+        let compiled = try compiler.compile(plan.predicate)
+        let scan = CompiledScan(scope.handle, scope.snapshot, compiled, root: root, wanted: wanted)
+        return try usingIndex(compiled) { choice throws(StoreError) in
+            let refs = try choice.refs(wanted: wanted)
+            report.note(choice)
+            return scan.over(refs, choice.residual)
+        } ?? scan
     }
 
     /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
@@ -85,7 +96,7 @@ struct StoreScan {
         guard !FetchCandidates.mayNarrow(plan.predicate, plan) else { return nil }
         do {
             guard let scan = try compiledScan(), scan.predicate.rest == nil else { return nil }
-            report.note(plan.predicate == nil ? .allRows : .compiledScan)
+            if scan.candidates == nil { report.note(plan.predicate == nil ? .allRows : .compiledScan) }
             return scan
         } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: scope.handle)
@@ -109,6 +120,7 @@ struct StoreScan {
 
     /// How many rows satisfy the predicate, up to about a maximum: there may be more.
     func count(maximum: Int) throws -> Int {
+        if let exact = try indexCount() { return exact }
         var count = 0
         if let scan = try columnScan() {
             try run(scan) {
@@ -149,6 +161,12 @@ struct StoreScan {
         case .refs(let refs):
             try visit(plan.predicate) { visitor in
                 try look(up: refs) { visitor.visit($0, $1, $2) }
+            } _: {
+                try body($0, $1)
+            }
+        case .matches(let refs):
+            try visit(nil) { visitor in
+                for ref in refs where !visitor.visit(ref, nil, 0) { return }
             } _: {
                 try body($0, $1)
             }

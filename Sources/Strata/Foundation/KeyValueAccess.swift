@@ -9,8 +9,12 @@ package enum KeyValueAccess {
 
     /// The value at the end of a dotted path.
     package static func value(of base: Any?, forKeyPath keyPath: String) -> Any? {
-        value(of: base, path: KeyPathComponents(keyPath))
+        boxed(value(of: base, path: KeyPathComponents(keyPath)))
     }
+
+    /// A number as the class that Foundation has for it: casts of that to any type of number that can hold it succeed,
+    /// as programs expect, while a Swift integer is no `Double`.
+    static func boxed(_ value: Any?) -> Any? { value as? NSNumber ?? value }
 
     static func value(of base: Any?, names: ArraySlice<String>) -> Any? {
         var current = AnyElements.plain(base)

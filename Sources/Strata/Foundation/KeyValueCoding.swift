@@ -24,7 +24,7 @@ extension KeyValueCoding {
     ///
     /// - Complexity: O(n) in the number of objects the path passes through.
     public func value(forKeyPath keyPath: String) -> Any? {
-        KeyValueAccess.value(of: self, path: KeyPathComponents(keyPath))
+        KeyValueAccess.value(of: self, forKeyPath: keyPath)
     }
 }
 

@@ -2,6 +2,8 @@ import Foundation
 
 /// Reads keyed archives whose root objects are of known classes, and in reverse writes them. Subclasses name further
 /// classes. Linux's Foundation lacks it.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``ValueTransformer``; it has no state.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
     /// The classes that archives may hold.
     open class var allowedTopLevelClasses: [AnyClass] {

@@ -94,6 +94,7 @@ extension _ValueTransformerLookup {
     }
 }
 
+// Unchecked: nothing is added to the superclass.
 private final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
 
@@ -102,6 +103,7 @@ private final class NegateBooleanTransformer: ValueTransformer, @unchecked Senda
     }
 }
 
+// Unchecked: what is added to the superclass is constant.
 private final class NilTestTransformer: ValueTransformer, @unchecked Sendable {
     private let valueForNil: Bool
 

@@ -16,12 +16,17 @@ extension NSManagedObjectContext {
     /// next reads. Saves look for conflicts in the newest state, as always. Stores added later are not seen until the
     /// context moves.
     ///
+    /// A context that is pinned to a point of the past (see ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``)
+    /// stays there: merging and resetting do not move it, and it cannot save.
+    ///
     /// - Parameter generation: nil to read what is newest whenever something is read;
     ///   ``NSQueryGenerationToken/current`` for the state at the next reading; another context's
-    ///   ``queryGenerationToken``.
-    /// - Throws: `CocoaError` 134070 for a child context; when a state is no longer held by anybody (the context is
-    ///   as before then); when a store that the token names is not one of the coordinator's (the context is pinned to
-    ///   what there is of the others then).
+    ///   ``queryGenerationToken``; a point of the past.
+    /// - Throws: `CocoaError` 134070 for a child context; when a state is held by nobody and not retained by the store
+    ///   any more (the context is as before then); when a store that the token names is not one of the coordinator's
+    ///   (the context is pinned to what there is of the others then). The store's error when a point of the past cannot
+    ///   be read.
+    /// - Complexity: O(1) for a state that somebody holds; else reads what was committed to the store since.
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         guard link == nil else {
             throw Self.generationError("A child context reads its parent and cannot be pinned to a query generation.")
@@ -42,23 +47,55 @@ extension NSManagedObjectContext {
                 missing.append(uuid)
                 continue
             }
-            let newest = handle.log.snapshot
-            let held = generation.snapshots[uuid] ?? handle.heldSnapshots.snapshot(sequence)
-            guard let snapshot = held ?? (newest.sequence == sequence ? newest : nil) else {
-                throw Self.generationError(
-                    "The query generation \(sequence) of store \(uuid) has expired: nothing holds it any more.")
-            }
+            try handle.catchUp()
+            let snapshot = try generation.snapshots[uuid] ?? Self.snapshot(handle, sequence)
             handle.heldSnapshots.add(snapshot)
             snapshots[uuid] = snapshot
         }
-        self.generation = PinnedGeneration(NSQueryGenerationToken(snapshots))
+        self.generation = PinnedGeneration(NSQueryGenerationToken(snapshots, isPast: generation.isPast))
         if !missing.isEmpty {
             throw Self.generationError(
                 "The query generation names stores that the coordinator does not have: \(missing.sorted()).")
         }
     }
 
-    private static func generationError(_ text: String) -> CocoaError {
+    /// A store's state after a transaction: held by somebody, or read from the log.
+    static func snapshot(_ handle: StoreHandle, _ sequence: UInt64) throws -> Snapshot {
+        if let held = handle.heldSnapshots.snapshot(sequence) { return held }
+        let uuid = handle.identity.uuidString
+        let start = HistoryFacts(handle.log).start
+        do {
+            let newest = handle.log.snapshot
+            if newest.sequence == sequence { return newest }
+            guard handle.custom == nil else {
+                throw generationError("The query generation \(sequence) of store \(uuid) is held by nobody any more.")
+            }
+            guard sequence + 1 >= start else {
+                throw StoreError(.expired, "the earliest point that is retained is transaction \(start - 1)")
+            }
+            return try handle.log.snapshot(at: sequence)
+        } catch let error as StoreError where error.code == .expired {
+            throw generationError(
+                "The query generation \(sequence) of store \(uuid) has expired: \(error.message).")
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: handle)
+        }
+    }
+
+    /// Whether the context shows a point of the past and so cannot save.
+    final var isPast: Bool { generation?.isPast == true }
+
+    /// - Throws: `CocoaError` 134030 when the context shows a point of the past.
+    final func refusePast() throws {
+        guard isPast, let token = generation?.token else { return }
+        throw CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey: "The context shows the past (\(token.description)) and cannot write to it."
+            ])
+    }
+
+    static func generationError(_ text: String) -> CocoaError {
         CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
     }
 

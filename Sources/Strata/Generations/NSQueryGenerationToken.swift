@@ -3,14 +3,17 @@ import StrataLog
 
 /// Names a state of a coordinator's stores that a context can be pinned to.
 ///
-/// A token that a context gave out keeps that state readable as long as it lives. Archived and restored, it names the
-/// same state as long as a token or a context of this process keeps it, or nothing has been saved since. Tokens are
+/// A token that a context gave out keeps that state in memory as long as it lives. Archived and restored, or made for a
+/// point of the past (see ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``), it names a state that is read
+/// from the log when a context is pinned to it, as long as the stores retain their history from there on. Tokens are
 /// equal when they name the same state. Immutable, and safe to use from any thread.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
     /// Transaction numbers by store UUID; nil for ``current``.
     let sequences: [String: UInt64]?
     /// The states themselves; of a restored token only what was found.
     let snapshots: [String: Snapshot]
+    /// Whether contexts that are pinned to it stay there and cannot save.
+    let isPast: Bool
 
     /// Stands for the state that is the newest when a context first reads after it was pinned to this.
     public class var current: NSQueryGenerationToken { currentToken }
@@ -20,21 +23,32 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     private override init() {
         sequences = nil
         snapshots = [:]
+        isPast = false
     }
 
-    init(_ snapshots: [String: Snapshot]) {
+    init(_ snapshots: [String: Snapshot], isPast: Bool = false) {
         sequences = snapshots.mapValues(\.sequence)
         self.snapshots = snapshots
+        self.isPast = isPast
+    }
+
+    /// Names a point of the past that nobody has looked at yet.
+    init(past sequences: [String: UInt64]) {
+        self.sequences = sequences
+        snapshots = [:]
+        isPast = true
     }
 
     /// True: nothing but numbers and strings is archived.
     public static var supportsSecureCoding: Bool { true }
 
     private static let codingKey = "sequences"
+    private static let pastKey = "past"
 
     /// Reads an archived token. Nil if the archive holds none.
     public init?(coder: NSCoder) {
         snapshots = [:]
+        isPast = coder.decodeBool(forKey: Self.pastKey)
         guard coder.containsValue(forKey: Self.codingKey) else {
             sequences = nil
             return
@@ -46,11 +60,12 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     }
 
     /// Archives the token. The generation itself is not archived: a token that was read back is good as long as
-    /// something else holds its generation.
+    /// something else holds its generation, or the store retains its history from there on.
     public func encode(with coder: NSCoder) {
         // A dictionary of strings and numbers always has a JSON form.
         guard let sequences, let data = try? JSONEncoder().encode(sequences) else { return }
         coder.encode(data as NSData, forKey: Self.codingKey)
+        if isPast { coder.encode(true, forKey: Self.pastKey) }
     }
 
     /// The same object, which never changes.
@@ -58,7 +73,8 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     /// Whether both name the same state of the same stores.
     override public func isEqual(_ object: Any?) -> Bool {
-        (object as? NSQueryGenerationToken)?.sequences == sequences
+        guard let other = object as? NSQueryGenerationToken else { return false }
+        return other.sequences == sequences && other.isPast == isPast
     }
 
     /// Agrees with equality.

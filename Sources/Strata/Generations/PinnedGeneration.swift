@@ -17,10 +17,16 @@ final class PinnedGeneration {
         return token?.snapshots[handle.identity.uuidString]
     }
 
-    /// Takes the newest states.
+    /// Whether the context shows a point of the past: it stays there and cannot save.
+    var isPast: Bool { token?.isPast == true }
+
+    /// Takes the newest states; a point of the past stays.
     func pin(_ coordinator: NSPersistentStoreCoordinator?) {
+        if isPast { return }
         var snapshots: [String: Snapshot] = [:]
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
+            // One that cannot be read now stays where it was when it could be.
+            try? handle.catchUp()
             let snapshot = handle.log.snapshot
             handle.heldSnapshots.add(snapshot)
             snapshots[handle.identity.uuidString] = snapshot
@@ -28,8 +34,10 @@ final class PinnedGeneration {
         token = NSQueryGenerationToken(snapshots)
     }
 
-    /// The next reading takes the newest states.
-    func moveOn() { token = nil }
+    /// The next reading takes the newest states; a point of the past stays.
+    func moveOn() {
+        if !isPast { token = nil }
+    }
 }
 
 /// The snapshots of a store that somebody may still hold, for tokens that were archived. Safe from any thread.

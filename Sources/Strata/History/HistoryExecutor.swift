@@ -16,7 +16,7 @@ struct HistoryExecutor {
             request.affectedStores?.contains { $0 === store } ?? true
         }.compactMap(\.handle).filter { $0.custom == nil }
         if let token = request.token, !token.sequences.isEmpty,
-            !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
+            !handles.contains(where: { $0.sequence(of: token) != nil })
         {
             throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
         }
@@ -40,6 +40,7 @@ struct HistoryExecutor {
     // MARK: Reading
 
     private func read(_ handle: StoreHandle, _ filter: HistoryFilter) throws -> [NSPersistentHistoryTransaction] {
+        try handle.catchUp()
         let conversion = HistoryConversion(handle)
         var first = conversion.facts.start - 1
         var date: Date?
@@ -84,7 +85,9 @@ struct HistoryExecutor {
         switch request.bound {
         case .token(nil): return newest + 1
         case .token(let token?):
-            return token.sequences[handle.identity.uuidString].map { min($0, newest + 1) }
+            // A token of what another copy did later says nothing about this store.
+            guard let sequence = handle.sequence(of: token), sequence < .max else { return nil }
+            return min(sequence, newest + 1)
         case .date(let date):
             var reader = try handle.log.history(after: HistoryFacts(handle.log).start - 1)
             while let entry = try reader.next() {

@@ -16,14 +16,23 @@ struct HistoryFacts {
     var start: UInt64 = 1
     /// Ascending. Only one program writes to a store at a time, so each wrote everything up to the next.
     var writers: [Writer] = []
+    /// The last transaction that each named consumer has acknowledged.
+    var consumers: [String: UInt64] = [:]
 
     /// More programs than these that took turns are forgotten, oldest first: metadata has to stay small.
     private static let maximumWriters = 256
-    private static let key = StoreMetadata.privatePrefix + "History"
+    static let key = StoreMetadata.privatePrefix + "History"
 
     init(_ log: LogStore) {
-        let facts = StoreMetadata.entries(log)[Self.key] as? [String: Any] ?? [:]
+        self.init(metadata: log.metadata)
+        // What compaction has dropped is gone, whatever the metadata says.
+        start = max(start, log.historyFloor + 1)
+    }
+
+    init(metadata: [UInt8]) {
+        let facts = StoreMetadata.entries(metadata)[Self.key] as? [String: Any] ?? [:]
         start = (facts["start"] as? NSNumber)?.uint64Value ?? 1
+        consumers = (facts["consumers"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
         writers = (facts["writers"] as? [[String: Any]] ?? []).compactMap { entry in
             guard let first = entry["first"] as? NSNumber, let process = entry["process"] as? String,
                 let bundle = entry["bundle"] as? String
@@ -34,7 +43,7 @@ struct HistoryFacts {
 
     private var plist: [String: Any] {
         [
-            "start": NSNumber(value: start),
+            "start": NSNumber(value: start), "consumers": consumers.mapValues { NSNumber(value: $0) },
             "writers": writers.map { writer -> [String: Any] in
                 ["first": NSNumber(value: writer.first), "process": writer.process, "bundle": writer.bundle]
             },
@@ -49,6 +58,10 @@ struct HistoryFacts {
             entries[key] = facts.plist
             return true
         }
+        // Compaction may drop what nobody can ask for any more.
+        var retention = log.retention
+        retention.historyFloor = HistoryFacts(log).start - 1
+        log.setRetention(retention)
     }
 
     /// Remembers that from now on this program writes.
@@ -84,8 +97,8 @@ struct HistoryFacts {
     func sequence(after token: NSPersistentHistoryToken?, _ handle: StoreHandle) throws -> UInt64 {
         guard let token else { return start - 1 }
         // A store that was added since the token was made is read from its beginning.
-        guard let sequence = token.sequences[handle.identity.uuidString] else { return start - 1 }
-        guard sequence + 1 >= start, sequence <= handle.log.snapshot.sequence else {
+        guard let sequence = handle.sequence(of: token) else { return start - 1 }
+        guard sequence >= start - 1, sequence <= handle.log.snapshot.sequence else {
             throw Self.expired("The history after \(token) of the store \(handle.identity.uuidString) is gone.")
         }
         return sequence

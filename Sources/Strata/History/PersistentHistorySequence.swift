@@ -8,7 +8,8 @@ import StrataLog
 /// Transactions of one store come in their order. Those who iterate are not told about each other, and nothing is
 /// buffered for them: the log is the buffer. Iterating ends when the task is cancelled.
 ///
-/// Follows the saves and batch requests of this process's contexts of the coordinator.
+/// Follows the saves and batch requests of this process's contexts, and of read-only stores those of the process that
+/// writes them.
 public struct PersistentHistorySequence: AsyncSequence, Sendable {
     /// A transaction.
     public typealias Element = NSPersistentHistoryTransaction
@@ -57,7 +58,7 @@ extension NSPersistentStoreCoordinator {
 }
 
 /// How far somebody has read the history of each store. Used by one task, which waits while it reads.
-final class HistoryCursor: @unchecked Sendable {
+package final class HistoryCursor: @unchecked Sendable {
     // Unchecked: `read` hands the state to the queue and waits for it.
     let coordinator: NSPersistentStoreCoordinator
     private let token: NSPersistentHistoryToken?
@@ -73,7 +74,7 @@ final class HistoryCursor: @unchecked Sendable {
     /// The disk is not read on the threads that tasks share.
     private static let queue = DispatchQueue(label: "strata.history", attributes: .concurrent)
 
-    init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
+    package init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
         self.coordinator = coordinator
         self.token = token
     }
@@ -87,11 +88,12 @@ final class HistoryCursor: @unchecked Sendable {
         }
     }
 
-    private func readNow() throws -> [NSPersistentHistoryTransaction] {
+    /// As ``read()``, on the calling thread.
+    package func readNow() throws -> [NSPersistentHistoryTransaction] {
         var found: [NSPersistentHistoryTransaction] = []
         let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
         if let token, places.isEmpty, !handles.isEmpty,
-            !handles.contains(where: { token.sequences[$0.identity.uuidString] != nil })
+            !handles.contains(where: { $0.sequence(of: token) != nil })
         {
             throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
         }
@@ -107,6 +109,8 @@ final class HistoryCursor: @unchecked Sendable {
     }
 
     private func read(_ handle: StoreHandle) throws -> [NSPersistentHistoryTransaction] {
+        handle.startFollowing()
+        try handle.catchUp()
         let uuid = handle.identity.uuidString
         let conversion = HistoryConversion(handle)
         var place: Place

@@ -1,6 +1,8 @@
 import Foundation
 
 /// A value that every object of an entity has, of one type.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of an attribute's values.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {

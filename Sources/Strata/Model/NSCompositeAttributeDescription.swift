@@ -1,6 +1,8 @@
 import Foundation
 
 /// An attribute made of others: its value is a dictionary from the elements' names to their values.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// Composites in composites may be nested this deep.
     static let maximumDepth = 16

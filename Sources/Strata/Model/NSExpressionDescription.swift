@@ -2,6 +2,8 @@ import Foundation
 
 /// A column of a fetch with dictionary results, or of an index, that is computed by an expression. It is not a
 /// property of an entity.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     /// What is computed, from an object as `SELF`.
     open var expression: NSExpression? {

@@ -2,6 +2,8 @@ import Foundation
 
 /// A property whose value is the result of a fetch request. Its request may refer to `$FETCH_SOURCE`, the object, and
 /// `$FETCHED_PROPERTY`, this description.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
     /// The request, in the form that models keep; `fetchRequest` converts from and to it.
     final var template: FetchRequestTemplate? {

@@ -13,6 +13,8 @@ public enum NSDeleteRule: UInt, Sendable {
 }
 
 /// A reference from the objects of an entity to one or many objects of another.
+///
+/// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity that the relationship leads to. Not retained: the model owns its entities.
     open weak var destinationEntity: NSEntityDescription? {

@@ -9,6 +9,8 @@ struct Derivation {
     let isTime: Bool
     /// The key paths in the expression, without collection operators.
     let paths: [KeyPathComponents]
+    /// Whether only attributes of the same object count.
+    let isLocal: Bool
 
     init?(_ slot: Int, _ attribute: NSAttributeDescription?) {
         guard let derived = attribute as? NSDerivedAttributeDescription, let expression = derived.derivationExpression
@@ -18,6 +20,8 @@ struct Derivation {
         type = derived.attributeType
         if case .function(nil, "now", _) = expression.form { isTime = true } else { isTime = false }
         paths = Self.paths(expression)
+        let relationships = derived.owningEntity?.relationshipsByName ?? [:]
+        isLocal = paths.allSatisfy { $0.names.count == 1 && relationships[$0.names[0]] == nil }
     }
 
     private static func paths(_ expression: NSExpression) -> [KeyPathComponents] {
@@ -33,39 +37,51 @@ struct Derivation {
         KeyPathComponents(path.names.filter { $0.utf8.first != UInt8(ascii: "@") }.joined(separator: "."))
     }
 
-    /// The value for an object as it is now.
-    func value(for object: NSManagedObject, at time: Date) -> Any? {
-        isTime ? time : ResultConversion.convert(Self.evaluate(expression, object), to: type)
+    /// The value for an object: as its context has it, or as `view` does.
+    func value(for object: NSManagedObject, in view: DerivationView? = nil) -> Any? {
+        ResultConversion.convert(Self.evaluate(expression, object, view), to: type)
     }
 
     /// As an expression is evaluated, except that a to-many path has all its values, equal ones included.
-    private static func evaluate(_ expression: NSExpression, _ object: NSManagedObject) -> Any? {
+    private static func evaluate(
+        _ expression: NSExpression, _ object: NSManagedObject, _ view: DerivationView?
+    ) -> Any? {
         switch expression.form {
         case .keyPath(nil, let path):
             guard let index = path.names.firstIndex(where: { $0.utf8.first == UInt8(ascii: "@") }) else {
+                if let view { return view.value(of: object, path: path) }
                 return KeyValueAccess.value(of: object, path: path)
             }
             let name = path.names[index]
             if name == "@count", index == 1, let relationship = object.shape.relationship(path.names[0]),
                 relationship.isToMany
             {
-                return object.toManyCount(relationship)
+                return view?.count(relationship, of: object) ?? object.toManyCount(relationship)
             }
-            let leaves = KeyValueAccess.leaves(of: object, path: withoutOperators(path)).compactMap { $0 }
+            let leaves = leaves(withoutOperators(path), object, view).compactMap { $0 }
             guard let elements = AnyElements(leaves) else { return nil }
             return CollectionOperator.apply(name, to: elements, rest: ["self"])
         case .function(nil, let name, let arguments):
             if arguments.count == 1, Aggregate.Function(rawValue: name) != nil,
                 case .keyPath(nil, let path) = arguments[0].form
             {
-                let leaves = KeyValueAccess.leaves(of: object, path: path).compactMap { $0 }
+                let leaves = leaves(path, object, view).compactMap { $0 }
                 return PredicateFunction.call(name, [leaves])
             }
-            return PredicateFunction.call(name, arguments.map { evaluate($0, object) })
+            return PredicateFunction.call(name, arguments.map { evaluate($0, object, view) })
         case .conditional(let predicate, let first, let second):
-            return evaluate(predicate.evaluate(with: object) ? first : second, object)
+            return evaluate(predicate.evaluate(with: object) ? first : second, object, view)
         default: return expression.expressionValue(with: object, context: nil)
         }
+    }
+
+    private static func leaves(
+        _ path: KeyPathComponents, _ object: NSManagedObject, _ view: DerivationView?
+    ) -> [Any?] {
+        if let view, !path.names.contains(where: { $0.utf8.first == UInt8(ascii: "@") }) {
+            return view.leaves(of: object, path: path)
+        }
+        return KeyValueAccess.leaves(of: object, path: path)
     }
 }
 

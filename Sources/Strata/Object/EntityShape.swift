@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// Where one property lies in rows and overlays.
 @usableFromInline
@@ -88,6 +89,8 @@ final class EntityShape: @unchecked Sendable {
     let toOneMask: UnsafePointer<UInt64>
     /// Whether any slot has a default value.
     let hasDefaults: Bool
+    /// Some of this without references; never freed, as the shape.
+    let facts: UnsafePointer<ShapeFacts>
     let hasComposites: Bool
     /// Attributes computed at each save.
     let derivations: [Derivation]
@@ -151,6 +154,14 @@ final class EntityShape: @unchecked Sendable {
             if let attribute = info.attribute { return !attribute.isOptional && !attribute.isTransient }
             return info.relationshipIndex >= 0 && !layout.relationships[info.relationshipIndex].description.isOptional
         }
+        let plainValidation = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: 1)
+        plainValidation.initialize(to: Atomic(0))
+        facts = ShapeFacts.keep(
+            ShapeFacts(
+                groupCount: groups, overlayBytes: layout.overlayBytes, persistentSlotCount: persistentSlotCount,
+                codes: self.codes, referenceCounted: referenceCounted, persistentMask: persistentMask,
+                mandatory: mandatory, withDefault: withDefault, toOneMask: toOneMask, hasDefaults: hasDefaults,
+                isAbstract: isAbstract, plainValidation: plainValidation))
         toManyCount = layout.relationships.count { $0.isToMany }
         hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
         hasComposites = layout.places.values.contains { place in
@@ -237,6 +248,10 @@ final class RelationshipShape {
     private(set) var positionSlot: Int?
     /// The relationship is its own inverse.
     private(set) var isSymmetric = false
+    /// The index of an inverse that is an unordered to-many, -1 if the inverse is none; and the shape that the
+    /// destination's objects mostly have. Known without references.
+    private(set) var setInverseIndex = -1
+    private(set) var destinationID: UInt32 = 0
 
     init(
         index: Int, description: NSRelationshipDescription, declaringName: String, storage: RelationshipStorage
@@ -262,9 +277,11 @@ final class RelationshipShape {
             preconditionFailure("relationship \(owner.name).\(name) has no destination entity in the model")
         }
         destination = shape
+        destinationID = shape.id
         if let other = description.inverseRelationship {
             inverse = shape.relationship(other.name)
             isSymmetric = inverse?.declaringName == declaringName && inverse?.name == name
+            if let inverse, inverse.isToMany, !inverse.isOrdered { setInverseIndex = inverse.index }
         }
         guard isToMany else { return }
         if let inverse, !inverse.isToMany {

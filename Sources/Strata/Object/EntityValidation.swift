@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// What the values of an entity's objects must satisfy, found out at the first validation of one. Never changes then.
 final class EntityValidation: @unchecked Sendable {
@@ -146,6 +147,9 @@ final class EntityValidation: @unchecked Sendable {
 extension EntityShape {
     /// What the objects must satisfy.
     var validation: EntityValidation {
-        compiledValidation.load() ?? compiledValidation.storeIfNil(EntityValidation(self))
+        if let validation = compiledValidation.load() { return validation }
+        let validation = compiledValidation.storeIfNil(EntityValidation(self))
+        facts.pointee.plainValidation.pointee.store(validation.isPlain ? 1 : 2, ordering: .relaxed)
+        return validation
     }
 }

@@ -18,9 +18,11 @@ extension ManagedObjectFactory {
         // SAFETY: NSManagedObject and its subclasses are all that conforms, so Self is a class of managed objects, and
         // what is made has exactly that class.
         let type = unsafeBitCast(Self.self, to: NSManagedObject.Type.self)
-        guard let shape = context.shape(ofClass: type) else {
+        guard let entity = context.entity(ofClass: type) else {
             preconditionFailure("no entity, or more than one, of the context's model has the class \(type)")
         }
-        self = unsafeBitCast(type.init(entity: shape.entity, insertInto: context), to: Self.self)
+        // SAFETY: what the context names lives as long as the process.
+        let object = entity._withUnsafeGuaranteedRef { type.init(entity: $0, insertInto: context) }
+        self = unsafeBitCast(object, to: Self.self)
     }
 }

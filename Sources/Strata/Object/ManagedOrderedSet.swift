@@ -63,6 +63,15 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
         super.add(object)
     }
 
+    func mirrorMoveLast(to index: Int) {
+        guard depth == 0 else { return }
+        depth += 1
+        defer { depth -= 1 }
+        let last = super.object(at: super.count - 1)
+        super.removeObject(at: super.count - 1)
+        super.insert(last, at: index)
+    }
+
     func mirrorRemove(at index: Int) {
         guard depth == 0 else { return }
         depth += 1
@@ -137,7 +146,11 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
         return NSMutableOrderedSet(array: array)
     }
 
-    override func insert(_ object: Any, at idx: Int) { change { super.insert(object, at: idx) } }
+    override func insert(_ object: Any, at idx: Int) {
+        guard depth == 0, let owner, let relationship else { return change { super.insert(object, at: idx) } }
+        catchUp()
+        owner.insertIntoMany(relationship, checked(object), at: idx)
+    }
 
     override func removeObject(at idx: Int) {
         guard depth == 0, let owner, let relationship else { return change { super.removeObject(at: idx) } }

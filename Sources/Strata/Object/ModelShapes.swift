@@ -118,8 +118,13 @@ extension EntityShape {
     ///
     /// - Precondition: the context's model has an entity of this name.
     static func of(_ entity: NSEntityDescription, for context: NSManagedObjectContext?) -> EntityShape {
+        context?.shape(of: entity) ?? of(entity)
+    }
+
+    /// As ``of(_:for:)``, for a context that does not know the entity yet.
+    static func search(_ entity: NSEntityDescription, for context: NSManagedObjectContext) -> EntityShape {
         let shape = of(entity)
-        guard let context, shape.model !== context.coordinator?.shapes else { return shape }
+        guard shape.model !== context.coordinator?.shapes else { return shape }
         guard let own = context.coordinator?.shapes.byName[shape.name] else {
             preconditionFailure("entity \(shape.name) is not in the model of the context's coordinator")
         }

@@ -109,6 +109,37 @@ extension NSManagedObject {
             })
     }
 
+    /// Lets go of what was set to what is stored already, so that a save writes no row for it, if that is all that was
+    /// set. The object stays updated.
+    ///
+    /// - Complexity: O(1) for an object whose first changed property differs from its row.
+    final func forgetUnchangedValues(in context: NSManagedObjectContext) {
+        guard flags.isSuperset(of: [.dirtySlots, .updated]),
+            flags.isDisjoint(with: [.inserted, .deleted]),
+            !context.isRequired(self), let overlay, let (block, row) = storedRow(in: context)
+        else { return }
+        for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) {
+            guard overlay.equals(slot, block.verifiedColumn(slot), row, self) else { return }
+        }
+        overlay.clearDirty(facts)
+        flags.remove(.dirtySlots)
+    }
+
+    /// As ``committedRow()``, with the context's last block at hand: of many objects, neighbours mostly come together.
+    private func storedRow(in context: NSManagedObjectContext) -> (block: Block, row: Int)? {
+        if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
+        // A parent may have something else than its store, and the log behind a custom store knows only what was asked.
+        guard context.link == nil, !version.location.isAbsent, let handle = registry?.handle(storeIndex),
+            !handle.isDetached, handle.custom == nil
+        else { return nil }
+        if let last = context.lastBlock, last.block.location == version.location.block, last.handle === handle {
+            return (last.block, version.location.row)
+        }
+        guard let row = try? handle.log.row(ref, at: version), (try? row.block.verify()) != nil else { return nil }
+        context.lastBlock = (row.block, handle)
+        return (row.block, row.index)
+    }
+
     /// Whether a dirty slot was set to what it was before.
     final func hasCommittedValue(_ slot: Int, in overlay: Overlay) -> Bool {
         guard !flags.contains(.inserted), let row = committedRow() else { return false }
@@ -119,13 +150,35 @@ extension NSManagedObject {
 extension Overlay {
     /// Whether a present slot's value is the same as a row's.
     func equals(_ slot: Int, _ column: ColumnView, _ row: Int, _ object: NSManagedObject) -> Bool {
-        let info = object.shape.slots[slot]
         if isNull(slot) || column.isNull(row) { return isNull(slot) && column.isNull(row) }
-        if info.kind == .toOne { return self.object(at: info.offset).ref == column.reference(row) }
+        let code = object.shape.codes[slot]
+        let place = base + Int(code.offset)
+        func isSame<Value: AttributeValue & Equatable>(_ type: Value.Type) -> Bool {
+            place.assumingMemoryBound(to: Value.self).pointee == Value._read(column, row)
+        }
+        // SAFETY: a present slot that is not null holds a value of its kind.
+        switch code.kind {
+        case .bool: return isSame(Bool.self)
+        case .int16: return isSame(Int16.self)
+        case .int32: return isSame(Int32.self)
+        case .int64: return isSame(Int64.self)
+        case .double: return isSame(Double.self)
+        case .date: return isSame(Date.self)
+        case .uuid: return isSame(UUID.self)
+        case .toOne: return self.object(at: Int(code.offset)).ref == column.reference(row)
+        case .string where !column.isExternal(row):
+            return place.assumingMemoryBound(to: String.self).pointee.utf8.elementsEqual(
+                String._read(column, row).utf8)
+        default: break
+        }
+        let info = object.shape.slots[slot]
         guard let stored = ColumnBoxing.box(column, row, info, external: { object.readExternal($0) }) as? AnyHashable
         else {
             return false
         }
-        return (boxed(info) as? AnyHashable) == stored
+        let own = boxed(info)
+        // Swift holds texts equal that are written with other scalars; a store does not.
+        if let own = own as? String, let stored = stored.base as? String { return own.utf8.elementsEqual(stored.utf8) }
+        return (own as? AnyHashable) == stored
     }
 }

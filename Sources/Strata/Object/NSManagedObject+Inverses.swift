@@ -28,24 +28,35 @@ extension NSManagedObject {
     /// what an import does for nearly every object. Does nothing and returns false in all other cases.
     final func setNew(_ relationship: RelationshipShape, to target: NSManagedObject) -> Bool {
         if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
-            relationship.destination.id == target.shapeID
+            relationship.destinationID == target.shapeID
         {
-            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            let place = overlay.base + Int(facts.pointee.codes[relationship.slot].offset)
             place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
             overlay.markChanged(relationship.slot, isNull: false)
             return true
         }
-        guard flags.isSuperset(of: .writable), blockReference == nil, let overlay, let registry,
-            !overlay.isPresent(relationship.slot), let inverse = relationship.inverse, inverse.isToMany,
-            !inverse.isOrdered, target.registry === registry, relationship.destination.id == target.shapeID,
-            target.flags.isSuperset(of: .toManyWritable), !target.flags.isDisjoint(with: .pending),
-            !target.flags.contains(.gone)
+        guard flags.isSuperset(of: .writable), blockReference == nil, let overlay,
+            !overlay.isPresent(relationship.slot), relationship.setInverseIndex >= 0, isInContext(of: target),
+            relationship.destinationID == target.shapeID, target.flags.isSuperset(of: .toManyWritable),
+            !target.flags.isDisjoint(with: .pending), !target.flags.contains(.gone),
+            let state = target.stateReference(relationship.setInverseIndex)
         else { return false }
-        let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+        let place = overlay.base + Int(facts.pointee.codes[relationship.slot].offset)
         place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
         overlay.markChanged(relationship.slot, isNull: false)
-        target.state(inverse).insert(self, isOrdered: false)
+        // SAFETY: the target holds its states, and nothing of this lets go of them.
+        state._withUnsafeGuaranteedRef { $0.insert(self, isOrdered: false) }
         return true
+    }
+
+    /// The state of a to-many relationship, without a reference to it; nil if there is none yet.
+    @inline(__always)
+    private final func stateReference(_ index: Int) -> Unmanaged<ToManyState>? {
+        toMany.withUnsafeBufferPointer { states in
+            guard index < states.count, let base = states.baseAddress else { return nil }
+            // SAFETY: an optional reference has the layout of an optional Unmanaged.
+            return UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<ToManyState>?.self)[index]
+        }
     }
 
     final func addToMany(_ relationship: RelationshipShape, _ object: NSManagedObject) {
@@ -156,17 +167,22 @@ extension NSManagedObject {
 extension NSManagedObject {
     /// Follows the delete rules of an object that has been marked as deleted.
     final func propagateDeletion(in context: NSManagedObjectContext) {
-        for relationship in shape.relationships {
-            switch relationship.deleteRule {
-            case .nullifyDeleteRule:
-                // The other end is mostly what this object's deletion came from.
-                if isTargetDeleted(relationship) { continue }
-                for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
-            case .cascadeDeleteRule:
-                context.delete(cascading: context.membersToDelete(relationship, of: self) ?? targets(relationship))
-            case .denyDeleteRule, .noActionDeleteRule:
-                continue
-            }
+        for index in 0..<shape.relationships.count {
+            // SAFETY: the shape keeps its relationships for ever.
+            shape.relationshipReferences[index]._withUnsafeGuaranteedRef { propagateDeletion($0, in: context) }
+        }
+    }
+
+    private func propagateDeletion(_ relationship: RelationshipShape, in context: NSManagedObjectContext) {
+        switch relationship.deleteRule {
+        case .nullifyDeleteRule:
+            // The other end is mostly what this object's deletion came from.
+            if isTargetDeleted(relationship) { return }
+            for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
+        case .cascadeDeleteRule:
+            context.delete(cascading: context.membersToDelete(relationship, of: self) ?? targets(relationship))
+        case .denyDeleteRule, .noActionDeleteRule:
+            return
         }
     }
 

@@ -4,6 +4,8 @@ import Foundation
 // brought about.
 extension NSManagedObject {
     /// Makes an object a member at `index` of an ordered relationship; does nothing if it is one already.
+    ///
+    /// - Complexity: that of inserting into an array.
     final func insertIntoMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int) {
         let state = loadedState(relationship)
         precondition(
@@ -11,10 +13,7 @@ extension NSManagedObject {
             "index \(index) is beyond the \(state.members.count) objects of \(shape.name).\(relationship.name)")
         guard !state.members.contains(object) else { return }
         addToMany(relationship, object)
-        var order = state.order
-        guard order.count > index + 1, let last = order.popLast() else { return }
-        order.insert(last, at: index)
-        setOrder(relationship, order)
+        state.moveLast(to: index)
     }
 
     final func removeFromMany(_ relationship: RelationshipShape, at index: Int) {

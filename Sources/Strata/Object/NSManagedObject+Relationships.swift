@@ -96,6 +96,7 @@ extension NSManagedObject {
     final func toOneTarget(at token: SlotToken) -> NSManagedObject? {
         let slot = token.index
         if isFault { realize(slot) }
+        if flags.contains(.sampled) { noteSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         guard let block else { return nil }
         let target = block.verifiedColumn(slot).reference(Int(row))
@@ -145,6 +146,11 @@ extension NSManagedObject {
         let state = existingState(relationship)
         if let state, state.isLoaded { return state.members.count }
         if storeIndex == 0 { return 0 }
+        // Others may have added or removed the same links.
+        if let state, state.isChanged, case .link = relationship.storage {
+            return registry?.context?.linkCount(relationship, state, of: self)
+                ?? loadedState(relationship).members.count
+        }
         guard let stored = registry?.context?.storedCount(relationship, of: self) else {
             return loadedState(relationship).members.count
         }

@@ -12,8 +12,33 @@ extension NSManagedObject {
         }
     }
 
+    /// The object's registry, and through it its context; nil when it belongs to none.
+    final var registry: ObjectRegistry? {
+        get { registryReference?.takeUnretainedValue() }
+        set {
+            let old = registryReference
+            registryReference = newValue.map { .passRetained($0) }
+            old?.release()
+        }
+    }
+
+    /// Whether both belong to the same context, and to one at all.
+    @inline(__always)
+    final func isInContext(of other: NSManagedObject) -> Bool {
+        guard let own = registryReference, let others = other.registryReference else { return false }
+        return own.toOpaque() == others.toOpaque()
+    }
+
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
     final func noteChange(_ what: ObjectFlags) {
+        if registryReference != nil, flags.isSuperset(of: [.listed, .inEvent]),
+            flags.isDisjoint(with: [.gone, .awaking])
+        {
+            // The context knows already. One that goes takes the marks back.
+            flags.insert(what)
+            if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
+            return
+        }
         guard let context = registry?.context, flags.isDisjoint(with: [.gone, .awaking]) else { return }
         context.list(self)
         flags.insert(what)
@@ -46,6 +71,16 @@ extension NSManagedObject {
         flags.insert([.realized, .rowIsCommitted])
     }
 
+    /// As ``attach(_:row:location:)`` for an object that has no row; takes over a reference to the block.
+    final func attach(taking block: Unmanaged<Block>, _ location: Location) {
+        blockReference?.release()
+        blockReference = block
+        row = UInt32(location.row)
+        version.location = location
+        version.sequence = block._withUnsafeGuaranteedRef { $0.sequence(location.row) }
+        flags.insert([.realized, .rowIsCommitted])
+    }
+
     /// Gives up the values; keeps changes only if `keepingChanges`, as the object does not become a fault then for
     /// those who look at it.
     final func turnIntoFault(keepingChanges: Bool) {
@@ -55,9 +90,9 @@ extension NSManagedObject {
         block = nil
         if let overlay {
             if keepingChanges {
-                overlay.clearValues(shape) { present, dirty in present & ~dirty }
+                overlay.clearValues(facts) { present, dirty in present & ~dirty }
             } else {
-                overlay.free(shape)
+                overlay.free(facts)
                 self.overlay = nil
             }
         }

@@ -6,7 +6,7 @@ extension NSManagedObject {
     @inlinable
     public subscript<Value: AttributeValue>(slot: AttributeSlot<Value>) -> Value {
         get { _value(slot._cache) ?? Value._whenNull }
-        set { _setValue(newValue, slot._cache) }
+        set { _setPresent(newValue, slot._cache) }
     }
 
     /// The value of an attribute, nil for null. Fires the fault.
@@ -30,7 +30,7 @@ extension NSManagedObject {
     public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
         let token = cache.token(shapeID: shapeID, for: self)
         let slot = token.index
-        if flags.contains(.observable) { noteAccess(slot) }
+        if !flags.isDisjoint(with: .readsNoted) { noteAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
             if overlay.isNull(slot) { return nil }
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
@@ -47,9 +47,22 @@ extension NSManagedObject {
         return readSlowly(cache)
     }
 
+    /// Not API. As `_setValue` for a value that is not null: it is moved to its place without another reference.
+    @inlinable @inline(__always)
+    public final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ cache: _SlotCache) {
+        let token = cache.token(shapeID: shapeID, for: self)
+        let slot = token.index
+        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        guard let overlay else { return }
+        // SAFETY: as for reading; prepareToChange has made the overlay.
+        let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
+        if overlay.holdsValue(slot) { place.pointee = value } else { place.initialize(to: value) }
+        overlay.markChanged(slot, isNull: false)
+    }
+
     /// Not API.
     @inlinable @inline(__always)
-    public final func _setValue<Value: AttributeValue>(_ value: Value?, _ cache: _SlotCache) {
+    public final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ cache: _SlotCache) {
         let token = cache.token(shapeID: shapeID, for: self)
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
@@ -100,10 +113,14 @@ extension NSManagedObject {
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
         if isFault { realize(slot) }
-        if overlay == nil { overlay = Overlay.allocate(shape) }
+        if overlay == nil {
+            overlay =
+                registryReference?._withUnsafeGuaranteedRef { Overlay.allocate(facts, in: &$0.overlays) }
+                ?? Overlay.allocate(shape)
+        }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
         // What is transient needs no new row.
-        noteChange(slot < shape.persistentSlotCount ? .dirtySlots : [])
+        noteChange(slot < facts.pointee.persistentSlotCount ? .dirtySlots : [])
     }
 }
 

@@ -11,6 +11,8 @@ public import StrataLog
 open class NSManagedObject: NSObject {
     // SAFETY: shapes are never freed.
     final unowned(unsafe) let shape: EntityShape
+    /// The shape's facts that every object's save and release ask for: reading them counts no references.
+    final let facts: UnsafePointer<ShapeFacts>
     /// The shape's id, for accessors.
     @usableFromInline final let shapeID: UInt32
     // The properties that every access touches are not checked for overlapping accesses: an object belongs to one
@@ -21,8 +23,8 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) @usableFromInline final var blockReference: Unmanaged<Block>?
     /// The row in `block`.
     @exclusivity(unchecked) @usableFromInline final var row: UInt32 = 0
-    /// The object's registry, and through it its context; nil when it belongs to none.
-    @exclusivity(unchecked) final var registry: ObjectRegistry?
+    /// A registry that the object has a reference to; see ``registry``.
+    @exclusivity(unchecked) final var registryReference: Unmanaged<ObjectRegistry>?
     /// Temporary (entity number 0) until the object has been saved.
     @exclusivity(unchecked) final var ref: ObjectRef
     /// Which of the registry's stores the object lives in; 0 while it is temporary.
@@ -41,7 +43,9 @@ open class NSManagedObject: NSObject {
     ///   programs often load a model more than once.
     /// - Precondition: the entity is in a model and not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        shape = EntityShape.of(entity, for: context)
+        let shape = EntityShape.of(entity, for: context)
+        self.shape = shape
+        facts = shape.facts
         shapeID = shape.id
         ref = TemporaryRefs.next()
         super.init()
@@ -49,10 +53,12 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        if flags.contains(.registered) { registry?.remove(self) }
+        // SAFETY: the reference is given up last.
+        if flags.contains(.registered) { registryReference?._withUnsafeGuaranteedRef { $0.remove(self) } }
         if !flags.contains(.unobserved) { ObservedObjects.remove(self) }
-        overlay?.free(shape)
+        overlay?.free(facts)
         blockReference?.release()
+        registryReference?.release()
     }
 
     // MARK: Identity
@@ -192,14 +198,20 @@ open class NSManagedObject: NSObject {
     /// The value of a property as the object holds it, for accessors that announce accesses themselves.
     ///
     /// Does not fire the fault: a fault has no values. Call ``willAccessValue(forKey:)`` first.
-    open func primitiveValue(forKey key: String) -> Any? { primitive(key) }
+    open func primitiveValue(forKey key: String) -> Any? {
+        checkQueue()
+        return primitive(key)
+    }
 
     /// Sets the value of a property without a word to the context, for accessors that announce changes themselves.
     ///
     /// Without ``willChangeValue(forKey:)`` around it the object does not count as changed; the value is saved when
     /// something else of the object is. The inverse of a relationship is kept all the same, and both ends count as
     /// changed, since both are one fact in the store.
-    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPrimitive(value, key) }
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        checkQueue()
+        setPrimitive(value, key)
+    }
 
     /// Called by ``setValue(_:forKey:)`` when a number or Boolean is set to nil. Sets it to null unless overridden.
     open func setNilValueForKey(_ key: String) { setKeyedNil(key) }

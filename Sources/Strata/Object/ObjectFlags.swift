@@ -41,8 +41,16 @@ struct ObjectFlags: OptionSet, Sendable {
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
 
+    /// What is read of the object says what will be read of the next ones; see ``ReadSampling``.
+    @usableFromInline static let sampled = ObjectFlags(rawValue: 1 << 17)
+
     /// From a custom store, which wants to know when it leaves its context.
     static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
+
+    /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.
+    static let confined = ObjectFlags(rawValue: 1 << 23)
+    /// The Observation module may be tracking reads.
+    static let tracked = ObjectFlags(rawValue: 1 << 22)
 
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
@@ -58,7 +66,7 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Realized because of a refresh.
     static let refreshing = ObjectFlags(rawValue: 1 << 26)
 
-    /// The context wants to know of reads, since somebody may be tracking them.
+    /// The context wants to know of reads, since somebody may be tracking them, or they are confined to its queue.
     @usableFromInline static let observable = ObjectFlags(rawValue: 1 << 30)
     /// Nobody has ever asked to hear of this object's changes.
     @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
@@ -67,5 +75,8 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots, .unobserved]
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
     static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
+    static let tracking: ObjectFlags = [.observable, .tracked]
+    /// Reads of a slot of an object with one of these are noted.
+    @usableFromInline static let readsNoted: ObjectFlags = [.observable, .sampled]
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

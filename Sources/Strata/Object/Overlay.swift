@@ -22,15 +22,30 @@ struct Overlay {
 
     /// Memory for a shape's overlay with every bit clear; values are not initialised.
     static func allocate(_ shape: EntityShape) -> Overlay {
-        let base = UnsafeMutableRawPointer.allocate(byteCount: shape.overlayBytes, alignment: 16)
-        base.initializeMemory(as: UInt64.self, repeating: 0, count: shape.groupCount * 4)
-        return Overlay(base: base)
+        Overlay(clearing: OverlayArena.allocateAlone(shape.overlayBytes), shape.facts)
+    }
+
+    /// As ``allocate(_:)``, from the memory that a context's overlays share.
+    @inline(__always)
+    static func allocate(_ facts: UnsafePointer<ShapeFacts>, in arena: inout OverlayArena) -> Overlay {
+        Overlay(clearing: arena.allocate(facts.pointee.overlayBytes), facts)
+    }
+
+    @inline(__always)
+    private init(clearing base: UnsafeMutableRawPointer, _ facts: UnsafePointer<ShapeFacts>) {
+        let words = base.bindMemory(to: UInt64.self, capacity: facts.pointee.groupCount * 4)
+        for group in 0..<facts.pointee.groupCount {
+            // Four words of bits, without the call that an initialisation in a loop of unknown length becomes.
+            let bits = words + group * 4
+            (bits[0], bits[1], bits[2], bits[3]) = (0, 0, 0, 0)
+        }
+        self.base = base
     }
 
     /// Releases the values and the memory.
-    func free(_ shape: EntityShape) {
-        clearValues(shape, where: { present, _ in present })
-        base.deallocate()
+    func free(_ facts: UnsafePointer<ShapeFacts>) {
+        clearValues(facts, where: { present, _ in present })
+        OverlayArena.free(base)
     }
 
     /// The four words of the group that `slot` is in.
@@ -82,15 +97,18 @@ struct Overlay {
 
     /// Releases the values of all present slots that `condition` (present word, dirty word -> bits) selects and marks
     /// them absent and clean.
-    func clearValues(_ shape: EntityShape, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64) {
-        for index in 0..<shape.groupCount {
+    @inline(__always)
+    func clearValues(
+        _ facts: UnsafePointer<ShapeFacts>, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64
+    ) {
+        for index in 0..<facts.pointee.groupCount {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
             let selected = condition(words[0], words[2]) & words[0]
-            var owned = selected & ~words[1] & shape.referenceCounted[index]
+            var owned = selected & ~words[1] & facts.pointee.referenceCounted[index]
             while owned != 0 {
                 let slot = index * 64 + owned.trailingZeroBitCount
                 owned &= owned - 1
-                release(shape.codes[slot])
+                release(facts.pointee.codes[slot])
             }
             words[0] &= ~selected
             words[1] &= ~selected
@@ -100,14 +118,14 @@ struct Overlay {
     }
 
     /// Releases the references to other objects and marks them absent; other values stay.
-    func clearReferences(_ shape: EntityShape) {
-        for index in 0..<shape.groupCount where shape.toOneMask[index] != 0 {
+    func clearReferences(_ facts: UnsafePointer<ShapeFacts>) {
+        for index in 0..<facts.pointee.groupCount where facts.pointee.toOneMask[index] != 0 {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
-            let selected = words[0] & shape.toOneMask[index]
+            let selected = words[0] & facts.pointee.toOneMask[index]
             var held = selected & ~words[1]
             for word in 0..<4 { words[word] &= ~selected }
             while held != 0 {
-                release(shape.codes[index * 64 + held.trailingZeroBitCount])
+                release(facts.pointee.codes[index * 64 + held.trailingZeroBitCount])
                 held &= held - 1
             }
         }
@@ -132,16 +150,26 @@ struct Overlay {
         (base + offset).assumingMemoryBound(to: NSManagedObject.self).pointee
     }
 
-    func clearDirty(_ shape: EntityShape) {
-        for index in 0..<shape.groupCount {
+    /// Whether the object that a to-one slot holds is deleted. The slot must be present and not null.
+    @inline(__always)
+    func isObjectDeleted(at offset: Int) -> Bool {
+        // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
+        (base + offset).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
+            ._withUnsafeGuaranteedRef { $0.flags.contains(.deleted) }
+    }
+
+    @inline(__always)
+    func clearDirty(_ facts: UnsafePointer<ShapeFacts>) {
+        for index in 0..<facts.pointee.groupCount {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
             words[2] = 0
             words[3] = 0
         }
     }
 
-    func clearEvent(_ shape: EntityShape) {
-        for index in 0..<shape.groupCount {
+    @inline(__always)
+    func clearEvent(_ facts: UnsafePointer<ShapeFacts>) {
+        for index in 0..<facts.pointee.groupCount {
             (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)[3] = 0
         }
     }

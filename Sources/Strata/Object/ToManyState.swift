@@ -89,6 +89,15 @@ final class ToManyState {
         (hasGaps, lastGap) = (false, nil)
     }
 
+    /// Puts the member that came last to a place of its own.
+    func moveLast(to index: Int) {
+        guard order.count > index + 1 else { return }
+        order.insert(order.removeLast(), at: index)
+        isOrderChanged = true
+        isChangedInEvent = true
+        proxy?.mirrorMoveLast(to: index)
+    }
+
     /// Puts the members into another order.
     func setOrder(_ objects: [NSManagedObject]) {
         order = objects
@@ -123,6 +132,15 @@ final class ToManyState {
         }
         order = merged
         pendingOrder = []
+    }
+
+    /// Of a relationship kept by links: what others have changed in the same way is no change any more. (Elsewhere the
+    /// member's row says who changed it.)
+    func settle(_ stored: [NSManagedObject]) {
+        if added.isEmpty, removed.isEmpty { return }
+        let stored = Set(stored)
+        for object in added.objects where stored.contains(object) { added.remove(object) }
+        for object in removed.objects where !stored.contains(object) { removed.remove(object) }
     }
 
     /// Forgets everything that can be read again; keeps the changes, of which the order is one.

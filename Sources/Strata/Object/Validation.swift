@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// Makes the errors of validation.
 enum ValidationErrors {
@@ -59,6 +60,8 @@ extension NSManagedObject {
     /// - Complexity: O(1) for 64 properties when nothing is missing, plus the predicates, counts and validators that
     ///   the entity has.
     final func validateProperties() throws {
+        // SAFETY: the facts' memory is never freed.
+        if facts.pointee.plainValidation.pointee.load(ordering: .relaxed) == 1, lacksNothing { return }
         let rules = shape.validation
         if rules.isPlain {
             try validatePresence(nil)
@@ -67,6 +70,45 @@ extension NSManagedObject {
         } else {
             try validatePresence(rules)
         }
+    }
+
+    /// Whether every mandatory slot has a value: what ``validatePresence(_:)`` finds out, without references.
+    private var lacksNothing: Bool {
+        let facts = facts
+        for group in 0..<facts.pointee.groupCount {
+            let mandatory = facts.pointee.mandatory[group]
+            if mandatory == 0 { continue }
+            var rest = mandatory
+            if let overlay {
+                let words = overlay.group(group * 64)
+                let values = words[0] & ~words[1]
+                var references = values & facts.pointee.toOneMask[group] & mandatory
+                while references != 0 {
+                    let offset = Int(facts.pointee.codes[group * 64 + references.trailingZeroBitCount].offset)
+                    references &= references - 1
+                    if overlay.isObjectDeleted(at: offset) { return false }
+                }
+                rest &= ~values
+                // What is null here is missing, whatever lies below.
+                if rest & words[0] != 0 { return false }
+            }
+            if rest == 0 { continue }
+            if flags.contains(.defaultsBelow) {
+                if rest & ~facts.pointee.withDefault[group] != 0 { return false }
+            } else if let blockReference {
+                // SAFETY: the object has a reference to the block.
+                let isMissing = blockReference._withUnsafeGuaranteedRef { block in
+                    while rest != 0 {
+                        let slot = group * 64 + rest.trailingZeroBitCount
+                        rest &= rest - 1
+                        if block.verifiedColumn(slot).isNull(Int(row)) { return true }
+                    }
+                    return false
+                }
+                if isMissing { return false }
+            }
+        }
+        return true
     }
 
     private func validatePresence(_ rules: EntityValidation?) throws {

@@ -13,12 +13,28 @@ extension NSManagedObject: Observable {
 
     /// Somebody reads a property.
     @usableFromInline @inline(never)
-    final func noteAccess(_ slot: Int) { noteAccess(shape.slots[slot].name) }
+    final func noteAccess(_ slot: Int) {
+        if flags.contains(.sampled) { noteSample(slot) }
+        if flags.contains(.observable) { noteAccess(shape.slots[slot].name) }
+    }
+
+    /// The object is one to learn from which slots a program reads.
+    @inline(never)
+    final func noteSample(_ slot: Int) {
+        guard let context = registry?.context, !context.readSampling.learn(slot) else {
+            flags.remove(.sampled)
+            return
+        }
+    }
 
     /// Somebody reads a property.
     @inline(never)
     final func noteAccess(_ name: String) {
         guard let registry else { return KeyPathNames.note(name, self) }
+        if flags.contains(.confined) {
+            registry.context?.checkQueue("a read", self)
+            if !flags.contains(.tracked) { return }
+        }
         if flags.contains(.unobserved), !registry.probe.isTracking { return }
         ObservedObjects.registrar(of: self).access(self, keyPath: \NSManagedObject.[observed: name])
     }
@@ -41,11 +57,13 @@ extension NSManagedObjectContext {
     /// See ``isObservationEnabled``.
     final func setObservation(_ isEnabled: Bool) {
         if isEnabled {
-            registry.registrationFlags.insert(.observable)
-            for object in registry.all { object.flags.insert(.observable) }
+            registry.registrationFlags.formUnion(.tracking)
+            for object in registry.all { object.flags.formUnion(.tracking) }
         } else {
-            registry.registrationFlags.remove(.observable)
-            for object in registry.all { object.flags.remove(.observable) }
+            // Reads that are confined to the queue go on being told.
+            let flags: ObjectFlags = registry.registrationFlags.contains(.confined) ? .tracked : .tracking
+            registry.registrationFlags.subtract(flags)
+            for object in registry.all { object.flags.subtract(flags) }
         }
     }
 }

@@ -189,6 +189,6 @@ open class NSExpression: NSObject, NSCopying {
     /// - Returns: The value, `nil` where there is none: an unbound variable, an unknown function, a type that does not
     ///   fit.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
-        evaluate(EvaluationContext(object: object, context: context))
+        KeyValueAccess.boxed(evaluate(EvaluationContext(object: object, context: context)))
     }
 }

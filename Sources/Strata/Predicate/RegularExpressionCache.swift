@@ -11,7 +11,7 @@ enum RegularExpressionCache {
         var options: UInt
     }
 
-    // Compiled expressions are immutable and documented as safe to use from several threads.
+    // Unchecked: compiled expressions are immutable and documented as safe to use from several threads.
     private struct Entry: @unchecked Sendable {
         var expression: NSRegularExpression?
     }

@@ -80,8 +80,8 @@ struct ValueComparator {
     func holds(_ left: Any?, _ right: Any?) -> Bool {
         let left = Operand(left)
         switch prepared {
-        case .none: return holds(left, Operand(right), right)
-        case .operand(let right): return holds(left, right, nil)
+        case .none: return compared(left, Operand(right))
+        case .operand(let right): return compared(left, right)
         case .text(let right):
             switch (type, left) {
             case (_, .string(let text)):
@@ -105,7 +105,7 @@ struct ValueComparator {
         }
     }
 
-    private func holds(_ left: Operand, _ right: Operand, _ value: Any?) -> Bool {
+    private func compared(_ left: Operand, _ right: Operand) -> Bool {
         switch type {
         case .equalTo: return equals(left, right)
         case .notEqualTo: return !equals(left, right)

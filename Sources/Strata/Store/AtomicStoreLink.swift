@@ -3,6 +3,8 @@ import StrataLog
 
 /// Takes over the nodes of an ``NSAtomicStore`` when it is loaded, and keeps them up to date at each save.
 final class AtomicStoreLink: CustomStore, @unchecked Sendable {
+    // Unchecked: used in the superclass's lock.
+
     private weak var store: NSAtomicStore?
     /// Whether nodes that come belong to a load or a save that deals with them itself.
     private var expectsNodes = true

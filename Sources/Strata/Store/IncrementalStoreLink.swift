@@ -3,6 +3,8 @@ import StrataLog
 
 /// Asks an ``NSIncrementalStore`` for rows and relationships as they are needed.
 final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
+    // Unchecked: used in the superclass's lock.
+
     private weak var store: NSIncrementalStore?
     /// The versions of the nodes that the log's rows were made of. A row that was saved has none until the store is
     /// asked again.

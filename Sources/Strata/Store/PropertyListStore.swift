@@ -194,9 +194,11 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
 }
 
 /// ``NSBinaryStoreType``: a binary property list.
+// Unchecked: nothing is added to the superclass.
 final class BinaryStore: PropertyListStore, @unchecked Sendable {}
 
 /// ``NSXMLStoreType``: a property list in XML.
+// Unchecked: nothing is added to the superclass.
 final class XMLStore: PropertyListStore, @unchecked Sendable {
     override class var fileFormat: PropertyListSerialization.PropertyListFormat { .xml }
     override class var storeType: String { NSXMLStoreType }

@@ -49,7 +49,11 @@ final class Compactor {
             }
             // Transactions that were waited for may have written rows that refer to large values.
             try moveAll()
-            if let last = victims.max(), store.state.withLock({ $0.checkpointEnd.segment }) <= last {
+            // Ordered indexes are brought from the checkpoint to the log's end by the rows that it shows: none of them
+            // may lie in a victim.
+            if let last = victims.max(),
+                store.state.withLock({ $0.checkpointEnd.segment }) <= last || !store.snapshot.ordered.list.isEmpty
+            {
                 try store.writeCheckpoint()
             }
             try retire()

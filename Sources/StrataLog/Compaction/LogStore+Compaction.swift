@@ -28,7 +28,9 @@ extension LogStore {
 
     /// The newest snapshot with the log's end as it is now.
     func publishEnd(_ writer: LogWriter) throws(StoreError) {
-        publish(try SnapshotEdit(base: snapshot).finish(end: writer.end.position, checksum: writer.end.checksum))
+        let edit = SnapshotEdit(base: snapshot)
+        publish(
+            try edit.finish(end: writer.end.position, checksum: writer.end.checksum, epoch: source.epoch))
     }
 
     /// So much live data is moved before its segments are retired, so that they do not all wait for the last one: an

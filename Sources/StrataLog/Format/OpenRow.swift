@@ -11,6 +11,44 @@ public struct OpenRow {
         self.memory = memory
     }
 
+    /// Finished rows.
+    @inlinable
+    var rowCount: Int { memory.pointee.rowCount }
+
+    /// The finished rows make a full block.
+    @inlinable
+    var shouldCut: Bool { memory.pointee.rawByteCount >= 32 << 10 || memory.pointee.rowCount >= 4_096 }
+
+    /// Starts a row; see ``RowBuffer/beginRow(key:)``.
+    @inlinable
+    func begin(key: UInt64) {
+        precondition(memory.pointee.openRow < 0, "a row is still being written")
+        precondition(key <= ObjectRef.maximumKey, "primary key out of range")
+        let row = memory.pointee.rowCount
+        if row == memory.pointee.rowCapacity { growRows() }
+        memory.pointee.keys[row] = key
+        memory.pointee.openRow = Int32(truncatingIfNeeded: row)
+        if memory.pointee.sequences != nil { setSequence(0) }
+    }
+
+    @usableFromInline
+    func growRows() {
+        memory.pointee.growRows()
+    }
+
+    @usableFromInline
+    func setSequence(_ sequence: UInt64) {
+        memory.pointee.setSequence(sequence)
+    }
+
+    /// Finishes the row.
+    @inlinable
+    func end() {
+        precondition(memory.pointee.openRow >= 0, "no row is being written")
+        memory.pointee.rowCount = Int(memory.pointee.openRow) &+ 1
+        memory.pointee.openRow = -1
+    }
+
     /// Whether a value of that many bytes may lie in the row; otherwise it must be stored out of line.
     @inlinable
     public func fitsInline(_ byteCount: Int) -> Bool {

@@ -38,7 +38,7 @@ public final class RowBuffer {
 
     /// The rows make a full block: call ``take()`` before the next row.
     @inlinable
-    public var shouldCut: Bool { rawByteCount >= 32 << 10 || rowCount >= 4_096 }
+    public var shouldCut: Bool { row.shouldCut }
 
     /// The row being written, for loops over many values.
     @inlinable
@@ -54,37 +54,19 @@ public final class RowBuffer {
     ///   rows.
     @inlinable
     public func beginRow(key: UInt64) {
-        precondition(memory.pointee.openRow < 0, "a row is still being written")
-        precondition(key <= ObjectRef.maximumKey, "primary key out of range")
-        let row = memory.pointee.rowCount
-        if row == memory.pointee.rowCapacity { growRows() }
-        memory.pointee.keys[row] = key
-        memory.pointee.openRow = Int32(truncatingIfNeeded: row)
-        if memory.pointee.sequences != nil { setSequence(0) }
+        row.begin(key: key)
     }
 
     /// Starts a row that another transaction wrote: it keeps that sequence number.
     public func beginRow(key: UInt64, sequence: UInt64) {
         beginRow(key: key)
-        setSequence(sequence)
+        row.setSequence(sequence)
     }
 
     /// Finishes the row.
     @inlinable
     public func endRow() {
-        precondition(memory.pointee.openRow >= 0, "no row is being written")
-        memory.pointee.rowCount = Int(memory.pointee.openRow) &+ 1
-        memory.pointee.openRow = -1
-    }
-
-    @usableFromInline
-    func growRows() {
-        memory.pointee.growRows()
-    }
-
-    @usableFromInline
-    func setSequence(_ sequence: UInt64) {
-        memory.pointee.setSequence(sequence)
+        row.end()
     }
 
     /// Moves the finished rows out; the buffer is empty then and can go on.

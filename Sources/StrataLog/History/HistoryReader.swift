@@ -144,7 +144,12 @@ public struct HistoryReader {
         segments.removeFirst()
         reader = new
         offset = SegmentHeader.byteCount
-        return new
+        if let place = source.places.place(in: segment, notAfter: returned), place.offset <= limit {
+            last = place.sequence
+            offset = place.offset
+        }
+        if offset < limit { return new }
+        return try currentReader()
     }
 
     private func corrupt(_ what: String, _ segment: UInt32) -> StoreError {

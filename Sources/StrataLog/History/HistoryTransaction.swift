@@ -1,9 +1,14 @@
 /// One committed transaction, as the history tells it.
 public struct HistoryTransaction: Sendable {
+    /// Its number: one more than that before.
     public var sequence: UInt64
+    /// When it was committed, in nanoseconds since 1970 by the committing machine's clock. Order goes by `sequence`.
     public var timestampNanoseconds: Int64
+    /// Who made the changes, if that was said.
     public var author: String?
+    /// The name of the context that saved, if it had one.
     public var contextName: String?
+    /// The changes, by entity and kind.
     public var groups: [ChangeGroup]
 
     /// How many objects it changed.
@@ -12,7 +17,9 @@ public struct HistoryTransaction: Sendable {
 
 /// Changes of one kind that a transaction made to objects of one entity.
 public struct ChangeGroup: Sendable {
+    /// The entity's number in the store's schema.
     public var entity: UInt16
+    /// Whether the objects were inserted, updated or deleted.
     public var kind: ChangeKind
     /// Primary keys of the objects.
     public var keys: [UInt64]

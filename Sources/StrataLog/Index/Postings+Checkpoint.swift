@@ -82,32 +82,56 @@ extension Postings {
         let pairCount = try reader.next(UInt64.self)
         let blockCount = Int(try reader.next(UInt32.self))
         _ = try reader.next(UInt32.self)
-        var offset = try reader.next(Int64.self)
+        let offset = try reader.next(Int64.self)
         guard reader.remainingByteCount == blockCount * PostingsWriter.entryByteCount, offset >= 0,
             offset <= section.offset
         else { throw reader.damaged("the number of blocks or their place") }
 
-        var entries: [PostingsBase.Entry] = []
-        entries.reserveCapacity(blockCount)
-        var pairsBefore = 0
-        for _ in 0..<blockCount {
-            let entry = PostingsBase.Entry(
-                first: PostingPair(try reader.next(), try reader.next()), offset: offset,
-                byteCount: try reader.next(), pairCount: try reader.next(), checksum: try reader.next(),
-                pairsBefore: pairsBefore)
-            guard entries.last.map({ $0.first < entry.first }) ?? true, entry.pairCount > 0,
-                Int(entry.pairCount) <= PostingsBlock.maximumPairs,
-                Int(entry.byteCount) <= PostingsBlock.maximumByteCount,
-                Int(entry.byteCount) >= PostingsBlock.headerByteCount,
-                Int64(entry.byteCount) <= section.offset - offset
-            else { throw reader.damaged("a block's entry") }
-            entries.append(entry)
-            offset += Int64(entry.byteCount)
-            pairsBefore += Int(entry.pairCount)
+        guard let entries = reader.rest({ entries($0, blocksAt: offset, end: section.offset) }) else {
+            throw reader.damaged("a block's entry")
         }
+        let pairsBefore = entries.last.map { $0.pairsBefore + Int($0.pairCount) } ?? 0
         guard UInt64(pairsBefore) == pairCount else { throw reader.damaged("the number of pairs") }
         let base = PostingsBase(entries, pairCount: pairsBefore, source: source)
         return Postings(base, PostingsRuns(), generation: 0, border: 0)
+    }
+
+    /// The entries of a directory, or nil when one of them cannot be. In one pass over the bytes: a store of ten million
+    /// references has twenty thousand of them, and opening waits for all.
+    private static func entries(
+        _ bytes: UnsafeRawBufferPointer, blocksAt start: Int64, end: Int64
+    ) -> [PostingsBase.Entry]? {
+        let count = bytes.count / PostingsWriter.entryByteCount
+        var offset = start
+        var pairsBefore = 0
+        var isValid = true
+        let entries = [PostingsBase.Entry](unsafeUninitializedCapacity: count) { entries, initialized in
+            var last = PostingPair(0, 0)
+            for index in 0..<count {
+                let at = index * PostingsWriter.entryByteCount
+                func load<T: FixedWidthInteger>(_ field: Int, _ type: T.Type = T.self) -> T {
+                    T(littleEndian: bytes.loadUnaligned(fromByteOffset: at + field, as: T.self))
+                }
+                let entry = PostingsBase.Entry(
+                    first: PostingPair(load(0), load(8)), offset: offset, byteCount: load(16), pairCount: load(18),
+                    checksum: load(20), pairsBefore: pairsBefore)
+                guard index == 0 || last < entry.first, entry.pairCount > 0,
+                    Int(entry.pairCount) <= PostingsBlock.maximumPairs,
+                    Int(entry.byteCount) <= PostingsBlock.maximumByteCount,
+                    Int(entry.byteCount) >= PostingsBlock.headerByteCount,
+                    Int64(entry.byteCount) <= end - offset
+                else {
+                    isValid = false
+                    return
+                }
+                entries.initializeElement(at: index, to: entry)
+                initialized = index + 1
+                last = entry.first
+                offset += Int64(entry.byteCount)
+                pairsBefore += Int(entry.pairCount)
+            }
+        }
+        return isValid ? entries : nil
     }
 }
 

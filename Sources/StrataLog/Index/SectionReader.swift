@@ -55,6 +55,18 @@ struct SectionReader {
         return T(littleEndian: value)
     }
 
+    /// Hands out what is left, once for many fields of the same shape, and passes over it.
+    mutating func rest<T>(_ body: (UnsafeRawBufferPointer) -> T) -> T {
+        defer { position = end }
+        return bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }
+    }
+
+    mutating func bytes(_ count: Int) throws(StoreError) -> [UInt8] {
+        guard remainingByteCount >= count else { throw damaged("it ends too early") }
+        defer { position += count }
+        return Array(bytes[position..<position + count])
+    }
+
     func damaged(_ why: String) -> StoreError {
         .damagedCheckpoint("a directory is malformed: \(why)", offset: section.offset + Int64(position))
     }

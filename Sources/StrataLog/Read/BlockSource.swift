@@ -23,6 +23,8 @@ final class BlockSource: Sendable {
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
     /// system call does.
     private let expectedByteCount = Atomic<Int>(firstReadByteCount)
+    /// Where transactions lie.
+    let places = LogPlaces()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = Mutex<[UInt32: Int]>([:])
 
@@ -39,9 +41,15 @@ final class BlockSource: Sendable {
     /// Keeps everything readable that is now, as long as it is held. O(1).
     var epoch: SegmentEpoch { currentEpoch.withLock { $0 } }
 
-    /// Called when a store is opened, before any snapshot of it is given out.
-    func startEpoch(_ facts: CompactionFacts) {
-        currentEpoch.withLock { $0 = SegmentEpoch(facts: facts, files: segments) }
+    /// Goes on with what reading the log has told: the epoch in which the log is so.
+    func enterEpoch(_ facts: CompactionFacts) -> SegmentEpoch {
+        currentEpoch.withLock { epoch in
+            let before = epoch.facts
+            guard before != facts else { return epoch }
+            let retired = segments.open.filter { facts.holes.contains($0) && !before.holes.contains($0) }
+            epoch = epoch.end(retiring: retired, facts: facts)
+            return epoch
+        }
     }
 
     /// Ends the epoch: snapshots made from now on do not keep these segments.
@@ -49,8 +57,12 @@ final class BlockSource: Sendable {
         currentEpoch.withLock { $0 = $0.end(retiring: retired, facts: facts) }
     }
 
+    /// A store's schemas only become more: fewer come from an older checkpoint that is being read again, while others
+    /// read rows of the newest.
     func setSchemas(_ new: [NumberedSchema]) {
-        schemas.withLock { $0 = new }
+        schemas.withLock { schemas in
+            if !schemas.starts(with: new) { schemas = new }
+        }
     }
 
     func schema(version: UInt16) -> Schema? {
@@ -73,6 +85,7 @@ final class BlockSource: Sendable {
     /// Called by the writer when what lies behind a position of a segment is given up.
     func abandon(behind position: LogPosition) {
         abandoned.withLock { $0[position.segment] = position.offset }
+        places.forget(behind: position)
     }
 
     func register(_ file: any File, segment: UInt32) {
@@ -85,6 +98,18 @@ final class BlockSource: Sendable {
         let path = files.segment(segment)
         let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
         return segments.insert(opened, segment: segment)
+    }
+
+    /// Opens segments, so that they can be read even when their names go. Where the process may have no more files
+    /// open, the rest is opened when it is needed.
+    func hold(_ numbers: [UInt32]) {
+        for number in numbers {
+            do throws(StoreError) {
+                _ = try file(segment: number)
+            } catch {
+                if error.errno == .tooManyOpenFiles || error.errno == .tooManyOpenFilesInSystem { return }
+            }
+        }
     }
 
     func block(at location: Location) throws(StoreError) -> Block {

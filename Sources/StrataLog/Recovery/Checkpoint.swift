@@ -39,6 +39,8 @@ struct Checkpoint {
         var counts: [(entity: UInt16, count: UInt64)] = []
         var indexes: [(root: UInt16, section: CheckpointSection)] = []
         var postings: [(id: UInt16, section: CheckpointSection)] = []
+        /// Of the ordered indexes, which say themselves what they are over.
+        var ordered: [CheckpointSection] = []
 
         func encoded() -> [UInt8] {
             var writer = ByteWriter()
@@ -60,6 +62,12 @@ struct Checkpoint {
                     writer.append(section.offset)
                     writer.append(UInt64(section.byteCount))
                 }
+            }
+            // Always there, so that what follows is told apart from it.
+            writer.append(UInt32(ordered.count))
+            for section in ordered {
+                writer.append(section.offset)
+                writer.append(UInt64(section.byteCount))
             }
             facts.compaction.append(to: &writer)
             return writer.bytes
@@ -94,7 +102,21 @@ struct Checkpoint {
             }
             indexes = try Self.readSections(&reader, fileByteCount)
             postings = try Self.readSections(&reader, fileByteCount)
+            for _ in 0..<(try reader.readCount(minimumByteCount: 16)) {
+                ordered.append(try Self.readSection(&reader, fileByteCount))
+            }
             facts.compaction = try CompactionFacts(from: &reader)
+        }
+
+        private static func readSection(
+            _ reader: inout ByteReader, _ fileByteCount: Int64
+        ) throws(MalformedBytes) -> CheckpointSection {
+            let offset = try reader.read(Int64.self)
+            let byteCount = try reader.read(UInt64.self)
+            guard offset >= 0, offset <= fileByteCount, byteCount <= UInt64(fileByteCount - offset) else {
+                throw reader.malformed("section outside of the file")
+            }
+            return CheckpointSection(offset: offset, byteCount: Int(byteCount))
         }
 
         private static func readSections(
@@ -103,12 +125,7 @@ struct Checkpoint {
             var sections: [(UInt16, CheckpointSection)] = []
             for _ in 0..<(try reader.readCount(minimumByteCount: 18)) {
                 let id = try reader.read(UInt16.self)
-                let offset = try reader.read(Int64.self)
-                let byteCount = try reader.read(UInt64.self)
-                guard offset >= 0, offset <= fileByteCount, byteCount <= UInt64(fileByteCount - offset) else {
-                    throw reader.malformed("section outside of the file")
-                }
-                sections.append((id, CheckpointSection(offset: offset, byteCount: Int(byteCount))))
+                sections.append((id, try readSection(&reader, fileByteCount)))
             }
             return sections
         }
@@ -142,6 +159,8 @@ struct Checkpoint {
         for entry in directory.postings {
             postings[entry.id] = try Postings.load(entry.section, from: pages)
         }
+        var ordered: [OrderedIndex] = []
+        for section in directory.ordered { ordered.append(try OrderedIndex.load(section, from: pages)) }
         var counts = [Int](repeating: 0, count: layout.entityLimit)
         for entry in directory.counts where Int(entry.entity) < counts.count {
             counts[Int(entry.entity)] = Int(entry.count)
@@ -149,7 +168,7 @@ struct Checkpoint {
         let snapshot = Snapshot(
             sequence: directory.sequence, timestampNanoseconds: directory.timestampNanoseconds, layout: layout,
             indexes: indexes, postings: postings, counts: counts, source: source, end: directory.end,
-            checksum: directory.checksum)
+            checksum: directory.checksum, ordered: OrderedIndexes(ordered))
         return Checkpoint(number: number, snapshot: snapshot, facts: directory.facts)
     }
 
@@ -239,6 +258,14 @@ struct Checkpoint {
         }
         for (id, list) in snapshot.postings.sorted(by: { $0.key < $1.key }) {
             directory.postings.append((id, try list.encode(into: sink)))
+        }
+        for index in snapshot.ordered.list where index.isReady {
+            do throws(StoreError) {
+                directory.ordered.append(try index.encode(into: sink))
+            } catch {
+                // A damaged block of the file before: the index is left out, and built anew with the next opening.
+                guard error.code == .corruption else { throw error }
+            }
         }
         let bytes = directory.encoded()
         let offset = sink.position

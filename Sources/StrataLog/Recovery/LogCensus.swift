@@ -42,6 +42,7 @@ enum LogCensus {
         return Snapshot(
             sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds,
             layout: snapshot.layout, indexes: snapshot.indexes, postings: postings, counts: counts,
-            source: snapshot.source, end: snapshot.end, checksum: snapshot.checksum)
+            source: snapshot.source, end: snapshot.end, checksum: snapshot.checksum, ordered: snapshot.ordered,
+            epoch: snapshot.epoch)
     }
 }

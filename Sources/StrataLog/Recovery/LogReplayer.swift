@@ -23,12 +23,14 @@ struct LogReplayer {
     private(set) var blockCount = 0
     private(set) var rowCount = 0
     private var layout: StoreLayout
+    private var ordered: OrderedReplay
 
     init(base: Snapshot, facts: StoreFacts, durable: LogPosition) {
         source = base.source
         edit = SnapshotEdit(base: base)
         self.facts = facts
         layout = base.layout
+        ordered = OrderedReplay(base)
         end = LogWriter.End(position: base.end, sequence: base.sequence, checksum: base.checksum)
         self.durable = durable
     }
@@ -144,6 +146,7 @@ struct LogReplayer {
             try edit.setRows(of: block.entity, keys: keys, at: block.location, isInsertion: placed.role == .inserted)
             blockCount += 1
             rowCount += block.rowCount
+            ordered.touch(keys, root: layout.root(ofEntity: block.entity))
             if placed.role == .inserted {
                 if let highest = keys.max(), let root = layout.root(ofEntity: block.entity) {
                     facts.raiseNextKey(root: root, to: min(highest + 1, ObjectRef.maximumKey))
@@ -153,6 +156,7 @@ struct LogReplayer {
         }
         for change in body.changes where change.kind == .delete {
             try edit.remove(change.keys, entity: change.entity)
+            ordered.touch(change.keys, root: layout.root(ofEntity: change.entity))
         }
         for list in body.postings {
             try edit.change(list.postingsID, list.changes)
@@ -192,8 +196,10 @@ struct LogReplayer {
         }
     }
 
-    /// The snapshot of everything read so far.
+    /// The snapshot of everything read so far, which keeps only the segments that are not compacted away by then.
     func finish() throws(StoreError) -> Snapshot {
-        try edit.finish(end: end.position, checksum: end.checksum)
+        let snapshot = try edit.finish(
+            end: end.position, checksum: end.checksum, epoch: source.enterEpoch(facts.compaction))
+        return snapshot.ordered.list.isEmpty ? snapshot : snapshot.with(ordered.indexes(for: snapshot))
     }
 }

@@ -31,6 +31,8 @@ struct OpenedStore {
     /// The newest segment's file and length, for stores that can be written.
     var writable: (file: any File, byteCount: Int)?
     var end: LogWriter.End
+    /// For stores that are open for reading: where their log ends.
+    var tail: LogTail?
 
     /// The writing end, nil for read-only stores.
     func makeWriter(_ options: LogOptions) -> LogWriter? {

@@ -17,11 +17,48 @@ extension StoreOpener {
         guard isWritable, options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store", path: path.string)
         }
-        try io("create directory", path) { () throws(Errno) in try files.fileSystem.createDirectory(path) }
-        hasMadeDirectory = true
+        do throws(Errno) {
+            try files.fileSystem.createDirectory(path)
+            hasMadeDirectory = true
+        } catch .fileExists {
+            // Another process was quicker; the lock decides.
+        } catch {
+            throw StoreError(.io, "could not create directory", errno: error, path: path.string)
+        }
     }
 
-    func takeLock() throws(StoreError) -> any File {
+    /// The store's directory, made if need be, and the lock in it.
+    ///
+    /// Whoever fails to make a store takes its lock file away again, and the directory. So a lock counts only if it
+    /// is the one that the directory has once it has been taken: otherwise two processes could each hold one.
+    mutating func prepareDirectoryAndLock() throws(StoreError) -> any File {
+        for _ in 0..<Self.lockAttempts {
+            try prepareDirectory()
+            do throws(StoreError) {
+                let lock = try takeLock()
+                if try isInPlace(lock) { return lock }
+                try? lock.close()
+            } catch {
+                // The directory went between the two steps.
+                guard error.code == .io, error.errno == .noSuchFileOrDirectory else { throw error }
+            }
+            hasMadeDirectory = false
+        }
+        throw StoreError(.locked, "other processes make and remove the store", path: files.directory.string)
+    }
+
+    private static var lockAttempts: Int { 16 }
+
+    private func isInPlace(_ lock: any File) throws(StoreError) -> Bool {
+        let path = files.lock
+        return try io("look at", path) { () throws(Errno) in
+            guard let identity = try lock.identity() else { return true }
+            guard let found = try files.fileSystem.attributes(path) else { return false }
+            return identity == FileIdentity(device: found.device, inode: found.inode)
+        }
+    }
+
+    private func takeLock() throws(StoreError) -> any File {
         let path = files.lock
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .createIfMissing) }
         let isTaken = try io("lock", path) { () throws(Errno) in try file.tryLockExclusively() }

@@ -9,7 +9,7 @@ extension StoreOpener {
         let chain = try chain(of: listing.segments, source)
         var checkpoints = listing.checkpoints
         while true {
-            let base = try loadCheckpoint(&checkpoints, chain, source)
+            let base = try loadCheckpoint(&checkpoints, chain, manifest, source)
             do throws(StoreError) {
                 return try recover(listing, base, manifest, chain, source, lock)
             } catch {
@@ -31,18 +31,21 @@ extension StoreOpener {
             durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
         // From the beginning, segments that were compacted away count for nothing, whether their files are still
         // there or not.
-        let holes =
-            report.checkpoint == nil
-            ? try chain.last.map { last throws(StoreError) in
-                try self.holes(toldBy: last, source)
-            } ?? SegmentHoles() : SegmentHoles()
-        let torn = try replay(chain.filter { !holes.contains($0.segment) }, holes, source, &replayer)
+        let holes = report.checkpoint == nil ? try holes(in: chain, manifest, source) : SegmentHoles()
+        let rest = chain.filter { !holes.contains($0.segment) }
+        var torn = 0
+        switch bound {
+        case .complete: torn = try replay(rest, holes, source, &replayer)
+        case .announced(let end): try replay(rest, holes, source, &replayer, upTo: end)
+        case .proven:
+            try replay(
+                rest, holes, source, &replayer, upTo: try proven(chain, from: replayer.durable, source))
+        }
         try checkHoles(chain, replayer.facts.compaction.holes)
         report.replayedRecords = replayer.recordCount
         report.replayedTransactions = replayer.transactionCount
         report.replayedByteCount = replayer.byteCount
         report.tornByteCount = torn
-        source.startEpoch(replayer.facts.compaction)
         var snapshot = try replayer.finish()
         if !holes.isEmpty { snapshot = try LogCensus.complete(snapshot) }
         var opened = OpenedStore(
@@ -52,12 +55,6 @@ extension StoreOpener {
         if report.checkpoint == nil || report.checkpoint != listing.checkpoints.last {
             // The newest file is not the one in use: the next checkpoint is due at once.
             opened.checkpointEnd = LogPosition(segment: 0, offset: 0)
-        }
-        // A reader opens all it may have to read: another process may compact the segments away.
-        if !isWritable {
-            for header in chain where !replayer.facts.compaction.holes.contains(header.segment) {
-                _ = try source.file(segment: header.segment)
-            }
         }
         if isWritable {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
@@ -71,7 +68,7 @@ extension StoreOpener {
     /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when
     /// there is none.
     private mutating func loadCheckpoint(
-        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ source: BlockSource
+        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
         while let number = candidates.popLast() {
             do throws(StoreError) {
@@ -94,10 +91,10 @@ extension StoreOpener {
                 report.damagedCheckpoints.append(error.description)
             }
         }
-        guard let last = chain.last else {
+        guard !chain.isEmpty else {
             throw StoreError(.corruption, "the store has no segments", path: files.directory.string)
         }
-        let holes = try holes(toldBy: last, source)
+        let holes = try holes(in: chain, manifest, source)
         guard let first = chain.first(where: { !holes.contains($0.segment) }) else {
             throw StoreError(.corruption, "all segments are retired", path: files.directory.string)
         }

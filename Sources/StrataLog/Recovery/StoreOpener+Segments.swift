@@ -19,7 +19,7 @@ extension StoreOpener {
         return options.newStoreUUID ?? .random()
     }
 
-    private func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
+    func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
         let path = files.segment(segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
@@ -53,7 +53,7 @@ extension StoreOpener {
     }
 
     /// What is wrong with a segment's header or preamble; nil when they are sound.
-    private func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
+    func damage(of segment: UInt32, _ source: BlockSource) throws(StoreError) -> StoreError? {
         let reader = try reader(segment, source)
         do throws(StoreError) {
             let header = try reader.segmentHeader()
@@ -136,12 +136,34 @@ extension StoreOpener {
         }
     }
 
-    /// What was compacted away, as the newest segment tells it: for reading the log from its beginning.
-    func holes(toldBy header: SegmentHeader, _ source: BlockSource) throws(StoreError) -> SegmentHoles {
+    /// What was compacted away as of where reading ends, for reading the log from its beginning. A retirement behind
+    /// that goes by rows that are moved only behind it, too.
+    func holes(
+        in chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
+    ) throws(StoreError) -> SegmentHoles {
+        guard let last = chain.last else { return SegmentHoles() }
+        let limit: LogPosition? =
+            switch bound {
+            case .complete: nil
+            case .announced(let end): end
+            case .proven:
+                try proven(
+                    chain,
+                    from: manifest?.durable ?? LogPosition(segment: last.segment, offset: SegmentHeader.byteCount),
+                    source)
+            }
+        return try holes(toldBy: last, before: limit, source)
+    }
+
+    /// What was compacted away, as a segment tells it up to a position.
+    private func holes(
+        toldBy header: SegmentHeader, before limit: LogPosition?, _ source: BlockSource
+    ) throws(StoreError) -> SegmentHoles {
         let reader = try reader(header.segment, source)
         var facts = CompactionFacts()
         var offset = SegmentHeader.byteCount
         while let record = try reader.header(at: offset) {
+            if let limit, LogPosition(segment: header.segment, offset: offset) >= limit { break }
             if record.kind == .preamble || record.kind == .retirement {
                 guard let bytes = try reader.record(record, at: offset) else { break }
                 do throws(StoreError) {

@@ -7,6 +7,8 @@ struct StoreOpener {
     let options: LogOptions
     var report = RecoveryReport()
     var hasMadeDirectory = false
+    /// Where reading ends for those who do not write.
+    var bound = Bound.complete
 
     init(files: StoreFiles, options: LogOptions) {
         self.files = files
@@ -18,36 +20,25 @@ struct StoreOpener {
     }
 
     mutating func open(schema: Schema?) throws(StoreError) -> OpenedStore {
-        try prepareDirectory()
-        let lock = isWritable ? try takeLock() : nil
-        // A reader may come while a compaction removes files: then it looks again.
-        var attempts = isWritable ? 1 : 10
-        while true {
-            do throws(StoreError) {
-                return try openOnce(schema, lock)
-            } catch {
-                attempts -= 1
-                let isGone = error.code == .io && error.errno == .noSuchFileOrDirectory
-                if attempts > 0, isGone {
-                    report = RecoveryReport()
-                    continue
-                }
-                try? lock?.close()
-                throw error
+        guard isWritable else {
+            try prepareDirectory()
+            return try openBeside()
+        }
+        let lock = try prepareDirectoryAndLock()
+        do throws(StoreError) {
+            let manifest = Manifest.read(files)
+            var listing = try files.list()
+            let source = BlockSource(
+                files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
+            try dropUnfinishedSegments(&listing, manifest, source)
+            if listing.segments.isEmpty {
+                return try createOrAbandon(schema, manifest, lock)
             }
+            return try recover(listing, manifest, source, lock)
+        } catch {
+            try? lock.close()
+            throw error
         }
-    }
-
-    private mutating func openOnce(_ schema: Schema?, _ lock: (any File)?) throws(StoreError) -> OpenedStore {
-        let manifest = Manifest.read(files)
-        var listing = try files.list()
-        let source = BlockSource(
-            files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
-        try dropUnfinishedSegments(&listing, manifest, source)
-        if listing.segments.isEmpty {
-            return try createOrAbandon(schema, manifest, lock)
-        }
-        return try recover(listing, manifest, source, lock)
     }
 
     // MARK: A new store
@@ -55,13 +46,14 @@ struct StoreOpener {
     /// Makes a new store or leaves nothing of it: after a failed flush of a directory only names that are made anew
     /// can become durable.
     private mutating func createOrAbandon(
-        _ schema: Schema?, _ manifest: Manifest?, _ lock: (any File)?
+        _ schema: Schema?, _ manifest: Manifest?, _ lock: any File
     ) throws(StoreError) -> OpenedStore {
         do throws(StoreError) {
             return try create(schema, manifest, lock)
         } catch {
             if error.code == .io {
-                for path in [files.segment(1), files.manifest] { try? files.fileSystem.unlink(path) }
+                // A manifest without the segment that it names would be corruption, should the process end in between.
+                for path in [files.manifest, files.segment(1)] { try? files.fileSystem.unlink(path) }
                 if hasMadeDirectory {
                     try? files.fileSystem.unlink(files.lock)
                     try? files.fileSystem.removeDirectory(files.directory)
@@ -72,14 +64,14 @@ struct StoreOpener {
     }
 
     private mutating func create(
-        _ schema: Schema?, _ manifest: Manifest?, _ lock: (any File)?
+        _ schema: Schema?, _ manifest: Manifest?, _ lock: any File
     ) throws(StoreError) -> OpenedStore {
         if let manifest {
             throw StoreError(
                 .corruption, "the manifest names segment \(manifest.segment), and there are none",
                 path: files.directory.string)
         }
-        guard isWritable, options.createsIfMissing else {
+        guard options.createsIfMissing else {
             throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
         }
         // An earlier attempt may have died between making the directory and flushing its name.

@@ -14,6 +14,7 @@ public final class Snapshot: Sendable {
     let postings: [UInt16: Postings]
     /// Live objects by entity number.
     let counts: [Int]
+    let ordered: OrderedIndexes
     let source: BlockSource
     /// The end of the log as this snapshot shows it, and the checksum the next record repeats.
     let end: LogPosition
@@ -23,8 +24,10 @@ public final class Snapshot: Sendable {
 
     init(
         sequence: UInt64, timestampNanoseconds: Int64, layout: StoreLayout, indexes: [ObjectIndex],
-        postings: [UInt16: Postings], counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32
+        postings: [UInt16: Postings], counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32,
+        ordered: OrderedIndexes = .none, epoch: SegmentEpoch? = nil
     ) {
+        self.ordered = ordered
         self.sequence = sequence
         self.timestampNanoseconds = timestampNanoseconds
         self.layout = layout
@@ -34,7 +37,7 @@ public final class Snapshot: Sendable {
         self.source = source
         self.end = end
         self.checksum = checksum
-        epoch = source.epoch
+        self.epoch = epoch ?? source.epoch
     }
 
     /// A store without objects whose log ends at `end`.
@@ -46,15 +49,23 @@ public final class Snapshot: Sendable {
             checksum: end.checksum)
     }
 
-    private func with(indexes: [ObjectIndex], postings: [UInt16: Postings]) -> Snapshot {
+    private func with(
+        indexes: [ObjectIndex], postings: [UInt16: Postings], ordered: OrderedIndexes
+    ) -> Snapshot {
         Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: indexes,
-            postings: postings, counts: counts, source: source, end: end, checksum: checksum)
+            postings: postings, counts: counts, source: source, end: end, checksum: checksum, ordered: ordered,
+            epoch: epoch)
     }
 
-    /// The same contents, with the postings' runs kept apart from those that come later.
+    /// The same contents with other ordered indexes.
+    func with(_ ordered: OrderedIndexes) -> Snapshot {
+        with(indexes: indexes, postings: postings, ordered: ordered)
+    }
+
+    /// The same contents, with the runs of postings and ordered indexes kept apart from those that come later.
     func sealed() -> Snapshot {
-        with(indexes: indexes, postings: postings.mapValues { $0.sealed() })
+        with(indexes: indexes, postings: postings.mapValues { $0.sealed() }, ordered: ordered.sealed())
     }
 
     /// The same contents, read from a checkpoint as far as they are in it.
@@ -71,7 +82,9 @@ public final class Snapshot: Sendable {
             guard let base = reopened.postings[id], let before = sealed.postings[id] else { continue }
             postings[id] = list.rebased(onto: base, from: before)
         }
-        return with(indexes: indexes, postings: postings)
+        return with(
+            indexes: indexes, postings: postings,
+            ordered: ordered.rebased(onto: reopened.ordered, from: sealed.ordered))
     }
 
     /// Where the object's row lies; `.absent` when there is no such object. Of the reference only root entity and key

@@ -6,6 +6,7 @@ struct SnapshotEdit {
     private let layout: StoreLayout
     private var indexes: [IndexEdit?]
     private var postings: [UInt16: Postings]
+    private var ordered: OrderedIndexes
     private var counts: [Int]
     private(set) var sequence: UInt64
     private(set) var timestampNanoseconds: Int64
@@ -15,6 +16,7 @@ struct SnapshotEdit {
         self.layout = layout ?? base.layout
         indexes = Array(repeating: nil, count: self.layout.roots.count)
         postings = base.postings
+        ordered = base.ordered
         counts = base.counts
         if counts.count < self.layout.entityLimit {
             counts += repeatElement(0, count: self.layout.entityLimit - counts.count)
@@ -40,19 +42,22 @@ struct SnapshotEdit {
         return try body(index)
     }
 
+    private mutating func location(of ref: ObjectRef) throws(StoreError) -> Location {
+        try withIndex(ofEntity: ref.entity) { index throws(StoreError) in try index.location(of: ref.key) }
+    }
+
     /// Objects of the transaction whose rows are no longer those it read.
     mutating func conflicts(of transaction: WriteTransaction) throws(StoreError) -> [ObjectRef] {
         var conflicts: [ObjectRef] = []
         let published = base.end
         for (ref, version) in transaction.required {
-            let current = try withIndex(ofEntity: ref.entity) { index throws(StoreError) in
-                try index.location(of: ref.key)
-            }
+            let current = try location(of: ref)
             if current == version.location { continue }
             if try !Self.isMoved(current, from: version, in: transaction.source, before: published) {
                 conflicts.append(ref)
             }
         }
+        for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
             let source = transaction.source
             for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {
@@ -98,6 +103,7 @@ struct SnapshotEdit {
         for list in transaction.accumulators {
             try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)
         }
+        ordered = try ordered.applying(transaction)
         self.sequence = sequence
         self.timestampNanoseconds = timestampNanoseconds
     }
@@ -215,6 +221,18 @@ struct SnapshotEdit {
         counts[Int(entity)] -= keys.count
     }
 
+    /// Points an object at its row; its entity's count stays.
+    mutating func place(_ ref: ObjectRef, at location: Location) throws(StoreError) {
+        try withIndex(ofEntity: ref.entity) { index throws(StoreError) in index.set(ref.key, location) }
+    }
+
+    mutating func raiseCount(of entity: UInt16, by count: Int) throws(StoreError) {
+        guard Int(entity) < counts.count else {
+            throw StoreError(.corruption, "the log names entity \(entity), which no schema of the store has")
+        }
+        counts[Int(entity)] += count
+    }
+
     mutating func change(_ postingsID: UInt16, _ changes: [PostingChange]) throws(StoreError) {
         guard !changes.isEmpty else { return }
         postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)
@@ -225,7 +243,10 @@ struct SnapshotEdit {
         self.timestampNanoseconds = timestampNanoseconds
     }
 
-    func finish(end: LogPosition, checksum: UInt32) throws(StoreError) -> Snapshot {
+    /// - Parameter epoch: what the snapshot keeps; as a rule the same as the one before it.
+    func finish(
+        end: LogPosition, checksum: UInt32, epoch: SegmentEpoch? = nil
+    ) throws(StoreError) -> Snapshot {
         var finished: [ObjectIndex] = []
         for position in indexes.indices {
             if let edit = indexes[position] {
@@ -236,6 +257,7 @@ struct SnapshotEdit {
         }
         return Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: finished,
-            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum)
+            postings: postings, counts: counts, source: base.source, end: end, checksum: checksum,
+            ordered: ordered, epoch: epoch ?? base.epoch)
     }
 }

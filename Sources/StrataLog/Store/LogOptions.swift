@@ -1,5 +1,6 @@
 /// How a store is opened.
 public struct LogOptions: Sendable {
+    /// Whether a store is opened to be written.
     public enum Access: Sendable {
         /// One process (and one open in it) at a time.
         case readWrite
@@ -19,9 +20,11 @@ public struct LogOptions: Sendable {
         case os
     }
 
+    /// Whether the store may be written. Default: it may.
     public var access = Access.readWrite
     /// Whether a missing store is created; otherwise opening it throws `.notFound`.
     public var createsIfMissing = true
+    /// What survives when a commit has returned.
     public var durability = Durability.full
     /// Length at which the log goes on in a new file. 64 KiB to 1 GiB; a longer transaction gets a segment of its own.
     public var segmentMaximumBytes = 64 << 20
@@ -47,5 +50,6 @@ public struct LogOptions: Sendable {
     /// The identity of a store that this open creates; nil draws one at random.
     public var newStoreUUID: StoreUUID?
 
+    /// The defaults.
     public init() {}
 }

@@ -8,6 +8,8 @@ extension LogStore {
     /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time:
     /// whoever comes while another is being written waits for it.
     func writeCheckpoint() throws(StoreError) {
+        // What could not be built before: a row could not be read, or a transaction was begun before the index.
+        buildMissingIndexes()
         try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: false) }
     }
 

@@ -103,6 +103,7 @@ extension LogStore {
             relocations: counters.relocations, newestSegment: snapshot.end.segment,
             indexByteCount: snapshot.indexes.reduce(0) { $0 + $1.memoryByteCount },
             postingsByteCount: snapshot.postings.values.reduce(0) { $0 + $1.memoryByteCount },
+            orderedByteCount: snapshot.ordered.memoryByteCount,
             cacheByteCount: cache.byteCount, cacheHits: cache.hits, cacheMisses: cache.misses,
             compactions: compaction.completed, failedCompactions: compaction.failed)
     }
@@ -126,6 +127,8 @@ public struct StoreStatistics: Sendable, Hashable {
     /// Memory of the object index that has been loaded or made.
     public var indexByteCount: Int
     public var postingsByteCount: Int
+    /// Memory of the ordered indexes.
+    public var orderedByteCount: Int
     public var cacheByteCount: Int
     public var cacheHits: UInt64
     public var cacheMisses: UInt64

@@ -6,13 +6,14 @@ extension LogStore {
     ///
     /// Works on the newest snapshot beside readers and writers; changes nothing.
     ///
+    /// - Parameter progress: called after each segment with the bytes done and all bytes.
     /// - Throws: `.io` when a file cannot be read. Damage is not thrown but reported.
     /// - Complexity: reads every byte of the log once.
-    public func verify() throws(StoreError) -> VerifyReport {
+    public func verify(progress: (Int, Int) -> Void = { _, _ in }) throws(StoreError) -> VerifyReport {
         var report = VerifyReport()
         let snapshot = snapshot
         do throws(StoreError) {
-            let rebuilt = try rebuild(upTo: snapshot, &report)
+            let rebuilt = try rebuild(upTo: snapshot, &report, progress)
             try compare(snapshot, rebuilt, &report)
         } catch {
             guard error.code != .io else { throw error }
@@ -21,12 +22,14 @@ extension LogStore {
         return report
     }
 
-    private func rebuild(upTo snapshot: Snapshot, _ report: inout VerifyReport) throws(StoreError) -> Snapshot {
+    private func rebuild(
+        upTo snapshot: Snapshot, _ report: inout VerifyReport, _ progress: (Int, Int) -> Void
+    ) throws(StoreError) -> Snapshot {
         let last = snapshot.end.segment
         let holes = snapshot.epoch.facts.holes
         // A source of its own: blocks come from the disk, not from the cache, and schemas from the log.
         let source = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
-        source.startEpoch(snapshot.epoch.facts)
+        _ = source.enterEpoch(snapshot.epoch.facts)
         var segments: [(header: SegmentHeader, file: any File)] = []
         for number in holes.remaining(1, through: last) {
             // The snapshot keeps files open that compaction has removed.
@@ -44,6 +47,14 @@ extension LogStore {
         var replayer = LogReplayer(
             base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(),
             durable: start.position)
+        let limits = segments.indices.map { index in
+            let number = segments[index].header.segment
+            if number == last { return snapshot.end.offset }
+            return holes.hole(at: number + 1)?.previousValidByteCount
+                ?? segments[index + 1].header.previousValidByteCount
+        }
+        let total = limits.reduce(0, +)
+        var done = 0
         for (index, entry) in segments.enumerated() {
             let number = entry.header.segment
             if index > 0 {
@@ -53,11 +64,11 @@ extension LogStore {
                     try replayer.jump(to: entry.header)
                 }
             }
-            let limit =
-                number == last
-                ? snapshot.end.offset
-                : holes.hole(at: number + 1)?.previousValidByteCount
-                    ?? segments[index + 1].header.previousValidByteCount
+            let limit = limits[index]
+            defer {
+                done += limit
+                progress(done, total)
+            }
             let reader = try RecordReader(
                 files: files, storeUUID: storeUUID, segment: number, file: entry.file, limit: limit)
             if case .bad(let error) = try replayer.replay(reader) { throw error }
@@ -110,6 +121,22 @@ extension LogStore {
                 problem("relationship \(id) of \(wrong.count) objects, \(first) the first, is not what the log gives")
             }
         }
+        for (number, index) in snapshot.ordered.list.enumerated() where index.isReady {
+            if try !Self.isEqual(index, to: OrderedIndexBuilder(index.definition, rebuilt).build { true }) {
+                problem("ordered index \(number) is not what the rows give")
+            }
+        }
+    }
+
+    private static func isEqual(_ index: OrderedIndex, to built: OrderedList?) throws(StoreError) -> Bool {
+        guard let built else { return false }
+        var expected = try OrderedMerge([built])
+        let isEqual = try index.forEachEntry(in: .all) { entry throws(StoreError) in
+            guard let (other, _) = try expected.next() else { return false }
+            return OrderedBytes.compare(entry, other) == 0
+        }
+        guard isEqual else { return false }
+        return try expected.next() == nil
     }
 
     /// Every object that a relationship may refer to.

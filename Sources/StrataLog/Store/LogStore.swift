@@ -24,6 +24,11 @@ public final class LogStore: Sendable {
     let compacting = Mutex<Void>(())
     /// What is known of segments that the log has left; see ``SegmentInfo``.
     let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
+    /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
+    let announcer: TailPage?
+    /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
+    let tail: LogTail?
+    let following = Mutex(FollowState())
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -31,6 +36,8 @@ public final class LogStore: Sendable {
     struct SharedState {
         var facts: StoreFacts
         var uniqueRules: UniqueRules?
+        var orderedRules = OrderedRules.none
+        var isBuildingIndexes = false
         /// Next primary key by root entity, beyond those only reserved.
         var nextKeys: [UInt16: UInt64]
         var isClosed = false
@@ -60,8 +67,13 @@ public final class LogStore: Sendable {
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
                 manifestNumber: opened.manifestNumber, retention: options.retention))
+        state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
+        tail = opened.tail
+        announcer =
+            isReadOnly
+            ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
     }
 
     /// The store's identity, drawn when it was created.
@@ -70,6 +82,7 @@ public final class LogStore: Sendable {
     /// The newest schema: the shape of rows written from now on.
     public var schema: Schema { newestSchema.schema }
 
+    /// The number of ``schema`` in this store; rows say under which they were written.
     public var schemaVersion: UInt16 { newestSchema.version }
 
     var newestSchema: NumberedSchema {
@@ -92,7 +105,10 @@ public final class LogStore: Sendable {
     /// How many snapshots have been published: as long as it stays the same, so does what ``snapshot`` returns.
     public var publicationCount: UInt64 { publications.load(ordering: .acquiring) }
 
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
     func publish(_ snapshot: Snapshot) {
+        source.places.noteEnd(snapshot.end, after: snapshot.sequence)
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }
@@ -110,11 +126,17 @@ public final class LogStore: Sendable {
         try source.block(at: location)
     }
 
+    /// The block at a location if it is in the cache.
+    package func cachedBlock(at location: Location) -> Block? { source.cache.get(location.block) }
+
     /// As ``block(at:)``; says whether the block was in the cache.
     public func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
         try source.block(at: location, wasCached: &wasCached)
     }
 
+    /// The row at a place, whether it is still the newest of its object or not.
+    ///
+    /// - Throws: `.corruption` when there is none; `.io` when it cannot be read.
     public func row(at location: Location) throws(StoreError) -> Row {
         try source.row(at: location)
     }
@@ -156,9 +178,9 @@ public final class LogStore: Sendable {
 
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
-        WriteTransaction(
-            source: source, schema: newestSchema, uniqueRules: state.withLock { $0.uniqueRules },
-            store: self)
+        let (unique, ordered) = state.withLock { ($0.uniqueRules, $0.orderedRules) }
+        return WriteTransaction(
+            source: source, schema: newestSchema, uniqueRules: unique, orderedRules: ordered, store: self)
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
@@ -190,7 +212,8 @@ public final class LogStore: Sendable {
             var stale: [ObjectRef] = []
             for (ref, version) in transaction.required where try snapshot.locate(ref) != version.location {
                 // Compaction moves rows without changing them.
-                if try snapshot.row(ref)?.version.sequence != version.sequence { stale.append(ref) }
+                if let row = try snapshot.row(ref), row.version.sequence == version.sequence { continue }
+                stale.append(ref)
             }
             guard stale.isEmpty else {
                 throw StoreError(
@@ -239,6 +262,8 @@ public final class LogStore: Sendable {
             state.counters = writer.counters
             state.facts = writer.facts
         }
+        // Whatever is written has been acknowledged, or is about to be, unless the writer has given up.
+        if writer.failure == nil { announcer?.announce(writer.end.position) }
     }
 
     private func afterCommit() {
@@ -353,6 +378,7 @@ public final class LogStore: Sendable {
 public struct CommitReceipt: Sendable {
     /// The transaction's number: one more than that before.
     public var sequence: UInt64
+    /// When it was committed, in nanoseconds since 1970.
     public var timestampNanoseconds: Int64
     /// The store with the transaction in it (and perhaps others of the same group).
     public var snapshot: Snapshot

@@ -2,6 +2,7 @@ public import SystemPackage
 
 /// What went wrong in the engine, with where.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
+    /// The kind of failure, for code that reacts to it.
     public enum Code: Sendable, Hashable {
         /// A system call failed; see ``StoreError/errno``. The operation had no effect unless the message says
         /// otherwise.
@@ -23,6 +24,9 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case schemaMismatch
         /// Nothing there, and the options do not allow creating it.
         case notFound
+        /// A point of the past that the store does not retain any more.
+        case expired
+        /// The store has been closed; snapshots stay readable.
         case closed
         /// The caller broke a rule of the interface.
         case invalidArgument
@@ -30,16 +34,24 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case cancelled
     }
 
+    /// The kind of failure.
     public var code: Code
+    /// What went wrong and, where there is something, what to do about it.
     public var message: String
+    /// With ``Code/io``: the error of the system call.
     public var errno: Errno?
+    /// The file or directory.
     public var path: String?
+    /// The number of the segment.
     public var segment: UInt32?
+    /// Bytes from the beginning of the segment.
     public var offset: Int?
+    /// With ``Code/conflict``: objects whose rows have changed since they were read, or are gone.
     public var conflicts: [ObjectRef]
     /// With ``Code/conflict``: rows whose values must be unique and are not.
     public var uniqueConflicts: [UniqueConflict]
 
+    /// An error; what is not given does not apply.
     public init(
         _ code: Code, _ message: String, errno: Errno? = nil, path: String? = nil, segment: UInt32? = nil,
         offset: Int? = nil, conflicts: [ObjectRef] = [], uniqueConflicts: [UniqueConflict] = []
@@ -54,6 +66,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.uniqueConflicts = uniqueConflicts
     }
 
+    /// The message, with where it happened.
     public var description: String {
         var text = message
         if let errno { text += ": \(errno)" }

@@ -7,6 +7,7 @@ internal import SystemPackage
 /// |---|---|
 /// | `LOCK` | held by the writing process, whose pid it contains |
 /// | `MANIFEST` | newest checkpoint and durable point: a cache |
+/// | `TAIL` | memory that processes share: how far the log counts, for those who follow it |
 /// | `00000001.seg` ... | the log, number in hexadecimal |
 /// | `00000001.chk` ... | checkpoints: caches of the index |
 struct StoreFiles: Sendable {
@@ -14,6 +15,7 @@ struct StoreFiles: Sendable {
     let directory: FilePath
 
     var lock: FilePath { directory.appending("LOCK") }
+    var tail: FilePath { directory.appending("TAIL") }
     var manifest: FilePath { directory.appending("MANIFEST") }
 
     func segment(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "seg")) }

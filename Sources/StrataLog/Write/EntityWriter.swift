@@ -37,6 +37,9 @@ public final class EntityWriter {
     @exclusivity(unchecked) private var open: OpenBlock?
     @exclusivity(unchecked) private var currentKey: UInt64 = 0
     @exclusivity(unchecked) private var isInserting = false
+    /// The job of the block of inserted rows while it is the one that was begun last, else -1: what every row of an
+    /// import asks for, without references.
+    @exclusivity(unchecked) private var insertJob = -1
     /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
     private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
@@ -47,6 +50,8 @@ public final class EntityWriter {
     private let preservedSlots: [Int]
     /// The constraints that bind the entity's rows.
     private let constraints: [Int]
+    /// Nil when no ordered index has rows of the entity.
+    private let ordered: OrderedRowWriter?
     /// Whether the row being written may have other values than before, as far as constraints go.
     @exclusivity(unchecked) private var changesUnique = false
     @exclusivity(unchecked) private var lastReplaced: Block?
@@ -65,6 +70,7 @@ public final class EntityWriter {
         self.postings = postings
         postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
+        ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
         preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
         var indexes = [Int?](repeating: nil, count: layout.slots.count)
         for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
@@ -109,10 +115,18 @@ public final class EntityWriter {
 
     /// Begins a row for a new object. `key` comes from ``LogStore/allocateKeys(root:count:)``.
     public func beginInsert(key: UInt64) {
-        begin(inserts, key: key)
+        if insertJob >= 0, let current {
+            currentKey = key
+            current.begin(key: key)
+        } else {
+            let block = inserts
+            begin(block, key: key)
+            insertJob = block.job ?? -1
+        }
         insertedKeys.append(key)
         isInserting = true
         changesUnique = !constraints.isEmpty
+        ordered?.beginInsert()
     }
 
     /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
@@ -127,6 +141,9 @@ public final class EntityWriter {
         changesUnique = false
         changedConstraints = []
         if !constraints.isEmpty { try giveUpValues(key, replacing, changed: changed) }
+        if let ordered, ordered.begin(changing: changed), let row = try replacedRow(key, replacing) {
+            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+        }
         begin(updates, key: key)
         updated.keys.append(key)
         updated.replacing.append(replacing)
@@ -169,6 +186,7 @@ public final class EntityWriter {
             block.job = transaction.addJob(role: block.role, entity: layout.id)
         }
         currentKey = key
+        insertJob = -1
         block.buffer.beginRow(key: key)
     }
 
@@ -288,6 +306,15 @@ public final class EntityWriter {
     public func endRow() -> RowTicket {
         if keepsPostings { changePostings() }
         if changesUnique { takeValues() }
+        if let ordered {
+            ordered.take(row.memory.pointee, ObjectRef(entity: layout.id, key: currentKey), in: transaction)
+        }
+        if insertJob >= 0, let current {
+            let ticket = RowTicket(job: UInt32(insertJob), row: UInt32(current.rowCount))
+            current.end()
+            if current.shouldCut, let open { cut(open) }
+            return ticket
+        }
         guard let open else { preconditionFailure("no row was begun") }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
@@ -332,10 +359,22 @@ public final class EntityWriter {
             try giveUpValues(key, replacing, changed: nil)
             changesUnique = false
         }
+        if let ordered, ordered.begin(changing: nil), let row = try replacedRow(key, replacing) {
+            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+        }
         deleted.keys.append(key)
         deleted.replacing.append(replacing)
         // Rows of preserved values are parallel to the keys of their group.
         if deleted.keys.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
+    }
+
+    /// See ``WriteTransaction/reserve(deletions:of:)``.
+    func reserve(deletions count: Int) {
+        deleted.keys.reserveCapacity(deleted.keys.count + count)
+        deleted.replacing.reserveCapacity(deleted.replacing.count + count)
+        for list in postingLists {
+            list._withUnsafeGuaranteedRef { $0.others.reserveCapacity($0.others.count + count) }
+        }
     }
 
     private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
@@ -373,6 +412,7 @@ public final class EntityWriter {
         guard let job = block.job else { return }
         transaction.submit(job: job, block.buffer.take())
         block.job = nil
+        insertJob = -1
     }
 
     /// Hands on the blocks that are not full.

@@ -52,6 +52,7 @@ final class LogWriter: @unchecked Sendable {
     private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
     var uniqueness: UniquenessIndex?
+    var claims = CommitClaims()
     /// The segment's end could not be put in order after a failed write: go on in a new one.
     private var mustLeaveSegment = false
     /// A flush of the segment failed: it must not be flushed again.

@@ -26,6 +26,8 @@ final class PreparedTransaction {
             }
         }
         if let error = transaction.uniqueChanges?.error { throw error }
+        // Sorted while the other thread encodes.
+        try transaction.orderedChanges?.finish()
         transaction.finishEncoding()
         self.transaction = transaction
         var body = TransactionBody()

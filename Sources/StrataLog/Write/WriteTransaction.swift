@@ -19,8 +19,15 @@ public final class WriteTransaction {
     private let pool = EncodingPool()
     /// Nil when the store has no constraints.
     let uniqueChanges: UniqueChanges?
+    /// Nil when the store has no ordered indexes.
+    let orderedChanges: OrderedChanges?
     /// Rows that must still be there when the transaction is committed, though it leaves them alone.
     private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
+    /// Objects that must exist when the transaction is committed, whatever their rows are.
+    private(set) var referenced: [ObjectRef] = []
+    private(set) var claims: Set<CommitClaim> = []
+    /// The oldest snapshot that the claims go by.
+    private(set) var basis: UInt64 = .max
     var isSpent = false
 
     /// Segments whose large values the transaction's rows go on referring to.
@@ -28,7 +35,11 @@ public final class WriteTransaction {
     /// Nil once the transaction was committed: until it is flushed, the store's writer holds the transaction.
     private var store: LogStore?
 
-    init(source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil, store: LogStore) {
+    init(
+        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
+        orderedRules: OrderedRules = .none, store: LogStore
+    ) {
+        orderedChanges = orderedRules.isEmpty ? nil : OrderedChanges(orderedRules)
         self.source = source
         self.store = store
         numberedSchema = schema
@@ -86,10 +97,27 @@ public final class WriteTransaction {
         try writer(for: ref.entity).delete(key: ref.key, replacing: replacing)
     }
 
+    /// Takes the memory for that many deletions of one entity's objects at once.
+    public func reserve(deletions count: Int, of entity: UInt16) { writer(for: entity).reserve(deletions: count) }
+
     /// Makes the commit fail with a conflict if the object's row is no longer the one that was read, though the
     /// transaction does not write it.
     public func require(_ ref: ObjectRef, at version: RowVersion) {
         required.append((ref, version))
+    }
+
+    /// Makes the commit fail with a conflict if there is no such object any more.
+    public func requireExistence(of ref: ObjectRef) {
+        referenced.append(ref)
+    }
+
+    /// Makes the commit fail with a conflict that names no object if another commit has claimed the same fact since the
+    /// snapshot with this sequence number. Any number of transactions may rely on a fact; only one may change it.
+    ///
+    /// A transaction without changes is not checked.
+    public func claim(_ fact: CommitClaim, asOf sequence: UInt64) {
+        claims.insert(fact)
+        basis = min(basis, sequence)
     }
 
     /// Where a row was written.
@@ -99,6 +127,26 @@ public final class WriteTransaction {
         let block = jobs[Int(ticket.job)].location
         precondition(!block.isAbsent, "the transaction was not committed")
         return Location(rawValue: block.rawValue | UInt64(ticket.row))
+    }
+
+    /// As ``location(of:)`` for many rows, which mostly come in runs of one block.
+    ///
+    /// - Precondition: the transaction was committed.
+    /// - Complexity: O(n).
+    public func locations(of tickets: ContiguousArray<RowTicket>) -> ContiguousArray<Location> {
+        var locations = ContiguousArray<Location>()
+        locations.reserveCapacity(tickets.count)
+        var job: UInt32?
+        var block = Location.absent
+        for ticket in tickets {
+            if ticket.job != job {
+                job = ticket.job
+                block = jobs[Int(ticket.job)].location
+                precondition(!block.isAbsent, "the transaction was not committed")
+            }
+            locations.append(Location(rawValue: block.rawValue | UInt64(ticket.row)))
+        }
+        return locations
     }
 
     func accumulator(for postingsID: UInt16) -> PostingsAccumulator {

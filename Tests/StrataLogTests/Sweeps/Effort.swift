@@ -6,6 +6,9 @@ enum Effort {
     /// `STRATA_SOAK=10` visits ten times as many states.
     static let factor = max(1, number("STRATA_SOAK") ?? 1)
 
+    /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
+    static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
+
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.
     static let runsSweeps = !isDebug || number("STRATA_SWEEPS") == 1
 

@@ -25,10 +25,15 @@ struct StoreModel {
         states.append(contents)
     }
 
+    /// Forgets what came after a transaction: it did not survive.
+    mutating func cut(after sequence: UInt64) {
+        states.removeSubrange((Int(sequence) + 1)...)
+    }
+
     /// Compares a store with the model at the store's own sequence number, row by row, with the index, counts and
     /// relationships.
-    func check(_ store: LogStore, _ hint: @autoclosure () -> String) throws {
-        let snapshot = store.snapshot
+    func check(_ store: LogStore, at past: Snapshot? = nil, _ hint: @autoclosure () -> String) throws {
+        let snapshot = past ?? store.snapshot
         let sequence = Int(snapshot.sequence)
         guard sequence < states.count else {
             Issue.record("\(hint()): the store shows transaction \(sequence), which was never made")
@@ -61,6 +66,55 @@ struct StoreModel {
             #expect(listed == (members[department] ?? []).sorted(), "\(hint()): wrong members of \(key)")
             let count = try snapshot.referrerCount(postings: SampleSchema.postings, to: department)
             #expect(count == listed.count, "\(hint()): wrong number of members of \(key)")
+        }
+        try checkIndexes(snapshot, expected, hint())
+    }
+
+    /// By age and then by name backwards; by name, of those who are fifty or older; by department.
+    static let definitions: [OrderedIndexDefinition] = {
+        let (root, entities) = (SampleSchema.person, [SampleSchema.person])
+        let fifty = withUnsafeBytes(of: Int16(50).littleEndian) { OrderedKey.component($0, .int16) }
+        return [
+            OrderedIndexDefinition(
+                root: root, entities: entities,
+                elements: [.init(slot: 1, kind: .int16), .init(slot: 0, kind: .string, isDescending: true)]),
+            OrderedIndexDefinition(
+                root: root, entities: entities, elements: [.init(slot: 0, kind: .string)],
+                filter: .within(slot: 1, kind: .int16, ranges: [OrderedRange(lower: fifty, upper: nil)])),
+            OrderedIndexDefinition(
+                root: root, entities: entities, elements: [.init(slot: 4, kind: .reference, isDescending: true)]),
+        ]
+    }()
+
+    /// Compares every ordered index with the model's objects in the order that its definition asks for.
+    private func checkIndexes(_ snapshot: Snapshot, _ contents: Contents, _ hint: @autoclosure () -> String) throws {
+        for index in snapshot.orderedIndexes where index.isReady {
+            let number = Self.definitions.firstIndex(of: index.definition) ?? -1
+            let refs = contents.keys.filter { number != 1 || (contents[$0]?.age ?? 0) >= 50 }.sorted()
+            func order(_ left: Person, _ right: Person) -> Int {
+                func sign<T: Comparable>(_ a: T, _ b: T) -> Int { a < b ? -1 : a == b ? 0 : 1 }
+                let names =
+                    left.name.utf8.lexicographicallyPrecedes(right.name.utf8) ? -1 : left.name == right.name ? 0 : 1
+                switch number {
+                case 0: return left.age == right.age ? -names : sign(left.age, right.age)
+                case 1: return names
+                default: return -sign(left.department.key, right.department.key)
+                }
+            }
+            for descending in [false, true] {
+                var found: [ObjectRef] = []
+                _ = try index.forEach(in: .all, descending: descending) {
+                    found.append($0)
+                    return true
+                }
+                let expected = refs.sorted { left, right in
+                    guard let a = contents[left], let b = contents[right] else { return false }
+                    let order = order(a, b) * (descending ? -1 : 1)
+                    return order == 0 ? left < right : order < 0
+                }
+                #expect(found == expected, "\(hint()): index \(number), descending \(descending)")
+            }
+            #expect(index.count == refs.count, "\(hint()): index \(number) counts wrong")
         }
     }
 
@@ -107,6 +161,8 @@ final class StoreWorkload {
     private(set) var acknowledged = 0
     private var generator: SeededGenerator
     private let fileSystem: SimulatedFileSystem
+    /// What the store is opened in: the file system, or a process's view of it.
+    private var process: any FileSystem
     private let options: LogOptions
     private var store: LogStore?
     /// Whether segments are compacted now and then.
@@ -121,7 +177,15 @@ final class StoreWorkload {
         self.compacts = compacts
         generator = SeededGenerator(seed: seed)
         self.fileSystem = fileSystem
+        process = fileSystem
         self.options = options
+    }
+
+    /// Goes on in another process with what the one before has left.
+    func resume(in process: any FileSystem) throws {
+        store = nil
+        self.process = process
+        model.cut(after: try opened().snapshot.sequence)
     }
 
     static func options(_ durability: LogOptions.Durability = .full) -> LogOptions {
@@ -141,12 +205,14 @@ final class StoreWorkload {
     }
 
     static func open(_ fileSystem: any FileSystem, _ options: LogOptions) throws -> LogStore {
-        try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
+        let store = try LogStore.open(path, in: fileSystem, options: options, schema: SampleSchema.schema)
+        try store.maintain(StoreModel.definitions)
+        return store
     }
 
     func opened() throws -> LogStore {
         if let store { return store }
-        let new = try Self.open(fileSystem, options)
+        let new = try Self.open(process, options)
         store = new
         return new
     }

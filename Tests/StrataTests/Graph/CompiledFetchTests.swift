@@ -6,7 +6,7 @@ import Testing
 
 /// Compiled fetches against the interpreter: the same requests, the same rows, the same results.
 @Suite struct CompiledFetchTests {
-    private struct World {
+    struct World {
         let context: NSManagedObjectContext
         var owners: [NSManagedObject]
         var things: [NSManagedObject] = []
@@ -51,7 +51,7 @@ import Testing
         return (compiled, interpreted)
     }
 
-    @Test(arguments: StoreKind.allCases, [1, 2, 3] as [UInt64]) func randomPredicates(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 3)) func randomPredicates(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomPredicates: \(kind), seed \(seed)")
@@ -85,7 +85,7 @@ import Testing
         #expect(counts.compiled == ids.compiled.count, "\(predicate.formatString)")
     }
 
-    @Test(arguments: StoreKind.allCases, [4, 5] as [UInt64]) func randomOrders(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 4, count: 2)) func randomOrders(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomOrders: \(kind), seed \(seed)")
@@ -120,7 +120,7 @@ import Testing
         #expect(ids.compiled == ids.interpreted, "\(names) \(request.predicate?.formatString ?? "")")
     }
 
-    @Test(arguments: StoreKind.allCases, [6, 7] as [UInt64]) func randomGroups(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 6, count: 2)) func randomGroups(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomGroups: \(kind), seed \(seed)")

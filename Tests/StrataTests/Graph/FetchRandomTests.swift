@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases, [1, 2, 3] as [UInt64]) func randomRequests(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 3)) func randomRequests(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("FetchRandomTests: \(kind), seed \(seed)")
@@ -78,7 +78,7 @@ import Testing
             }
             var people: [Person] = []
             var names = 0
-            for round in 0..<12 {
+            for round in 0..<RandomRuns.operations(12) {
                 change(&people, &names, departments, context, &random)
                 if round % 3 == 0 {
                     try context.save()

@@ -6,12 +6,9 @@ import Testing
 /// Random edits of relationships of every kind, against a naive model, with saves, refreshes, rollbacks and a second
 /// context that takes over.
 @Suite struct RelationshipModelTests {
-    @Test(arguments: StoreKind.allCases, 0..<4) func randomEditsAgreeWithTheModel(
-        _ kind: StoreKind, _ round: Int
-    ) throws {
-        let base = ProcessInfo.processInfo.environment["STRATA_SEED"].flatMap(UInt64.init) ?? 20_261_121
-        let seed = base &+ UInt64(round)
-        let count = ProcessInfo.processInfo.environment["STRATA_OPERATIONS"].flatMap(Int.init) ?? 1_500
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 20_261_121, count: 4))
+    func randomEditsAgreeWithTheModel(_ kind: StoreKind, _ seed: UInt64) throws {
+        let count = RandomRuns.operations(1_500)
         let store = try TestStore(kind, NodeModel.nodes())
         let session = Session(store, SeededGenerator(seed: seed))
         for operation in 0..<count {

@@ -1,8 +1,5 @@
 import CoreData
 import Foundation
-import StrataIO
-import StrataLog
-import SystemPackage
 import Testing
 
 /// Differences of docs/deviations.md that no other suite holds.
@@ -19,32 +16,7 @@ import Testing
     // MARK: Stores and containers
 
     /// What another process sees: coordinators of this one would share the writer's log.
-    @Test func readersSeeWhatWasThere() throws {
-        let store = try TestStore(.log)
-        let writer = store.context()
-        func save() throws {
-            try writer.performAndWait {
-                _ = insert("Department", writer)
-                try writer.save()
-            }
-        }
-        func reader() throws -> LogStore {
-            var options = LogOptions()
-            options.access = .readOnly
-            return try LogStore.open(FilePath(store.url.path), in: PosixFileSystem(), options: options, schema: nil)
-        }
-        try save()
-        let before = try reader()
-        let sequence = before.snapshot.sequence
-        try save()
-        #expect(before.snapshot.sequence == sequence)
-        let after = try reader()
-        #expect(after.snapshot.sequence == sequence + 1)
-        try before.close()
-        try after.close()
-    }
-
-    @Test func remoteChangesAreThoseOfThisProcess() throws {
+    @Test func remoteChangesOfOwnSavesArePosted() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
         try coordinator.addPersistentStore(
             ofType: NSInMemoryStoreType, configurationName: nil, at: nil,

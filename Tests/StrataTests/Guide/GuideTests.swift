@@ -97,6 +97,21 @@ import Testing
         #expect(count == 1)
     }
 
+    @Test func callsFromTheWrongQueueAreReported() async {
+        await #expect(processExitsWith: .success) {
+            let violations = LockedBox<[String]>([])
+            // guide: queues
+            NSManagedObjectContext.concurrencyDebugging = .report { message in
+                violations.change { $0.append(message) }
+            }
+            // guide: end
+            let container = try Library.open(at: URL(fileURLWithPath: "/dev/null"))
+            let context = container.newBackgroundContext()
+            _ = try context.count(for: NSFetchRequest<Book>(entityName: "Book"))
+            #expect(violations.value.count == 1)
+        }
+    }
+
     @MainActor @Test func theViewContextBelongsToTheMainActor() async throws {
         let container = try library()
         _ = try await write(["Invisible Cities"], by: "Italo Calvino", in: container)
@@ -364,6 +379,51 @@ import Testing
             #expect(before == after)
             #expect(try context.count(for: NSFetchRequest<Book>(entityName: "Book")) == before + 1)
         }
+    }
+
+    @Test func thePast() async throws {
+        let description = NSPersistentStoreDescription()
+        // guide: retention
+        description.historyRetention = HistoryRetention(maximumAge: 30 * 86_400, consumers: ["search"])
+        // guide: end
+        #expect(description.historyRetention?.consumers == ["search"])
+        #expect(description.historyRetention?.maximumAge == 2_592_000)
+        let container = try library()
+        let coordinator = container.persistentStoreCoordinator
+        _ = try await write(["Tehanu"], by: "Le Guin", in: container)
+        let reader = container.newBackgroundContext()
+        let transaction = try await reader.perform {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try reader.execute(request) as? NSPersistentHistoryResult
+            return try #require((result?.result as? [NSPersistentHistoryTransaction])?.first)
+        }
+        func acknowledge() throws -> NSPersistentHistoryToken? {
+            // guide: consumers
+            // The consumer, after it has dealt with a transaction:
+            try coordinator.acknowledgeHistory(upTo: transaction.token, by: "search")
+            // After a restart it goes on from where it was:
+            let token = coordinator.acknowledgedHistory(of: "search")
+            // guide: end
+            return token
+        }
+        #expect(try acknowledge() == transaction.token)
+        // guide: past
+        let yesterday = try coordinator.queryGeneration(at: Date(timeIntervalSinceNow: -86_400))
+        let past = container.newBackgroundContext()
+        try past.setQueryGenerationFrom(yesterday)
+        // guide: end
+        let count = try await past.perform { try past.count(for: NSFetchRequest<Book>(entityName: "Book")) }
+        #expect(count == 0)
+        var found = 0
+        // guide: diff
+        for try await difference in try coordinator.diff(from: yesterday) {
+            for value in difference.values {
+                print(difference.objectID, value.property, value.before ?? "null", value.after ?? "null")
+            }
+        }
+        // guide: end
+        try coordinator.diff(from: yesterday).forEach { _ in found += 1 }
+        #expect(found > 0)
     }
 
     @Test func errors() throws {

@@ -167,7 +167,7 @@ import Testing
         return level
     }
 
-    @Test(arguments: StoreKind.allCases, (1...12).map { UInt64($0) }) func aStackAgreesWithItsModel(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 12)) func aStackAgreesWithItsModel(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         let stack = try Stack(kind, seed: seed)
@@ -179,7 +179,7 @@ import Testing
     }
 
     private func run(_ stack: Stack, _ seed: UInt64) throws {
-        for step in 0..<300 {
+        for step in 0..<RandomRuns.operations(300) {
             // Mostly the last context is edited, as in a program that edits in a scratch context. Another one is when
             // those that descend from it have no changes that could get in each other's way.
             switch Int.random(in: 0..<23, using: &stack.random) {

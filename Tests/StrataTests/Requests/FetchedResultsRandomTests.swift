@@ -63,11 +63,12 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
 }
 
 @Suite struct FetchedResultsRandomTests {
-    private let seed = UInt64.random(in: 0...UInt64.max)
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 2))
+    func theDelegatesCopyIsWhatAFetchFinds(_ kind: StoreKind, _ seed: UInt64) throws {
+        for sections in [nil, "age"] { try run(kind, sections, seed) }
+    }
 
-    @Test(arguments: StoreKind.allCases, [nil, "age"])
-    func theDelegatesCopyIsWhatAFetchFinds(_ kind: StoreKind, _ sections: String?) throws {
-        print("seed \(seed)")
+    private func run(_ kind: StoreKind, _ sections: String?, _ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let store = try TestStore(kind)
         let context = store.context()
@@ -130,7 +131,7 @@ private final class Mirror: NSObject, NSFetchedResultsControllerDelegate {
                 .init(name: $0.name, items: $0.objects as? [NSManagedObject] ?? [])
             }
         }
-        for step in 0..<150 {
+        for step in 0..<RandomRuns.operations(150) {
             let changes = Int.random(in: 1...6, using: &random)
             if step % 5 == 4 {
                 try context.performAndWait { () throws in

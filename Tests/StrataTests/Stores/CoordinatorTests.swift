@@ -24,6 +24,32 @@ import Testing
         return model
     }
 
+    /// Rows of two new stores lie at the same places. A fault took the row of the other store when the last one that
+    /// was read came from there.
+    @Test(arguments: StoreKind.allCases) func faultsTakeTheRowsOfTheirStore(_ kind: StoreKind) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+        let urls = [temporaryURL(), temporaryURL()]
+        defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
+        let type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
+        for (name, url) in zip(["L", "R"], urls) {
+            try coordinator.addPersistentStore(ofType: type, configurationName: name, at: url)
+        }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            let objects = ["Left", "Right"].map { name in
+                let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
+                object.setValue(name, forKey: "name")
+                return object
+            }
+            try context.save()
+            context.refreshAllObjects()
+            #expect(objects.map { $0.value(forKey: "name") as? String } == ["Left", "Right"])
+            context.refreshAllObjects()
+            #expect(objects.reversed().map { $0.value(forKey: "name") as? String } == ["Right", "Left"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func configurationsSortObjectsIntoStores(_ kind: StoreKind) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         let urls = [temporaryURL(), temporaryURL()]

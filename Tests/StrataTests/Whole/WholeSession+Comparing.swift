@@ -8,9 +8,9 @@ extension WholeSession {
         note("compare")
         try inside {
             compare(
-                world.things.keys.reduce(into: NaiveWorld()) { $0.things[$1] = read(object($1)) }, world,
+                world.things.keys.sorted().reduce(into: NaiveWorld()) { $0.things[$1] = read(object($1)) }, world,
                 child == nil ? "context \(current)" : "child")
-            for key in world.things.keys where object(key).isDeleted { fail("\(key) is deleted") }
+            for key in world.things.keys.sorted() where object(key).isDeleted { fail("\(key) is deleted") }
             if random.chance(0.5) { compare(try read(context), world, "fetched in context") }
         }
         if child == nil, current == 0 { compareResults() }

@@ -31,7 +31,7 @@ extension WholeSession {
         // Both have read everything, and keep it.
         for index in [started, 1 - started] {
             current = index
-            inside { for key in world.things.keys { held[index][key] = context.object(with: ids[key]!) } }
+            inside { for key in world.things.keys.sorted() { held[index][key] = context.object(with: ids[key]!) } }
             try compare()
         }
         guard problem == nil else { return }
@@ -207,6 +207,7 @@ extension WholeSession {
 
     private func mergedOrThrow(_ edits: Edits, _ base: NaiveWorld, policy: String) throws -> NaiveWorld {
         var result = saved
+        var rolledBack: Set<Int> = []
         for (key, thing) in edits.world.things where base.things[key] == nil {
             result.things[key] = NaiveWorld.Thing(entity: thing.entity, values: thing.values)
         }
@@ -236,7 +237,7 @@ extension WholeSession {
             }
             switch policy {
             case "error": throw Conflict()
-            case "rollback": continue
+            case "rollback": rolledBack.insert(key)
             case "overwrite": apply(mine, key, to: &result)
             case "store": apply(changes.filter { changedThere[$0.key] == nil }, key, to: &result)
             default:
@@ -246,8 +247,13 @@ extension WholeSession {
                 apply(changes, key, to: &result)
             }
         }
-        for (person, board) in edits.addedLinks { result.add(person, "watching", board) }
-        for (person, board) in edits.removedLinks { result.remove(person, "watching", board) }
+        // Links of objects whose changes were given up are among those changes.
+        for (person, board) in edits.addedLinks where !rolledBack.contains(person) {
+            result.add(person, "watching", board)
+        }
+        for (person, board) in edits.removedLinks where !rolledBack.contains(person) {
+            result.remove(person, "watching", board)
+        }
         return result
     }
 }

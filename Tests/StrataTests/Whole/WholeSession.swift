@@ -200,7 +200,7 @@ final class WholeSession {
         case .decimalAttributeType: return NSDecimalNumber(string: "\(number).\(serial)")
         case .binaryDataAttributeType: return Data(repeating: UInt8(number), count: number * (number == 7 ? 2_000 : 1))
         case .dateAttributeType: return Date(timeIntervalSinceReferenceDate: Double(serial) * 0.5)
-        case .UUIDAttributeType: return UUID()
+        case .UUIDAttributeType: return UUID(uuidString: "00000000-0000-0000-0000-\(String(1_000_000_000_00 + serial))")
         case .URIAttributeType: return URL(string: "https://host/\(serial)")
         default: return ["a", "\(serial)"] as NSArray
         }

@@ -21,6 +21,9 @@ struct ByteStringSet: Sendable {
 
     var count: Int { entries.count }
 
+    /// In the order in which they were inserted.
+    var strings: [[UInt8]] { entries.map { Array(bytes[$0.start..<$0.start + $0.count]) } }
+
     /// The position of a string among those that were inserted.
     @inline(__always)
     func index(of string: UnsafeRawBufferPointer) -> Int? {

@@ -195,6 +195,14 @@ struct IntegerSet: Sendable {
         self.members = []
     }
 
+    /// Ascending.
+    var values: [Int64] {
+        if bits.isEmpty { return members.sorted() }
+        return bits.enumerated().flatMap { word, bits in
+            (0..<64).filter { bits >> UInt64($0) & 1 != 0 }.map { least + Int64(word * 64 + $0) }
+        }
+    }
+
     @inline(__always)
     func contains(_ value: Int64) -> Bool {
         if value < least || value > greatest { return false }

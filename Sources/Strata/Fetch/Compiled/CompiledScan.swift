@@ -6,7 +6,9 @@ import StrataLog
 struct CompiledScan {
     let handle: StoreHandle
     let snapshot: Snapshot
-    let predicate: CompiledPredicate
+    private(set) var predicate: CompiledPredicate
+    /// The only objects to be looked at, by key, where an index gave them: ``predicate`` is what they have to satisfy.
+    private(set) var candidates: [ObjectRef]?
     private let root: UInt16
     /// By entity number.
     private let wanted: [Bool]
@@ -26,6 +28,34 @@ struct CompiledScan {
         self.predicate = predicate
         self.root = root
         self.wanted = wanted
+    }
+
+    /// The same scan over some objects only.
+    func over(_ candidates: [ObjectRef], _ residual: CompiledPredicate) -> CompiledScan {
+        var scan = self
+        scan.candidates = candidates
+        scan.predicate = residual
+        return scan
+    }
+
+    /// The rows of all objects, or of the candidates.
+    private func forEachRun(_ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {
+        guard let candidates else { return try snapshot.forEachRun(root: root, body) }
+        var run: RowRun?
+        for ref in candidates {
+            let location = try snapshot.locate(ref)
+            if let last = run {
+                if last.firstKey + UInt64(last.count) == ref.key, last.location.block == location.block,
+                    last.location.row + last.count == location.row
+                {
+                    run?.count += 1
+                    continue
+                }
+                if try !body(last) { return }
+            }
+            run = RowRun(firstKey: ref.key, count: 1, location: location)
+        }
+        if let run { _ = try body(run) }
     }
 
     func wants(_ entity: UInt16) -> Bool { Int(entity) < wanted.count && wanted[Int(entity)] }
@@ -63,7 +93,7 @@ struct CompiledScan {
             return wave.count < (chunks <= Self.serialChunks ? 1 : cores * 2) || finishWave()
         }
         do {
-            try snapshot.forEachRun(root: root) { run throws(StoreError) in
+            try forEachRun { run throws(StoreError) in
                 runs.append(run)
                 rows += run.count
                 let rowsWanted = chunks == 0 ? Self.rowsOfFirstChunk : Self.rowsOfChunk

@@ -21,6 +21,9 @@ extension FetchExecutor {
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
         let store = stores[0]
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
+        if let refs = try scan.firstByIndex(sorts, limit: rowLimit) {
+            return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
+        }
         guard let columns = try scan.columnScan() else { return nil }
         var rows = SortedRows(sorts, limit: rowLimit)
         do {

@@ -8,6 +8,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
         case references = "references"
         /// The predicate names the target of a relationship: its referrers were looked up.
         case postings = "postings"
+        /// The rows lie in ranges of an ordered index, or have its order.
+        case orderedIndex = "ordered index"
         /// There is no predicate: every row of the entity matches.
         case allRows = "all rows"
         /// The predicate was compiled as a whole and ran over columns.
@@ -24,11 +26,12 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
             case .counters: 0
             case .references: 1
             case .postings: 2
-            case .allRows: 3
-            case .compiledScan: 4
-            case .partlyCompiledScan: 5
-            case .interpretedScan: 6
-            case .parentContext: 7
+            case .orderedIndex: 3
+            case .allRows: 4
+            case .compiledScan: 5
+            case .partlyCompiledScan: 6
+            case .interpretedScan: 7
+            case .parentContext: 8
             }
         }
 
@@ -37,6 +40,10 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
 
     /// How rows were found; of several stores what cost most.
     public internal(set) var path: Path
+    /// The index that was used, as "Entity.index"; nil when none was.
+    public internal(set) var index: String?
+    /// How many rows lie in the ranges of the index.
+    public internal(set) var rowsEstimated: Int
     /// Whether the sort descriptors were compared as columns of numbers and bytes, not as values.
     public internal(set) var sortsColumns: Bool
     /// Whether groups and aggregates were computed over columns.
@@ -63,7 +70,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     /// The explanation in lines.
     public var description: String {
         """
-        path: \(path.rawValue)\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")
+        path: \(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")
         blocks: \(blocks) (\(blocksPruned) pruned, \(blocksDecoded) decoded, \(blocksCached) cached)
         rows: \(rowsTested) tested, \(rowsInterpreted) interpreted, \(rowsMatched) matched
         results: \(results) in \(duration)

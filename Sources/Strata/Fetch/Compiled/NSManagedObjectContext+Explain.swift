@@ -21,7 +21,8 @@ extension NSManagedObjectContext {
         let duration = start.duration(to: clock.now)
         let (report, found) = (executor.report, executor.report.statistics)
         return FetchExplanation(
-            path: report.path ?? (link == nil ? .counters : .parentContext), sortsColumns: report.sortsColumns,
+            path: report.path ?? (link == nil ? .counters : .parentContext), index: report.index,
+            rowsEstimated: report.rowsEstimated, sortsColumns: report.sortsColumns,
             groupsColumns: report.groupsColumns, blocks: found.blocks, blocksPruned: found.prunedBlocks,
             blocksDecoded: found.blocks - found.prunedBlocks, blocksCached: found.cachedBlocks,
             rowsTested: found.rowsTested, rowsInterpreted: found.rowsInterpreted, rowsMatched: found.rowsMatched,

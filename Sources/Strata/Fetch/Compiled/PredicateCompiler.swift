@@ -27,7 +27,8 @@ struct PredicateCompiler {
         return CompiledPredicate(program: Self.all(nodes), rest: remaining)
     }
 
-    private static func conjuncts(_ predicate: NSPredicate) -> [NSPredicate] {
+    /// The parts of a predicate that must all hold.
+    static func conjuncts(_ predicate: NSPredicate) -> [NSPredicate] {
         guard let compound = predicate as? NSCompoundPredicate, compound.compoundPredicateType == .and else {
             return [predicate]
         }

@@ -7,6 +7,15 @@ final class ScanReport {
     /// Whether sorting or grouping worked on columns.
     var sortsColumns = false
     var groupsColumns = false
+    /// The index that was used, and how many rows were expected in its ranges.
+    private(set) var index: String?
+    private(set) var rowsEstimated = 0
+
+    func note(_ choice: IndexChoice) {
+        note(.orderedIndex)
+        index = choice.name
+        rowsEstimated += choice.estimated
+    }
 
     /// With several stores the costliest counts.
     func note(_ path: FetchExplanation.Path) {

@@ -5,20 +5,21 @@ import SystemPackage
 
 /// Checkpoint files and the sections in them.
 enum CheckpointTargets {
-    static let all = [
-        FuzzTarget("checkpoint", seeds: { Samples.checkpoints() }) { checkpoint($0) },
-        FuzzTarget("checkpoint-resealed", seeds: { Samples.checkpoints() }) { checkpoint(resealed($0)) },
-        FuzzTarget("object-index", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
-            objectIndex($0, reseals: false)
-        },
-        FuzzTarget("object-index-resealed", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
-            objectIndex($0, reseals: true)
-        },
-        FuzzTarget("postings", maximumByteCount: 8192, seeds: { try postings() }) { postings($0, reseals: false) },
-        FuzzTarget("postings-resealed", maximumByteCount: 8192, seeds: { try postings() }) {
-            postings($0, reseals: true)
-        },
-    ]
+    static let all =
+        [
+            FuzzTarget("checkpoint", seeds: { Samples.checkpoints() }) { checkpoint($0) },
+            FuzzTarget("checkpoint-resealed", seeds: { Samples.checkpoints() }) { checkpoint(resealed($0)) },
+            FuzzTarget("object-index", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
+                objectIndex($0, reseals: false)
+            },
+            FuzzTarget("object-index-resealed", maximumByteCount: 8192, seeds: { try objectIndexes() }) {
+                objectIndex($0, reseals: true)
+            },
+            FuzzTarget("postings", maximumByteCount: 8192, seeds: { try postings() }) { postings($0, reseals: false) },
+            FuzzTarget("postings-resealed", maximumByteCount: 8192, seeds: { try postings() }) {
+                postings($0, reseals: true)
+            },
+        ] + OrderedTargets.all
 
     // MARK: The file
 
@@ -28,11 +29,12 @@ enum CheckpointTargets {
         try? Samples.write(input, "/s/00000001.chk", files)
         let source = BlockSource(
             files: StoreFiles(fileSystem: files, directory: "/s"), storeUUID: Samples.storeUUID, cacheMaximumBytes: 0)
-        guard let checkpoint = try? Checkpoint.open(number: 1, source: source) else { return }
+        guard let checkpoint = try? Checkpoint.open(number: 1, source: source, removesDamaged: false) else { return }
         let snapshot = checkpoint.snapshot
         _ = snapshot.count(entity: 2)
         for index in snapshot.indexes { probe(index) }
         for list in snapshot.postings.values { probe(list) }
+        for index in snapshot.orderedIndexes { OrderedTargets.probe(index) }
         try? Checkpoint.write(number: 2, snapshot: snapshot, facts: checkpoint.facts)
     }
 
@@ -50,6 +52,7 @@ enum CheckpointTargets {
                     UnsafeRawBufferPointer(rebasing: bytes[range]), fileByteCount: Int64(bytes.count))
                 for entry in directory?.indexes ?? [] { resealObjectIndex(bytes, entry.section) }
                 for entry in directory?.postings ?? [] { resealPostings(bytes, entry.section) }
+                for section in directory?.ordered ?? [] { OrderedTargets.reseal(bytes, section) }
                 Reseal.put(Reseal.checksum(bytes, range), bytes, trailer + 40)
             }
             Reseal.put(Reseal.checksum(bytes, trailer..<trailer + 60), bytes, trailer + 60)
@@ -60,11 +63,11 @@ enum CheckpointTargets {
     // MARK: Sections
 
     /// Two bytes that say where the directory begins, then pages and directory.
-    private static func input(_ sink: IndexTestSink, _ section: CheckpointSection) -> [UInt8] {
+    static func input(_ sink: IndexTestSink, _ section: CheckpointSection) -> [UInt8] {
         withUnsafeBytes(of: UInt16(section.offset).littleEndian) { Array($0) } + sink.bytes
     }
 
-    private static func section(_ input: [UInt8]) -> (CheckpointSection, [UInt8])? {
+    static func section(_ input: [UInt8]) -> (CheckpointSection, [UInt8])? {
         guard input.count >= 2 else { return nil }
         let bytes = Array(input[2...])
         let offset = Int(input[0]) | Int(input[1]) << 8

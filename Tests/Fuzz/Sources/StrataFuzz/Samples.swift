@@ -33,6 +33,7 @@ enum Samples {
     static func store(rows: Int, large: Bool) throws -> MemoryFileSystem {
         let files = MemoryFileSystem()
         let store = try LogStore.open("/s", in: files, options: options, schema: schema)
+        try store.maintain([OrderedTargets.definition])
         let insertion = store.makeTransaction()
         insertion.author = "author"
         let first = store.allocateKeys(root: 2, count: rows)

@@ -6,29 +6,41 @@ struct Finding: Error, CustomStringConvertible {
 }
 
 /// Compares a store with what its history and the plan say must be in it.
-enum Checker {
+struct Checker {
+    /// The newest transaction that has been looked at.
+    private(set) var last: UInt64 = 0
+    /// What has to be there then: the transaction that wrote each object.
+    private var live: [UInt64: UInt64] = [:]
+    private var history: HistoryReader?
+
     /// - Returns: the sequence number of the newest transaction.
     @discardableResult
     static func check(_ store: LogStore) throws -> UInt64 {
+        var checker = Checker()
         let snapshot = store.snapshot
-        var live: [UInt64: UInt64] = [:]
-        var last: UInt64 = 0
-        var history = try store.history(after: 0)
+        try checker.follow(store, to: snapshot)
+        try checker.compare(snapshot, store)
+        return checker.last
+    }
+
+    /// Goes on to a snapshot: each transaction in between must be there once, whole and as planned.
+    mutating func follow(_ store: LogStore, to snapshot: Snapshot) throws {
+        var history = try self.history ?? store.history(after: last)
+        try history.advance(to: snapshot)
         while last < snapshot.sequence, let transaction = try history.next() {
             guard transaction.sequence == last + 1 else {
                 throw Finding(description: "the history goes from \(last) to \(transaction.sequence)")
             }
             last = transaction.sequence
-            try apply(transaction, to: &live)
+            try apply(transaction)
         }
         guard last == snapshot.sequence else {
             throw Finding(description: "the history ends at \(last), the store at \(snapshot.sequence)")
         }
-        try compare(snapshot, store, live)
-        return last
+        self.history = history
     }
 
-    private static func apply(_ transaction: HistoryTransaction, to live: inout [UInt64: UInt64]) throws {
+    private mutating func apply(_ transaction: HistoryTransaction) throws {
         let expected = Plan.steps(sequence: transaction.sequence, live: live.count)
         var found = Plan.Steps(inserts: 0, updates: 0, deletions: 0)
         for group in transaction.groups {
@@ -49,7 +61,8 @@ enum Checker {
         }
     }
 
-    private static func compare(_ snapshot: Snapshot, _ store: LogStore, _ live: [UInt64: UInt64]) throws {
+    /// The snapshot of the newest transaction looked at must hold what the history says.
+    func compare(_ snapshot: Snapshot, _ store: LogStore) throws {
         guard snapshot.count(entity: Plan.entity) == live.count else {
             throw Finding(description: "\(snapshot.count(entity: Plan.entity)) objects instead of \(live.count)")
         }

@@ -47,9 +47,33 @@ struct ChildProcess {
             bytes += chunk[..<count]
             if let limit, deadline == nil { deadline = Children.now() + limit }
         }
-        return stride(from: 0, to: bytes.count / 8 * 8, by: 8).map { offset in
+        return Self.numbers(in: bytes)
+    }
+
+    private static func numbers(in bytes: [UInt8]) -> [UInt64] {
+        stride(from: 0, to: bytes.count / 8 * 8, by: 8).map { offset in
             bytes[offset..<offset + 8].enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
         }
+    }
+
+    /// What the process has told since it was last asked. Does not wait.
+    func drain() -> [UInt64] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 4096)
+        var entry = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        while poll(&entry, 1, 0) == 1, entry.revents & Int16(POLLIN) != 0 {
+            let count = read(output, &chunk, chunk.count)
+            if count <= 0 { break }
+            bytes += chunk[..<count]
+        }
+        return Self.numbers(in: bytes)
+    }
+
+    /// Whether the process has ended, other than by ``end()``.
+    var hasEnded: Bool {
+        var information = siginfo_t()
+        return waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+            && information.si_signo == SIGCHLD
     }
 
     /// Ends the process as a power switch would, as far as it is concerned.

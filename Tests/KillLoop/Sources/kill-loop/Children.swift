@@ -83,6 +83,37 @@ enum Children {
         tell(count)
     }
 
+    /// Opens the store read-only and follows it until it is killed: tells the number of each transaction after
+    /// `told`, once it has been looked at. Now and then compares the whole store with its history.
+    static func followForever(_ path: FilePath, after told: UInt64) throws {
+        var opened: LogStore?
+        while opened == nil {
+            do {
+                opened = try LogStore.open(path, in: PosixFileSystem(), options: Plan.options(.readOnly), schema: nil)
+            } catch {
+                guard error.code == .notFound else { throw error }
+                usleep(1000)
+            }
+        }
+        guard let store = opened else { return }
+        let arrivals = Arrivals()
+        let follower = store.follow { arrivals.put($0) }
+        var checker = Checker()
+        var count = 0
+        while true {
+            let snapshot = count == 0 ? store.snapshot : try arrivals.take()
+            guard snapshot.sequence >= checker.last else {
+                throw Finding(description: "a follower saw transaction \(checker.last), and then \(snapshot.sequence)")
+            }
+            let before = checker.last
+            try checker.follow(store, to: snapshot)
+            if count % 64 == 0 { try checker.compare(snapshot, store) }
+            for sequence in before..<checker.last where sequence + 1 > told { tell(sequence + 1) }
+            count += 1
+            withExtendedLifetime(follower) {}
+        }
+    }
+
     static func now() -> Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

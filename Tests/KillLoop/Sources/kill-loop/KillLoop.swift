@@ -11,7 +11,8 @@ import Musl
 /// Starts a process that commits, kills it at a random moment, opens what it left and checks that nothing acknowledged
 /// is lost and nothing is there in part; again and again, with readers beside.
 ///
-///     kill-loop [KILLS [SEED]]       in a new directory under $TMPDIR or /tmp
+///     kill-loop [KILLS [SEED]]          in a new directory under $TMPDIR or /tmp
+///     kill-loop follow SECONDS [SEED]   one writer and two followers instead, of which any is killed and restarted
 @main
 enum KillLoop {
     /// A new store is begun after so many kills, so that checking stays quick.
@@ -25,10 +26,15 @@ enum KillLoop {
             case "write" where arguments.count == 3: try Children.commitForever(FilePath(arguments[2]))
             case "read" where arguments.count == 4:
                 try Children.readRepeatedly(FilePath(arguments[2]), milliseconds: Int(arguments[3]) ?? 100)
+            case "consume" where arguments.count == 4:
+                try Children.followForever(FilePath(arguments[2]), after: UInt64(arguments[3]) ?? 0)
+            case "follow" where arguments.count == 3 || arguments.count == 4:
+                try FollowLoop.run(
+                    seconds: Int(arguments[2]) ?? 10, seed: arguments.count == 4 ? UInt64(arguments[3]) ?? 1 : 1)
             case nil: try loop(kills: 40, seed: 1)
             case let kills?:
                 guard let count = Int(kills), count > 0, arguments.count <= 3 else {
-                    throw Finding(description: "usage: kill-loop [KILLS [SEED]]")
+                    throw Finding(description: "usage: kill-loop [KILLS [SEED]] | follow SECONDS [SEED]")
                 }
                 try loop(kills: count, seed: arguments.count == 3 ? UInt64(arguments[2]) ?? 1 : 1)
             }
@@ -48,9 +54,7 @@ enum KillLoop {
     }
 
     private static func loop(kills: Int, seed: UInt64) throws {
-        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        let base = "\(parent)/strata-kill-loop-\(getpid())"
-        guard mkdir(base, 0o700) == 0 else { throw Finding(description: "could not create \(base)") }
+        let base = try makeDirectory()
         print("kill loop: \(kills) kills, seed \(seed), in \(base)")
         var tally = Tally()
         var reader: ChildProcess?
@@ -76,6 +80,13 @@ enum KillLoop {
             "kill loop: \(kills) kills, \(tally.acknowledged) acknowledged commits all there, \(tally.unacknowledged) more complete, "
                 + "\(tally.torn) torn tails cut, \(tally.refusals) second writers refused, \(tally.openings) openings by readers beside"
         )
+    }
+
+    static func makeDirectory() throws -> String {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = "\(parent)/strata-kill-loop-\(getpid())"
+        guard mkdir(base, 0o700) == 0 else { throw Finding(description: "could not create \(base)") }
+        return base
     }
 
     /// One process from start to kill, and the check. Returns the newest sequence number.
@@ -141,7 +152,7 @@ enum KillLoop {
         guard running.wait() else { throw Finding(description: "a reader beside the writers failed; see above") }
     }
 
-    private static func remove(_ path: FilePath) throws {
+    static func remove(_ path: FilePath) throws {
         let files = PosixFileSystem()
         for name in try files.list(path) { try files.unlink(path.appending(name)) }
         try files.removeDirectory(path)

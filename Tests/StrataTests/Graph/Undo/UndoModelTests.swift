@@ -5,16 +5,9 @@ import Testing
 
 /// Random edits, saves, undoing and redoing against a model that keeps every whole state.
 @Suite struct UndoModelTests {
-    /// `STRATA_SOAK=10` runs ten times as many; `STRATA_UNDO_SEED=n` repeats one.
-    private static let seeds: [UInt64] = {
-        let environment = ProcessInfo.processInfo.environment
-        if let seed = environment["STRATA_UNDO_SEED"].flatMap(UInt64.init) { return [seed] }
-        let factor = environment["STRATA_SOAK"].flatMap(UInt64.init) ?? 1
-        return Array(7_000..<7_000 + 6 * factor)
-    }()
-    private static let steps = 150
+    private static let steps = RandomRuns.operations(150)
 
-    @Test(arguments: StoreKind.allCases, seeds)
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 7_000, count: 6))
     func undoLeadsThroughAllStates(_ kind: StoreKind, _ seed: UInt64) throws {
         let run = try UndoRun(kind, seed)
         try run.context.performAndWait {

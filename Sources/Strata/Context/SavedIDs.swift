@@ -1,11 +1,12 @@
 import Dispatch
 import StrataLog
 
-/// The IDs that inserted objects are going to have, made on another core while the objects are written.
+/// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the objects
+/// are written.
 ///
-/// Every save announces a set of IDs (`NSManagedObjectContextDidSaveObjectIDs`), and making it takes as long as a third
+/// Every save announces sets of IDs (`NSManagedObjectContextDidSaveObjectIDs`), and making one takes as long as a third
 /// of writing the rows. The keys are reserved before the rows are written, so that nothing has to wait for it.
-final class InsertedIDs {
+final class SavedIDs {
     /// Fewer IDs are made faster than another thread is woken.
     static let minimumCount = 512
 
@@ -16,18 +17,18 @@ final class InsertedIDs {
     /// Nil when there are few objects.
     ///
     /// - Precondition: every object that is not permanent yet has its key reserved.
-    init?(_ changes: ObjectChanges, _ identity: StoreIdentity) {
-        guard changes.inserted.count >= Self.minimumCount else { return nil }
+    init?(_ objects: ContiguousArray<NSManagedObject>, _ identity: StoreIdentity, keepsOrder: Bool) {
+        guard objects.count >= Self.minimumCount else { return nil }
         var refs = ContiguousArray<ObjectRef>()
         var shapes = ContiguousArray<ShapeReference>()
-        refs.reserveCapacity(changes.inserted.count)
-        shapes.reserveCapacity(changes.inserted.count)
-        changes.inserted.forEachUnretained { object in
+        refs.reserveCapacity(objects.count)
+        shapes.reserveCapacity(objects.count)
+        objects.forEachUnretained { object in
             refs.append(object.futureRef)
             shapes.append(ShapeReference(shape: object.shape))
         }
         self.refs = refs
-        work = IDWork(refs: refs, shapes: shapes, identity: identity)
+        work = IDWork(refs: refs, shapes: shapes, identity: identity, keepsOrder: keepsOrder)
         DispatchQueue.global(qos: .userInitiated).async { [work, finished] in
             work.run()
             finished.signal()
@@ -38,6 +39,8 @@ final class InsertedIDs {
     /// because a merge policy has changed what was saved.
     func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID>? {
         finished.wait()
+        // For whoever asks next.
+        finished.signal()
         guard objects.count == refs.count else { return nil }
         var index = 0
         var isSame = true
@@ -46,6 +49,24 @@ final class InsertedIDs {
             index += 1
         }
         return isSame ? work.result : nil
+    }
+
+    /// Gives the objects their IDs; false, and nothing, when these are not the objects that they were made for.
+    ///
+    /// - Precondition: the IDs keep the order.
+    func give(to objects: ContiguousArray<NSManagedObject>) -> Bool {
+        guard set(of: objects) != nil else { return false }
+        var index = 0
+        objects.forEachUnretained { object in
+            if object.cachedID == nil { object.cachedID = work.ids[index] }
+            index += 1
+        }
+        return true
+    }
+
+    /// Lets go of the IDs elsewhere: thousands that nobody has kept are freed then.
+    func dispose() {
+        DispatchQueue.global().async { [work] in withExtendedLifetime(work) {} }
     }
 }
 
@@ -61,9 +82,16 @@ private final class IDWork: @unchecked Sendable {
     private let refs: ContiguousArray<ObjectRef>
     private let shapes: ContiguousArray<ShapeReference>
     private let identity: StoreIdentity
+    private let keepsOrder: Bool
     private(set) var result: Set<NSManagedObjectID> = []
+    /// The same in the objects' order, if that is kept.
+    private(set) var ids = ContiguousArray<NSManagedObjectID>()
 
-    init(refs: ContiguousArray<ObjectRef>, shapes: ContiguousArray<ShapeReference>, identity: StoreIdentity) {
+    init(
+        refs: ContiguousArray<ObjectRef>, shapes: ContiguousArray<ShapeReference>, identity: StoreIdentity,
+        keepsOrder: Bool
+    ) {
+        self.keepsOrder = keepsOrder
         self.refs = refs
         self.shapes = shapes
         self.identity = identity
@@ -72,8 +100,11 @@ private final class IDWork: @unchecked Sendable {
     func run() {
         // Half empty, since a collision costs as much as an insertion.
         var set = Set<NSManagedObjectID>(minimumCapacity: refs.count * 2)
+        if keepsOrder { ids.reserveCapacity(refs.count) }
         for index in refs.indices {
-            set.insert(NSManagedObjectID(ref: refs[index], identity: identity, shape: shapes[index].shape))
+            let id = NSManagedObjectID(ref: refs[index], identity: identity, shape: shapes[index].shape)
+            set.insert(id)
+            if keepsOrder { ids.append(id) }
         }
         result = set
     }

@@ -1,0 +1,78 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+// Read-only stores that another process writes, or another coordinator that opened them later.
+extension StoreHandle {
+    /// Takes in what has been committed by now, if somebody else writes the store.
+    ///
+    /// - Complexity: O(1) when there is nothing new.
+    func catchUp() throws {
+        guard log.isReadOnly else { return }
+        do throws(StoreError) {
+            try log.refresh()
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: self)
+        }
+    }
+
+    /// From now on those who follow the store hear of what is committed to it, as soon as it is. Nothing happens for
+    /// a store that this process writes: they are told anyway.
+    func startFollowing() {
+        guard log.isReadOnly else { return }
+        follower.withLock { follower in
+            guard follower == nil else { return }
+            let newest = Atomic64(log.snapshot.sequence)
+            follower = log.follow { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let snapshot):
+                    // Metadata moves the log forward, too.
+                    if newest.raise(to: snapshot.sequence) { tellFollowers(snapshot.sequence) }
+                case .failure:
+                    // Whoever waits reads, and meets the error.
+                    for store in identity.stores where store.handle === self {
+                        store.persistentStoreCoordinator?.historyWaiters.signal()
+                    }
+                }
+            }
+        }
+    }
+
+    func stopFollowing() {
+        follower.withLock { follower in
+            follower?.stop()
+            follower = nil
+        }
+    }
+
+    /// Tells the coordinators that use the log that it has grown: who follows the history, and who wants to be notified.
+    ///
+    /// - Parameter told: a coordinator whose followers have been told.
+    func tellFollowers(_ sequence: UInt64, besides told: NSPersistentStoreCoordinator? = nil) {
+        let uuid = identity.uuidString
+        for store in identity.stores where store.handle?.log === log {
+            guard let coordinator = store.persistentStoreCoordinator else { continue }
+            if coordinator !== told { coordinator.historyWaiters.signal() }
+            guard store.postsRemoteChanges else { continue }
+            NotificationCenter.default.post(
+                name: .NSPersistentStoreRemoteChange, object: coordinator,
+                userInfo: [
+                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: coordinator.url(for: store),
+                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
+                ])
+        }
+    }
+}
+
+/// A number that only grows.
+private final class Atomic64: Sendable {
+    private let value: Atomic<UInt64>
+
+    init(_ value: UInt64) { self.value = Atomic(value) }
+
+    /// Whether it was less.
+    func raise(to new: UInt64) -> Bool {
+        value.max(new, ordering: .acquiringAndReleasing).oldValue < new
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import StrataIO
+import StrataLog
+import SystemPackage
+
+/// Which store this is: under what UUID the world knows it, where it lies, and what it was copied from.
+///
+/// The UUID that the engine puts into its files stays the same in every copy, since checksums depend on it. Two copies
+/// that are both written are two stores, though: an object ID or a history token of one means something else in the
+/// other. So the metadata remembers in which directory the store was written last, and one that is found in another
+/// directory gets a UUID of its own before anything else is written to it. A directory is told by its inode and the
+/// time when it was created: moved, it is the same; copied or unpacked, it is another.
+struct StoreLineage: Equatable {
+    /// The directory of a store.
+    struct Place: Equatable {
+        var inode: UInt64
+        var createdNanoseconds: Int64
+
+        init(inode: UInt64, createdNanoseconds: Int64) {
+            self.inode = inode
+            self.createdNanoseconds = createdNanoseconds
+        }
+
+        init?(_ path: FilePath, _ fileSystem: any FileSystem) throws(Errno) {
+            guard let found = try fileSystem.attributes(path) else { return nil }
+            inode = found.inode
+            createdNanoseconds = found.createdNanoseconds
+        }
+    }
+
+    /// What the store was until it was copied.
+    struct Ancestor: Equatable {
+        var uuid: String
+        /// The last transaction that they have in common.
+        var sequence: UInt64
+    }
+
+    private(set) var uuid: String
+    private(set) var place: Place?
+    /// Oldest first.
+    private(set) var ancestors: [Ancestor] = []
+
+    private static let key = StoreMetadata.privatePrefix + "Lineage"
+    /// More are forgotten, oldest first: metadata has to stay small.
+    private static let maximumAncestors = 64
+
+    init(_ log: LogStore) {
+        self.init(StoreMetadata.entries(log), log)
+    }
+
+    private init(_ entries: [String: Any], _ log: LogStore) {
+        let facts = entries[Self.key] as? [String: Any] ?? [:]
+        uuid = facts["uuid"] as? String ?? StoreHandle.uuid(log.storeUUID).uuidString
+        if let inode = facts["inode"] as? NSNumber, let created = facts["created"] as? NSNumber {
+            place = Place(inode: inode.uint64Value, createdNanoseconds: created.int64Value)
+        }
+        ancestors = (facts["ancestors"] as? [[String: Any]] ?? []).compactMap { entry in
+            guard let uuid = entry["uuid"] as? String, let sequence = entry["sequence"] as? NSNumber else { return nil }
+            return Ancestor(uuid: uuid, sequence: sequence.uint64Value)
+        }
+    }
+
+    private var plist: [String: Any] {
+        var facts: [String: Any] = [
+            "uuid": uuid,
+            "ancestors": ancestors.map {
+                ["uuid": $0.uuid, "sequence": NSNumber(value: $0.sequence)] as [String: Any]
+            },
+        ]
+        if let place {
+            facts["inode"] = NSNumber(value: place.inode)
+            facts["created"] = NSNumber(value: place.createdNanoseconds)
+        }
+        return facts
+    }
+
+    /// Before a store is written: gives it a UUID of its own if it has been copied here. Durable when it returns.
+    ///
+    /// - Parameter keepsUUID: for a copy that takes its source's place in every respect.
+    static func settle(
+        _ log: LogStore, at path: FilePath, in fileSystem: any FileSystem, keepsUUID: Bool = false
+    ) throws {
+        guard !log.isReadOnly, let place = try Place(path, fileSystem), StoreLineage(log).place != place else { return }
+        try StoreMetadata.update(log) { entries in
+            var lineage = StoreLineage(entries, log)
+            guard lineage.place != place else { return false }
+            if lineage.place != nil, !keepsUUID {
+                let ancestor = Ancestor(uuid: lineage.uuid, sequence: log.snapshot.sequence)
+                lineage.ancestors = (lineage.ancestors + [ancestor]).suffix(maximumAncestors)
+                lineage.uuid = UUID().uuidString
+            }
+            lineage.place = place
+            entries[key] = lineage.plist
+            return true
+        }
+    }
+}

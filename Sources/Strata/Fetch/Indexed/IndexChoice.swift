@@ -1,0 +1,56 @@
+import StrataLog
+
+/// An index that a fetch uses, and for what.
+struct IndexChoice {
+    let index: OrderedIndex
+    let name: String
+    /// Where in the index the rows lie, ascending.
+    let ranges: [OrderedRange]
+    /// Rows in the ranges, of all entities of the index.
+    let estimated: Int
+    /// What the rows in the ranges still have to satisfy.
+    let residual: CompiledPredicate
+    /// Whether the index has entities that are not asked for.
+    let hasOthers: Bool
+    /// Whether the rows are asked for against the order of the index.
+    let isDescending: Bool
+
+    /// Whether every row in the ranges is a match.
+    var isCovered: Bool { !residual.isSelective && residual.rest == nil }
+
+    /// Hands out the objects in the ranges, in the order that was asked for, until the body returns false.
+    func forEach(
+        wanted: [Bool], _ body: (ObjectRef) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        for range in isDescending ? ranges.reversed() : ranges {
+            let goesOn = try index.forEach(in: range, descending: isDescending) { ref throws(StoreError) in
+                if hasOthers, Int(ref.entity) >= wanted.count || !wanted[Int(ref.entity)] { return true }
+                return try body(ref)
+            }
+            if !goesOn { return }
+        }
+    }
+
+    /// The objects in the ranges, by key.
+    func refs(wanted: [Bool]) throws(StoreError) -> [ObjectRef] {
+        var refs: [ObjectRef] = []
+        refs.reserveCapacity(estimated)
+        try forEach(wanted: wanted) { ref throws(StoreError) in
+            refs.append(ref)
+            return true
+        }
+        refs.sort { $0.key < $1.key }
+        return refs
+    }
+}
+
+/// Whether fetches use ordered indexes. Only tests change it, to compare the results.
+package enum IndexUse: Sendable {
+    /// Where an index is likely to be quicker.
+    case automatic
+    case never
+    /// Wherever one can be used.
+    case always
+
+    @TaskLocal package static var current = IndexUse.automatic
+}

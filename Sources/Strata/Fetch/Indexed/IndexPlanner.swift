@@ -1,0 +1,246 @@
+import Foundation
+import StrataLog
+
+/// Chooses the index with which a fetch is likely to be quickest.
+///
+/// What a predicate says of single slots is turned into ranges of index keys: equal values of the first elements, then
+/// one range. How many rows lie in them the index knows exactly. What they cost is compared with a scan of all rows.
+struct IndexPlanner {
+    private let handle: StoreHandle
+    private let snapshot: Snapshot
+    private let predicate: NSPredicate?
+    private let compiled: CompiledPredicate
+    /// The entity numbers asked for.
+    private let entities: [UInt16]
+    private let root: UInt16
+    /// The parts of the compiled program that must all hold.
+    private let nodes: [CompiledPredicate.Node]
+    /// For each node the slot whose values it restricts, and to which; nil for others.
+    private let conditions: [(slot: Int, ranges: [ComponentRange])?]
+
+    /// More ranges than this are not made of lists in several elements.
+    private static let rangesMaximum = ComponentRange.valuesMaximum
+
+    init(
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: NSPredicate?, _ compiled: CompiledPredicate,
+        root: UInt16, entities: [UInt16]
+    ) {
+        self.handle = handle
+        self.snapshot = snapshot
+        self.predicate = predicate
+        self.compiled = compiled
+        self.entities = entities
+        self.root = root
+        nodes = Self.parts(compiled.program)
+        conditions = nodes.map(Self.condition)
+    }
+
+    private static func parts(_ node: CompiledPredicate.Node) -> [CompiledPredicate.Node] {
+        switch node {
+        case .all(let nodes): nodes.flatMap(parts)
+        case .constant(true): []
+        default: [node]
+        }
+    }
+
+    private static func condition(_ node: CompiledPredicate.Node) -> (slot: Int, ranges: [ComponentRange])? {
+        switch node {
+        case .test(let test): return ComponentRange.all(test).map { (test.slot, $0) }
+        case .all(let nodes): return condition(nodes, ComponentRange.intersection)
+        case .any(let nodes): return condition(nodes, ComponentRange.union)
+        case .constant, .not: return nil
+        }
+    }
+
+    /// What several nodes say of one slot.
+    private static func condition(
+        _ nodes: [CompiledPredicate.Node], _ join: ([ComponentRange], [ComponentRange]) -> [ComponentRange]
+    ) -> (slot: Int, ranges: [ComponentRange])? {
+        var result: (slot: Int, ranges: [ComponentRange])?
+        for node in nodes {
+            guard let next = condition(node) else { return nil }
+            guard let last = result else {
+                result = next
+                continue
+            }
+            guard last.slot == next.slot else { return nil }
+            result = (last.slot, join(last.ranges, next.ranges))
+        }
+        return result
+    }
+
+    // MARK: Choosing
+
+    /// The best index, or nil when a scan is likely to be as quick.
+    ///
+    /// - Parameters:
+    ///   - sorts: the order that the index must have; nil when it does not matter.
+    ///   - limit: how many of the first rows in this order are wanted.
+    func choose(order sorts: [ColumnSort]? = nil, limit: Int = .max) throws(StoreError) -> IndexChoice? {
+        let use = IndexUse.current
+        if use == .never { return nil }
+        let known = snapshot.orderedIndexes
+        guard !known.isEmpty, sorts != nil || conditions.contains(where: { $0 != nil }) else { return nil }
+        let rows = entities.reduce(0) { $0 + snapshot.count(entity: $1) }
+        var best: (choice: IndexChoice, cost: Double)?
+        if use == .automatic { guard rows > Self.smallRowCount else { return nil } }
+        let scanCost = use == .always ? .infinity : scanCost(rows, isSorted: sorts != nil)
+        for described in handle.orderedIndexes {
+            guard described.definition.root == root,
+                entities.allSatisfy({ described.definition.entities.contains($0) }),
+                let index = known.first(where: { $0.isReady && $0.definition == described.definition }),
+                let choice = try choice(index, described, sorts)
+            else { continue }
+            let cost = cost(choice, rows, limit: limit, isSorted: sorts != nil)
+            if cost < best?.cost ?? scanCost { best = (choice, cost) }
+        }
+        return best?.choice
+    }
+
+    private func choice(
+        _ index: OrderedIndex, _ described: StoreIndex, _ sorts: [ColumnSort]?
+    ) throws(StoreError) -> IndexChoice? {
+        var used = Array(repeating: false, count: nodes.count)
+        guard implies(described, &used) else { return nil }
+        let elements = index.definition.elements
+        var prefixes: [[UInt8]] = [[]]
+        var ranges: [OrderedRange]?
+        var fixedSlots: Set<Int> = []
+        for element in elements where ranges == nil {
+            guard let values = values(of: element.slot) else { break }
+            let points = values.ranges.compactMap(\.point)
+            if points.count == values.ranges.count, points.count * prefixes.count <= Self.rangesMaximum {
+                if points.count == 1 { fixedSlots.insert(element.slot) }
+                let parts = points.map { ComponentRange.component($0, isDescending: element.isDescending) }
+                prefixes = prefixes.flatMap { prefix in parts.map { prefix + $0 } }
+            } else if values.ranges.count * prefixes.count <= Self.rangesMaximum {
+                let parts = values.ranges.compactMap { $0.range(isDescending: element.isDescending) }
+                ranges = prefixes.flatMap { prefix in parts.map { Self.joined(prefix, $0) } }
+            } else {
+                break
+            }
+            for node in values.nodes { used[node] = true }
+        }
+        let isRestricted = ranges != nil || prefixes != [[]]
+        let whole = ranges ?? prefixes.map { OrderedRange(prefix: $0) }
+        var isDescending = false
+        if let sorts {
+            guard index.isExact, let direction = direction(sorts, elements, fixedSlots) else { return nil }
+            isDescending = direction
+        } else if !isRestricted {
+            return nil
+        }
+        let sorted = whole.sorted { $0.lower.lexicographicallyPrecedes($1.lower) }
+        var estimated = 0
+        for range in sorted { estimated += try index.count(in: range) }
+        let rest = zip(nodes, used).filter { !$0.1 }.map(\.0)
+        let program = rest.isEmpty ? CompiledPredicate.Node.constant(true) : rest.count == 1 ? rest[0] : .all(rest)
+        return IndexChoice(
+            index: index, name: described.name, ranges: sorted, estimated: estimated,
+            residual: CompiledPredicate(program: program, rest: compiled.rest),
+            hasOthers: index.definition.entities.count > entities.count, isDescending: isDescending)
+    }
+
+    private static func joined(_ prefix: [UInt8], _ range: OrderedRange) -> OrderedRange {
+        OrderedRange(
+            lower: prefix + range.lower, upper: range.upper.map { prefix + $0 } ?? OrderedRange.successor(of: prefix))
+    }
+
+    /// What all nodes together allow a slot, and which they are; nil when none restricts it.
+    private func values(of slot: Int) -> (ranges: [ComponentRange], nodes: [Int])? {
+        var ranges: [ComponentRange]?
+        var found: [Int] = []
+        for (node, condition) in conditions.enumerated() {
+            guard let condition, condition.slot == slot else { continue }
+            ranges = ranges.map { ComponentRange.intersection($0, condition.ranges) } ?? condition.ranges
+            found.append(node)
+        }
+        return ranges.map { ($0, found) }
+    }
+
+    /// Whether the index, against its order or not, has the order of some columns: nil when it has not, else whether it
+    /// is against it. Columns that have one value only say nothing.
+    private func direction(
+        _ sorts: [ColumnSort], _ elements: [OrderedIndexDefinition.Element], _ fixed: Set<Int>
+    ) -> Bool? {
+        var direction: Bool?
+        var position = 0
+        var seen: Set<Int> = []
+        for sort in sorts where !fixed.contains(sort.slot) && seen.insert(sort.slot).inserted {
+            while position < elements.count, fixed.contains(elements[position].slot) { position += 1 }
+            guard position < elements.count, elements[position].slot == sort.slot else { return nil }
+            let isAgainst = elements[position].isDescending == sort.isAscending
+            if let direction, direction != isAgainst { return nil }
+            direction = isAgainst
+            position += 1
+        }
+        // Objects that are alike in all columns come by their keys: nothing else may order them.
+        while position < elements.count, fixed.contains(elements[position].slot) { position += 1 }
+        return position == elements.count ? direction ?? false : nil
+    }
+
+    // MARK: Partial indexes
+
+    /// Whether every row that satisfies the predicate is in the index; marks the nodes that hold for all rows in it.
+    private func implies(_ described: StoreIndex, _ used: inout [Bool]) -> Bool {
+        guard let filter = described.definition.filter else { return true }
+        guard implies(filter) || isNamed(described) else { return false }
+        for (node, condition) in conditions.enumerated() {
+            if let condition, Self.holds(condition.slot, condition.ranges, for: filter) { used[node] = true }
+        }
+        return true
+    }
+
+    /// Whether the conditions of the index are among those of the predicate, word for word.
+    private func isNamed(_ described: StoreIndex) -> Bool {
+        guard let predicate, !described.conditions.isEmpty else { return false }
+        return described.conditions.isSubset(of: PredicateCompiler.conjuncts(predicate).map(\.formatString))
+    }
+
+    private func implies(_ filter: OrderedFilter) -> Bool {
+        switch filter {
+        case .all(let parts): parts.allSatisfy { implies($0) }
+        case .any(let parts): parts.contains { implies($0) }
+        case .not: false
+        case .within(let slot, _, let ranges):
+            values(of: slot).map { ComponentRange.isSubset($0.ranges, of: ranges) } ?? false
+        }
+    }
+
+    private static func holds(_ slot: Int, _ ranges: [ComponentRange], for filter: OrderedFilter) -> Bool {
+        switch filter {
+        case .all(let parts): parts.contains { holds(slot, ranges, for: $0) }
+        case .within(slot, _, let inside):
+            inside.allSatisfy { part in ranges.contains { ComponentRange.contains($0.bytes, part) } }
+        default: false
+        }
+    }
+
+    // MARK: Costs, in nanoseconds
+
+    /// Fewer rows are scanned in less time than it takes to choose.
+    private static let smallRowCount = 256
+    /// About so many rows are in a block.
+    private static let rowsOfBlock = 500.0
+
+    private func scanCost(_ rows: Int, isSorted: Bool) -> Double {
+        let perRow = 1 + Double(min(compiled.program.cost, 200)) / 2 + (compiled.rest == nil ? 0 : 500)
+        return Double(rows) * (perRow + (isSorted ? 4 : 0)) + 5_000
+    }
+
+    private func cost(_ choice: IndexChoice, _ rows: Int, limit: Int, isSorted: Bool) -> Double {
+        var read = Double(choice.estimated)
+        if isSorted, limit < choice.estimated {
+            // Of rows that have to be looked at, one in ten is guessed to match.
+            read = min(read, Double(limit) * (choice.isCovered ? 1 : 10))
+        }
+        var perRow = 50.0
+        var blocks = 0.0
+        if !choice.isCovered {
+            // Rows that lie scattered cost a look into a block each, but no more than all blocks.
+            perRow = choice.residual.rest == nil ? 100 : 1_500
+            blocks = min(read, Double(rows) / Self.rowsOfBlock + 1)
+        }
+        return read * perRow + blocks * 2_500 + Double(choice.ranges.count) * 1_500 + 2_000
+    }
+}

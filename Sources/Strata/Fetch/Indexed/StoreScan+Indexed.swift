@@ -1,0 +1,148 @@
+import Foundation
+import StrataLog
+
+extension StoreScan {
+    private func planner(_ compiled: CompiledPredicate) -> IndexPlanner {
+        let map = scope.handle.map
+        return IndexPlanner(
+            scope.handle, scope.snapshot, plan.predicate, compiled, root: map.numbers[plan.shape.rootIndex],
+            entities: plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 })
+    }
+
+    /// Hands on the index to be used, if there is one. A damaged index is built anew, and the fetch goes on without it.
+    func usingIndex<Result>(
+        _ compiled: CompiledPredicate, order sorts: [ColumnSort]? = nil, limit: Int = .max,
+        _ body: (IndexChoice) throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        guard !scope.snapshot.orderedIndexes.isEmpty else { return nil }
+        var used: OrderedIndex?
+        do throws(StoreError) {
+            guard let choice = try planner(compiled).choose(order: sorts, limit: limit) else { return nil }
+            used = choice.index
+            return try body(choice)
+        } catch {
+            guard error.code == .corruption else { throw error }
+            // Which of several was looked at in vain is not known when none was chosen.
+            for index in scope.snapshot.orderedIndexes where used == nil || index === used {
+                scope.handle.log.rebuild(index)
+            }
+            return nil
+        }
+    }
+
+    /// The predicate compiled, when objects are not needed and it names none.
+    private func compiledForIndex() throws -> CompiledPredicate? {
+        let root = scope.handle.map.numbers[plan.shape.rootIndex]
+        guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
+            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan)
+        else { return nil }
+        return try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+    }
+
+    /// How many rows satisfy the predicate, when an index knows without looking at one.
+    func indexCount() throws -> Int? {
+        do {
+            guard plan.predicate != nil, let compiled = try compiledForIndex() else { return nil }
+            return try usingIndex(compiled) { choice throws(StoreError) in
+                guard choice.isCovered, !choice.hasOthers else { return nil }
+                report.note(choice)
+                report.statistics.rowsMatched += choice.estimated
+                return choice.estimated
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: scope.handle)
+        }
+    }
+
+    /// The first matches in the order of some columns, when an index has that order; nil when none has, or sorting is
+    /// likely to be quicker.
+    func firstByIndex(_ sorts: [ColumnSort], limit: Int) throws -> [ObjectRef]? {
+        do {
+            guard let compiled = try compiledForIndex(), compiled.rest == nil else { return nil }
+            return try usingIndex(compiled, order: sorts, limit: limit) { choice throws(StoreError) in
+                var refs: [ObjectRef] = []
+                refs.reserveCapacity(min(limit, choice.estimated))
+                if choice.isCovered {
+                    try choice.forEach(wanted: wanted) { ref throws(StoreError) in
+                        refs.append(ref)
+                        return refs.count < limit
+                    }
+                } else {
+                    try test(choice, limit: limit, &refs)
+                }
+                report.note(choice)
+                report.statistics.rowsMatched += refs.count
+                return refs
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.cocoaError(error, reading: scope.handle)
+        }
+    }
+
+    /// Rows of the first part that is tested together; each part is twice as large as the one before.
+    private static let firstPartCount = 256
+    private static let partMaximumCount = 16_384
+
+    /// Adds the rows of an index that satisfy what the index does not say, until there are enough.
+    private func test(
+        _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
+    ) throws(StoreError) {
+        let scan = CompiledScan(
+            scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.numbers[plan.shape.rootIndex],
+            wanted: wanted)
+        var part: [ObjectRef] = []
+        var partCount = Self.firstPartCount
+        var statistics = ScanStatistics()
+        func finishPart(_ refs: inout [ObjectRef]) throws(StoreError) {
+            let runs = try part.sorted { $0.key < $1.key }.map { ref throws(StoreError) in
+                RowRun(firstKey: ref.key, count: 1, location: try scope.snapshot.locate(ref))
+            }
+            let chunk = try ScannedChunk(runs, scan, ColumnEvaluator(scope.handle.log, scope.snapshot))
+            var matching: Set<UInt64> = []
+            chunk.forEach { _, _, key in matching.insert(key) }
+            statistics.add(chunk.statistics)
+            refs += part.lazy.filter { matching.contains($0.key) }.prefix(limit - refs.count)
+            part.removeAll(keepingCapacity: true)
+            partCount = min(partCount * 2, Self.partMaximumCount)
+        }
+        try choice.forEach(wanted: wanted) { ref throws(StoreError) in
+            part.append(ref)
+            if part.count < partCount { return true }
+            try finishPart(&refs)
+            return refs.count < limit
+        }
+        if refs.count < limit, !part.isEmpty { try finishPart(&refs) }
+        report.statistics.add(statistics)
+    }
+}
+
+extension FetchExecutor {
+    /// What an index found, in order; with unsaved changes to be laid over it, by key and with what it is sorted by.
+    func matches(
+        _ refs: [ObjectRef], _ store: SeenStore, _ scope: RowScope, withKeys: Bool
+    ) throws -> StoredMatches {
+        var found = StoredMatches()
+        found.isSorted = !withKeys
+        guard withKeys else {
+            found.matches = refs.map { FetchMatch(ref: $0, storeIndex: store.index) }
+            return found
+        }
+        for ref in refs.sorted(by: { $0.key < $1.key }) {
+            if let match = try match(ref, store, scope) { found.matches.append(match) }
+        }
+        try scope.check()
+        return found
+    }
+
+    /// A stored row with what it is sorted by.
+    private func match(_ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope) throws -> FetchMatch? {
+        let found = Result { () throws(StoreError) in try scope.snapshot.row(ref) }
+        switch found {
+        case .failure(let error): throw StoreFailure.cocoaError(error, reading: scope.handle)
+        case .success(let row):
+            guard let row, let shape = scope.handle.map.shape(row.ref.entity) else { return nil }
+            let keys = SortKeys(RowSource(scope, shape, row.block, row.index), keySorts)
+            return FetchMatch(ref: row.ref, storeIndex: store.index, keys: keys)
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+/// Applies a store's retention policy.
+final class RetentionKeeper: Sendable {
+    let policy: HistoryRetention
+    private let applied: Atomic<UInt64>
+
+    /// Transactions between two looks at the policy: each moves the beginning of the history with a write of its own.
+    private static let interval: UInt64 = 256
+
+    init(_ policy: HistoryRetention) {
+        self.policy = policy
+        applied = Atomic(0)
+    }
+
+    /// Called after commits: applies the policy when enough has been written since it was last.
+    func note(_ handle: StoreHandle, _ sequence: UInt64) {
+        let last = applied.load(ordering: .relaxed)
+        guard sequence >= last + Self.interval,
+            applied.compareExchange(expected: last, desired: sequence, ordering: .relaxed).exchanged
+        else { return }
+        // The save has succeeded; what cannot be forgotten now is forgotten later.
+        try? apply(handle)
+    }
+
+    /// Lets go of the history that is not to be kept.
+    ///
+    /// - Throws: the store's error when it cannot be read or written.
+    func apply(_ handle: StoreHandle) throws {
+        guard !handle.isReadOnly, handle.custom == nil else { return }
+        let newest = handle.log.snapshot.sequence
+        applied.store(newest, ordering: .relaxed)
+        let limit = try limit(handle, newest)
+        guard limit > 0 else { return }
+        try HistoryFacts.update(handle.log) { facts in
+            var last = limit
+            for name in policy.consumers { last = min(last, facts.consumers[name] ?? 0) }
+            guard last + 1 > facts.start else { return false }
+            facts.start = last + 1
+            return true
+        }
+    }
+
+    /// The last transaction that may go as far as the limits are concerned.
+    private func limit(_ handle: StoreHandle, _ newest: UInt64) throws(StoreError) -> UInt64 {
+        var limit: UInt64 = 0
+        if let count = policy.maximumTransactions, newest > UInt64(count) { limit = newest - UInt64(count) }
+        if let age = policy.maximumAge {
+            let nanoseconds = NSPersistentStoreCoordinator.nanoseconds(Date(timeIntervalSinceNow: -age))
+            do throws(StoreError) {
+                limit = max(limit, try handle.log.sequence(atNanoseconds: nanoseconds))
+            } catch {
+                // Everything that old is gone already.
+                guard error.code == .expired else { throw error }
+            }
+        }
+        if let count = policy.maximumBytes { limit = max(limit, try handle.log.sequence(keepingBytes: count)) }
+        let isUnlimited = policy.maximumAge == nil && policy.maximumTransactions == nil && policy.maximumBytes == nil
+        return isUnlimited && !policy.consumers.isEmpty ? newest : limit
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Remembers in the stores that a consumer of the history has dealt with everything up to a token, and need not see
+    /// it again. Its name counts when a store's ``HistoryRetention`` names it. Going back is not remembered.
+    ///
+    /// - Parameters:
+    ///   - token: of the last transaction that was dealt with; stores that it does not name are left as they are.
+    ///   - consumer: a name of the consumer's own choice, the same after each restart.
+    /// - Throws: `CocoaError` when a store is read-only or cannot be written. Durable when it returns.
+    public final func acknowledgeHistory(upTo token: NSPersistentHistoryToken, by consumer: String) throws {
+        try changeHistory { handle, facts in
+            guard let sequence = token.sequences[handle.identity.uuidString] else { return false }
+            let known = facts.consumers[consumer] ?? 0
+            let new = min(sequence, handle.log.snapshot.sequence)
+            guard facts.consumers[consumer] == nil || new > known else { return false }
+            facts.consumers[consumer] = max(new, known)
+            return true
+        }
+    }
+
+    /// Forgets what a consumer has acknowledged.
+    ///
+    /// - Throws: `CocoaError` when a store is read-only or cannot be written. Durable when it returns.
+    public final func removeHistoryConsumer(_ consumer: String) throws {
+        try changeHistory { _, facts in facts.consumers.removeValue(forKey: consumer) != nil }
+    }
+
+    /// How far a consumer has acknowledged the history of the stores; nil for one that has acknowledged nothing. The
+    /// token from which it goes on after a restart.
+    public final func acknowledgedHistory(of consumer: String) -> NSPersistentHistoryToken? {
+        var sequences: [String: UInt64] = [:]
+        for handle in persistentStores.compactMap(\.handle) where handle.custom == nil {
+            sequences[handle.identity.uuidString] = HistoryFacts(handle.log).consumers[consumer]
+        }
+        return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)
+    }
+
+    private func changeHistory(_ change: (StoreHandle, inout HistoryFacts) -> Bool) throws {
+        for handle in persistentStores.compactMap(\.handle) where handle.custom == nil {
+            if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
+            do {
+                try HistoryFacts.update(handle.log) { facts in change(handle, &facts) }
+                try handle.retention?.apply(handle)
+            } catch let error as StoreError {
+                throw StoreFailure.cocoaError(error, saving: handle)
+            }
+        }
+    }
+}

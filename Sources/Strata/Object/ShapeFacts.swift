@@ -1,0 +1,28 @@
+import Synchronization
+
+/// What loops over objects need of an ``EntityShape``, in plain memory: reading it counts no references. Never freed,
+/// as the shape.
+@usableFromInline
+struct ShapeFacts {
+    let groupCount: Int
+    let overlayBytes: Int
+    let persistentSlotCount: Int
+    let codes: UnsafePointer<SlotCode>
+    /// One word of bits for every 64 slots, as in the shape.
+    let referenceCounted: UnsafePointer<UInt64>
+    let persistentMask: UnsafePointer<UInt64>
+    let mandatory: UnsafePointer<UInt64>
+    let withDefault: UnsafePointer<UInt64>
+    let toOneMask: UnsafePointer<UInt64>
+    let hasDefaults: Bool
+    let isAbstract: Bool
+    /// Whether validating asks for nothing but values where they are mandatory: 0 until it is found out, 1 yes, 2 no.
+    let plainValidation: UnsafeMutablePointer<Atomic<UInt8>>
+
+    /// A place for the facts that stays.
+    static func keep(_ facts: ShapeFacts) -> UnsafePointer<ShapeFacts> {
+        let place = UnsafeMutablePointer<ShapeFacts>.allocate(capacity: 1)
+        place.initialize(to: facts)
+        return UnsafePointer(place)
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Strata
+import StrataLog
+
+/// An error as the command prints it: one clear line.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// What any error of the libraries says, with where it comes from.
+    init(_ error: any Error) {
+        switch error {
+        case let error as CommandError: self = error
+        case let error as StoreError: description = error.description
+        case let error as PredicateFormatError: description = "the predicate cannot be read: \(error)"
+        case let error as CocoaError:
+            var text = (error.userInfo[NSLocalizedDescriptionKey] as? String) ?? error.localizedDescription
+            if let cause = error.userInfo[NSUnderlyingErrorKey] as? any Error {
+                text += " (\(Self(cause).description))"
+            }
+            description = text
+        default: description = "\(error)"
+        }
+    }
+}
+
+/// Runs a command's work with errors turned into what the command prints.
+func reporting<R>(_ body: () throws -> R) throws -> R {
+    do {
+        return try body()
+    } catch let error as CommandError {
+        throw error
+    } catch  where error is CocoaError || error is StoreError || error is PredicateFormatError || error is ModelError {
+        throw CommandError(error)
+    }
+}

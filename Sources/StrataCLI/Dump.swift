@@ -1,0 +1,64 @@
+import ArgumentParser
+import Foundation
+import Strata
+
+/// All objects of a store.
+struct Dump: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print all objects, entity by entity.",
+        discussion: "With --format csv name one entity; its columns are the file's.")
+
+    @OptionGroup var argument: StoreArgument
+    @Argument(help: "The entities to print; all if none is named.")
+    var entities: [String] = []
+    @Option(help: "A point of the past: a transaction number or a time.")
+    var at: Point?
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if output.format == .csv, entities.count != 1 {
+            throw ValidationError("CSV has the columns of one entity: name one.")
+        }
+    }
+
+    func run() throws {
+        try reporting {
+            let session = try argument.session(at: at)
+            try session.context.performAndWait { try print(session) }
+        }
+    }
+
+    private func print(_ session: Session) throws {
+        let chosen =
+            try entities.isEmpty
+            ? session.model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
+            : entities.map { try session.entity($0) }
+        var isFirst = true
+        for entity in chosen where !entity.isAbstract || !entities.isEmpty {
+            let columns = ObjectColumns(entity, withToMany: true)
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity.name ?? "")
+            request.includesSubentities = !entities.isEmpty && output.format == .csv
+            if output.format == .json {
+                try session.forEach(request) { object in
+                    Terminal.output.write(isFirst ? "[" : ",\n")
+                    isFirst = false
+                    let fields = zip(columns.names, columns.cells(object)).map { "\(Cell.quoted($0)):\($1.json)" }
+                    Terminal.output.write(
+                        "{\"entity\":\(Cell.quoted(entity.name ?? "")),\"uri\":\(ObjectColumns.uri(object).json),"
+                            + "\"values\":{\(fields.joined(separator: ","))}}")
+                }
+                continue
+            }
+            if output.format == .table {
+                if !isFirst { Terminal.output.write("\n") }
+                isFirst = false
+                Terminal.output.write(Terminal.output.bold(entity.name ?? "") + "\n")
+            }
+            let writer = RecordWriter(output.format, columns: ["uri"] + columns.names)
+            try session.forEach(request) { writer.write([ObjectColumns.uri($0)] + columns.cells($0)) }
+            writer.finish()
+        }
+        if output.format == .json { Terminal.output.write(isFirst ? "[]\n" : "]\n") }
+        Terminal.output.flush()
+    }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import Foundation
+import Strata
+
+/// One object.
+struct Get: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print one object with all its values and relationships.",
+        discussion: "Exits with 3 when there is no such object.")
+
+    @OptionGroup var argument: StoreArgument
+    @Argument(help: "The object: the URI that the other verbs print, or its end, such as Employee/p12.")
+    var uri: String
+    @Option(help: "A point of the past: a transaction number or a time.")
+    var at: Point?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try reporting {
+            let session = try argument.session(at: at)
+            try session.context.performAndWait { try print(session) }
+        }
+    }
+
+    private func print(_ session: Session) throws {
+        let store = session.coordinator.persistentStores.first?.identifier ?? ""
+        let text = uri.contains("://") ? uri : "x-coredata://\(store)/\(uri)"
+        guard let url = URL(string: text),
+            let id = session.coordinator.managedObjectID(forURIRepresentation: url)
+        else { throw CommandError("\(uri) names no object of this store") }
+        guard let object = try? session.context.existingObject(with: id) else {
+            Terminal.messages.write("strata: there is no object \(uri)\n")
+            Terminal.messages.flush()
+            throw ExitCodes.notFound
+        }
+        let columns = ObjectColumns(object.entity, withToMany: true)
+        let values = Array(zip(columns.names, columns.cells(object)))
+        if output.format == .table {
+            let writer = RecordWriter(.table, columns: ["property", "value"])
+            writer.write([.text("uri"), ObjectColumns.uri(object)])
+            for (name, cell) in values { writer.write([.text(name), cell]) }
+            writer.finish()
+        } else {
+            let writer = RecordWriter(output.format, columns: ["uri"] + values.map(\.0), isEndless: true)
+            writer.write([ObjectColumns.uri(object)] + values.map(\.1))
+            writer.finish()
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Foundation
+import Strata
+import StrataIO
+import StrataLog
+import SystemPackage
+
+/// What a store is made of.
+struct Info: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print a store's entities, sizes and history.",
+        discussion: "CSV has the entities only.")
+
+    @OptionGroup var argument: StoreArgument
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        try reporting {
+            let log = try argument.openLog()
+            let facts = try StoreSummary(log, argument.url)
+            switch output.format {
+            case .table: printTables(facts)
+            case .json: Terminal.output.write(facts.json + "\n")
+            case .csv:
+                let writer = RecordWriter(.csv, columns: ["entity", "objects"])
+                for (name, count) in facts.entities { writer.write([.text(name), .integer(Int64(count))]) }
+                writer.finish()
+            }
+            Terminal.output.flush()
+        }
+    }
+
+    private func printTables(_ facts: StoreSummary) {
+        let terminal = Terminal.output
+        for (name, cell) in facts.values { terminal.write("\(name): \(cell.tableText)\n") }
+        terminal.write("\n")
+        let entities = RecordWriter(.table, columns: ["entity", "objects"])
+        for (name, count) in facts.entities { entities.write([.text(name), .integer(Int64(count))]) }
+        entities.finish()
+        terminal.write("\n")
+        let segments = RecordWriter(.table, columns: StoreSummary.segmentColumns)
+        for segment in facts.segments { segments.write(segment) }
+        segments.finish()
+    }
+}
+
+/// The figures that `info` prints.
+struct StoreSummary {
+    static let segmentColumns = ["segment", "bytes", "after transaction"]
+
+    private(set) var values: [(String, Cell)] = []
+    private(set) var entities: [(String, Int)] = []
+    private(set) var segments: [[Cell]] = []
+
+    init(_ log: LogStore, _ url: URL) throws {
+        let snapshot = log.snapshot
+        var total = 0
+        var indexBytes = 0
+        for name in try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() {
+            let attributes = try? FileManager.default.attributesOfItem(atPath: url.appendingPathComponent(name).path)
+            let size = (attributes?[.size] as? NSNumber)?.intValue ?? 0
+            if name.hasSuffix(".chk") { indexBytes += size }
+            if name.hasSuffix(".seg") { total += size }
+        }
+        for segment in try log.segmentSummaries() {
+            segments.append([
+                .integer(Int64(segment.number)), .integer(Int64(segment.byteCount)),
+                .integer(Int64(segment.previousSequence)),
+            ])
+        }
+        var objects = 0
+        for entity in log.schema.entities where !entity.name.hasPrefix("link ") {
+            let count = snapshot.count(entity: entity.id)
+            entities.append((entity.name, count))
+            objects += count
+        }
+        entities.sort { $0.0 < $1.0 }
+        let first = HistoryMetadata.start(log.metadata)
+        values = [
+            ("uuid", .text(Self.uuid(log.storeUUID))), ("objects", .integer(Int64(objects))),
+            ("transactions", .integer(Int64(snapshot.sequence))), ("history from", .integer(Int64(first))),
+            (
+                "newest",
+                snapshot.sequence == 0
+                    ? .null
+                    : .text(Point.text(Date(timeIntervalSince1970: Double(snapshot.timestampNanoseconds) / 1e9)))
+            ),
+            ("schema version", .integer(Int64(log.schemaVersion))), ("segments", .integer(Int64(segments.count))),
+            ("log bytes", .integer(Int64(total))), ("checkpoint bytes", .integer(Int64(indexBytes))),
+            ("bytes per object", objects == 0 ? .null : .real((Double(total) / Double(objects)).rounded())),
+        ]
+    }
+
+    private static func uuid(_ words: StoreUUID) -> String {
+        let bytes = withUnsafeBytes(of: (words.high.bigEndian, words.low.bigEndian)) { Array($0) }
+        let digits = bytes.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+        return [digits[0..<4], digits[4..<6], digits[6..<8], digits[8..<10], digits[10..<16]]
+            .map { $0.joined() }.joined(separator: "-")
+    }
+
+    var json: String {
+        var fields = values.map { "\(Cell.quoted(Self.key($0.0))):\($0.1.json)" }
+        let counts = entities.map { "\(Cell.quoted($0.0)):\($0.1)" }
+        fields.append("\"entities\":{\(counts.joined(separator: ","))}")
+        let parts = segments.map { segment in
+            let pairs = zip(Self.segmentColumns, segment).map { "\(Cell.quoted(Self.key($0))):\($1.json)" }
+            return "{\(pairs.joined(separator: ","))}"
+        }
+        fields.append("\"segmentList\":[\(parts.joined(separator: ","))]")
+        return "{\(fields.joined(separator: ","))}"
+    }
+
+    /// "log bytes" as "logBytes".
+    private static func key(_ name: String) -> String {
+        let words = name.split(separator: " ")
+        return words.enumerated().map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
+    }
+}

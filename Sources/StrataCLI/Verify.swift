@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import Strata
+import StrataIO
+import StrataLog
+import SystemPackage
+
+/// Checks a store, and saves what is readable of a damaged one.
+struct Verify: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Check every byte of a store.",
+        discussion: "Exits with 2 when something is damaged, also when it has been salvaged.")
+
+    @OptionGroup var argument: StoreArgument
+    @Option(help: "Write what can be read into a new store in this directory.", completion: .directory)
+    var salvage: String?
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let problems = try reporting { try salvage.map { try save(to: $0) } ?? check() }
+        guard problems.isEmpty else { throw ExitCodes.damage }
+    }
+
+    private func check() throws -> [StoreError] {
+        let bar = ProgressBar("verifying")
+        defer { bar.finish() }
+        let report: VerifyReport
+        do {
+            report = try argument.openLog().verify { bar.update($0, of: $1) }
+        } catch let error as StoreError where error.code == .corruption {
+            bar.finish()
+            print([error], facts: [])
+            return [error]
+        }
+        bar.finish()
+        print(
+            report.problems,
+            facts: [
+                ("segments", report.segments), ("records", report.records), ("transactions", report.transactions),
+                ("blocks", report.blocks), ("rows", report.rows), ("bytes", report.byteCount),
+            ])
+        return report.problems
+    }
+
+    private func save(to directory: String) throws -> [StoreError] {
+        let bar = ProgressBar("salvaging")
+        defer { bar.finish() }
+        let target = FilePath(URL(fileURLWithPath: directory, isDirectory: true).path)
+        let report = try LogSalvage.run(
+            FilePath(argument.url.path), in: PosixFileSystem(), to: target,
+            metadata: { HistoryMetadata.begunAnew($0) }, progress: { bar.update($0, of: $1) })
+        bar.finish()
+        print(
+            report.problems,
+            facts: [
+                ("segments", report.segments), ("transactions", report.transactions), ("rows", report.rows),
+                ("skippedBytes", report.skippedByteCount), ("lostRows", report.lostRows),
+                ("staleRows", report.staleRows), ("lostValues", report.lostValues),
+                ("clearedReferences", report.clearedReferences),
+            ])
+        return report.problems
+    }
+
+    private func print(_ problems: [StoreError], facts: [(String, Int)]) {
+        let terminal = Terminal.output
+        switch output.format {
+        case .table:
+            for (name, value) in facts { terminal.write("\(name): \(value)\n") }
+            for problem in problems { terminal.write(terminal.red("damaged: ") + problem.description + "\n") }
+            if problems.isEmpty { terminal.write("the store is sound\n") }
+        case .json:
+            var fields = facts.map { "\(Cell.quoted($0.0)):\($0.1)" }
+            fields.append("\"problems\":[\(problems.map { Cell.quoted($0.description) }.joined(separator: ","))]")
+            terminal.write("{\(fields.joined(separator: ","))}\n")
+        case .csv:
+            let writer = RecordWriter(.csv, columns: ["what", "value"])
+            for (name, value) in facts { writer.write([.text(name), .integer(Int64(value))]) }
+            for problem in problems { writer.write([.text("problem"), .text(problem.description)]) }
+        }
+        terminal.flush()
+    }
+}

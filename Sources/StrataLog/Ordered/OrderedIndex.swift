@@ -1,0 +1,171 @@
+/// One version of an ordered index: the objects of some entities in the order of some of their slots.
+///
+/// As postings are: a *base* in the checkpoint file, read a block at a time, under a few *runs* of later changes in
+/// memory. An entry is the row's key (see ``OrderedKey``) and the object, so that every entry is unique; whether it is
+/// there is the sum of what base and runs say. Immutable and safe to use from any thread.
+public final class OrderedIndex: Sendable {
+    /// Tells an index from another of the same definition that was begun anew.
+    final class Lineage: Sendable {}
+
+    public let definition: OrderedIndexDefinition
+    let lineage: Lineage
+    /// Nil while the index is being built: then the runs hold what came after building began.
+    let base: OrderedList?
+    let runs: OrderedRuns
+    /// Counts the versions.
+    let generation: UInt64
+    /// Runs up to this generation stay apart from later ones, so that they can be dropped when they are in a
+    /// checkpoint.
+    let border: UInt64
+
+    init(
+        _ definition: OrderedIndexDefinition, lineage: Lineage, base: OrderedList?, runs: OrderedRuns = OrderedRuns(),
+        generation: UInt64 = 0, border: UInt64 = 0
+    ) {
+        self.definition = definition
+        self.lineage = lineage
+        self.base = base
+        self.runs = runs
+        self.generation = generation
+        self.border = border
+    }
+
+    /// An index that has to be built.
+    convenience init(unbuilt definition: OrderedIndexDefinition) {
+        self.init(definition, lineage: Lineage(), base: nil)
+    }
+
+    /// Whether it can be read: not while it is being built for a store that has rows already.
+    public var isReady: Bool { base != nil }
+
+    /// The version after a transaction.
+    func adding(_ list: OrderedList) throws(StoreError) -> OrderedIndex {
+        if list.isEmpty { return self }
+        var runs = runs
+        try runs.append(OrderedRun(list: list, generation: generation + 1), border: border)
+        return OrderedIndex(
+            definition, lineage: lineage, base: base, runs: runs, generation: generation + 1, border: border)
+    }
+
+    /// The version that is built, of what the rows were when building began.
+    func built(_ list: OrderedList) -> OrderedIndex {
+        OrderedIndex(definition, lineage: lineage, base: list, runs: runs, generation: generation, border: border)
+    }
+
+    func sealed() -> OrderedIndex {
+        OrderedIndex(
+            definition, lineage: lineage, base: base, runs: runs, generation: generation, border: generation)
+    }
+
+    /// This version with a base that holds what its base and its runs up to `sealed` held.
+    ///
+    /// - Parameters:
+    ///   - reopened: from a checkpoint of `sealed`.
+    ///   - sealed: what ``sealed()`` returned last in this version's past.
+    func rebased(onto reopened: OrderedIndex, from sealed: OrderedIndex) -> OrderedIndex {
+        guard lineage === sealed.lineage, border == sealed.border, sealed.isReady, let base = reopened.base else {
+            return self
+        }
+        return OrderedIndex(
+            definition, lineage: lineage, base: base, runs: runs.after(border), generation: generation,
+            border: border)
+    }
+
+    var lists: [OrderedList] { (base.map { [$0] } ?? []) + runs.list.map(\.list) }
+
+    /// How many objects are in the index.
+    public var count: Int { lists.reduce(0) { $0 + $1.netCount } }
+
+    /// Whether the order of the entries is that of the values: not when some are longer than an index looks at.
+    public var isExact: Bool { !lists.contains { $0.isInexact } }
+
+    /// Bytes that this version holds, most of them shared with its neighbours.
+    public var memoryByteCount: Int { lists.reduce(0) { $0 + $1.memoryByteCount } }
+
+    // MARK: Reading
+
+    /// How many entries lie in a range, read from sums and not by counting.
+    ///
+    /// - Throws: `.io` or `.corruption` when a block of the checkpoint has to be read and cannot be.
+    /// - Complexity: O(log n) for each of the O(log n) runs.
+    public func count(in range: OrderedRange) throws(StoreError) -> Int {
+        if range.isEmpty { return 0 }
+        var count = 0
+        for list in lists {
+            let end = try range.upper?.withBytes { upper throws(StoreError) in try list.netCount(before: upper) }
+            let start = try range.lower.withBytes { lower throws(StoreError) in try list.netCount(before: lower) }
+            count += (end ?? list.netCount) - start
+        }
+        return count
+    }
+
+    /// Hands out the objects in a range, in the order of the index or against it, until the body returns false.
+    /// Objects with equal values come in the order of their keys, in both directions.
+    ///
+    /// - Returns: false when the body stopped it.
+    /// - Throws: `.io` or `.corruption` when a block of the checkpoint has to be read and cannot be; what the body
+    ///   throws.
+    /// - Complexity: O(log n + objects).
+    public func forEach(
+        in range: OrderedRange, descending: Bool = false, _ body: (ObjectRef) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        if range.isEmpty { return true }
+        if descending { return try forEachDescending(in: range, body) }
+        return try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
+    }
+
+    /// Ascending.
+    func forEachEntry(
+        in range: OrderedRange, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var merge = try OrderedMerge(lists, in: range)
+        while let (entry, net) = try merge.next() {
+            if net > 0, try !body(entry) { return false }
+        }
+        return true
+    }
+
+    /// More objects with equal values than this are read a second time, upwards, instead of being kept.
+    private static let groupMaximumCount = 64
+
+    private func forEachDescending(
+        in range: OrderedRange, _ body: (ObjectRef) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var range = range
+        while true {
+            var merge = try OrderedMerge(lists, in: range, descending: true)
+            var values: [UInt8] = []
+            var group: [ObjectRef] = []
+            var isLarge = false
+            while let (entry, net) = try merge.next() {
+                if net <= 0 { continue }
+                let own = UnsafeRawBufferPointer(rebasing: entry.dropLast(OrderedBlock.refByteCount))
+                if group.isEmpty || values.withUnsafeBytes({ OrderedBytes.compare($0, own) != 0 }) {
+                    for ref in group.reversed() where try !body(ref) { return false }
+                    group.removeAll(keepingCapacity: true)
+                    values.removeAll(keepingCapacity: true)
+                    values.append(contentsOf: own)
+                }
+                group.append(OrderedBlock.ref(entry))
+                if group.count > Self.groupMaximumCount {
+                    isLarge = true
+                    break
+                }
+            }
+            guard isLarge else {
+                for ref in group.reversed() where try !body(ref) { return false }
+                return true
+            }
+            // The rest of the range may begin or end in the middle of the group.
+            var part = OrderedRange(prefix: values)
+            if part.lower.lexicographicallyPrecedes(range.lower) { part.lower = range.lower }
+            if let upper = range.upper, part.upper.map({ upper.lexicographicallyPrecedes($0) }) ?? true {
+                part.upper = upper
+            }
+            let goesOn = try forEachEntry(in: part) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
+            guard goesOn else { return false }
+            range.upper = values
+            if range.isEmpty { return true }
+        }
+    }
+}

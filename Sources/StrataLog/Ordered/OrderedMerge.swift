@@ -1,0 +1,156 @@
+/// A place in a list, going up or down from entry to entry.
+struct OrderedCursor {
+    private let list: OrderedList
+    private let block: OrderedBlock
+    private let blockIndex: Int
+    private var index: Int
+    /// The entry it stands at; valid as long as the cursor stays in the block.
+    private(set) var entry: UnsafeRawBufferPointer
+    /// The entry's first eight bytes: most comparisons end with them.
+    private(set) var code: UInt64
+
+    private init(_ list: OrderedList, _ block: OrderedBlock, _ blockIndex: Int, _ index: Int) {
+        self.list = list
+        self.block = block
+        self.blockIndex = blockIndex
+        self.index = index
+        entry = block.entry(index)
+        code = Self.code(entry)
+    }
+
+    /// At the first entry that is not before `lower`; nil when there is none before `upper`.
+    static func first(
+        in list: OrderedList, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?
+    ) throws(StoreError) -> OrderedCursor? {
+        guard list.mayMeet(lower, upper) else { return nil }
+        let position = try list.lowerBound(lower)
+        guard position.block < list.blockCount else { return nil }
+        let cursor = OrderedCursor(list, try list.block(position.block), position.block, position.index)
+        if let upper, OrderedBytes.compare(cursor.entry, upper) >= 0 { return nil }
+        return cursor
+    }
+
+    /// At the last entry before `upper`; nil when it is before `lower`.
+    static func last(
+        in list: OrderedList, from lower: UnsafeRawBufferPointer, to upper: UnsafeRawBufferPointer?
+    ) throws(StoreError) -> OrderedCursor? {
+        guard list.mayMeet(lower, upper) else { return nil }
+        var position = OrderedList.Position(block: list.blockCount, index: 0)
+        if let upper { position = try list.lowerBound(upper) }
+        if position.index == 0 {
+            guard position.block > 0 else { return nil }
+            position.block -= 1
+            position.index = try list.block(position.block).count
+        }
+        let cursor = OrderedCursor(list, try list.block(position.block), position.block, position.index - 1)
+        return OrderedBytes.compare(cursor.entry, lower) < 0 ? nil : cursor
+    }
+
+    private static func code(_ entry: UnsafeRawBufferPointer) -> UInt64 {
+        if entry.count >= 8 { return UInt64(bigEndian: entry.loadUnaligned(as: UInt64.self)) }
+        return 0
+    }
+
+    var net: Int { block.isRemoval(index) ? -1 : 1 }
+
+    /// The next entry up, or down; nil behind the last.
+    func next(descending: Bool) throws(StoreError) -> OrderedCursor? {
+        var result = self
+        if descending {
+            if index == 0 {
+                guard blockIndex > 0 else { return nil }
+                let before = try list.block(blockIndex - 1)
+                return OrderedCursor(list, before, blockIndex - 1, before.count - 1)
+            }
+            result.index -= 1
+        } else {
+            if index + 1 == block.count {
+                guard blockIndex + 1 < list.blockCount else { return nil }
+                return OrderedCursor(list, try list.block(blockIndex + 1), blockIndex + 1, 0)
+            }
+            result.index += 1
+        }
+        result.entry = block.entry(result.index)
+        result.code = Self.code(result.entry)
+        return result
+    }
+
+    @inline(__always)
+    func order(_ other: OrderedCursor) -> Int {
+        if code != other.code { return code < other.code ? -1 : 1 }
+        return OrderedBytes.compare(entry, other.entry)
+    }
+}
+
+/// The entries of several lists in order, each once, with how often it is added less how often it is removed.
+struct OrderedMerge {
+    private let isDescending: Bool
+    private var cursors: [OrderedCursor] = []
+    /// Those that stand at the entry handed out last.
+    private var used: [Int] = []
+    private let lower: [UInt8]
+    private let upper: [UInt8]?
+
+    init(_ lists: [OrderedList], in range: OrderedRange = .all, descending: Bool = false) throws(StoreError) {
+        isDescending = descending
+        lower = range.lower
+        upper = range.upper
+        for list in lists {
+            let cursor = try lower.withBytes { lower throws(StoreError) in
+                guard let upper = range.upper else {
+                    return try descending
+                        ? OrderedCursor.last(in: list, from: lower, to: nil)
+                        : OrderedCursor.first(in: list, from: lower, to: nil)
+                }
+                return try upper.withBytes { upper throws(StoreError) in
+                    try descending
+                        ? OrderedCursor.last(in: list, from: lower, to: upper)
+                        : OrderedCursor.first(in: list, from: lower, to: upper)
+                }
+            }
+            if let cursor { cursors.append(cursor) }
+        }
+    }
+
+    private func isInside(_ cursor: OrderedCursor) -> Bool {
+        if isDescending { return lower.withUnsafeBytes { OrderedBytes.compare(cursor.entry, $0) >= 0 } }
+        guard let upper else { return true }
+        return upper.withUnsafeBytes { OrderedBytes.compare(cursor.entry, $0) < 0 }
+    }
+
+    /// The next entry and its sum, which may be 0; nil behind the last. The entry is valid until the next call.
+    mutating func next() throws(StoreError) -> (entry: UnsafeRawBufferPointer, net: Int)? {
+        for index in used.reversed() {
+            if let next = try cursors[index].next(descending: isDescending), isInside(next) {
+                cursors[index] = next
+            } else {
+                cursors.remove(at: index)
+            }
+        }
+        used.removeAll(keepingCapacity: true)
+        guard !cursors.isEmpty else { return nil }
+        used.append(0)
+        var best = 0
+        for index in cursors.indices.dropFirst() {
+            let order = cursors[index].order(cursors[best])
+            if order == 0 {
+                used.append(index)
+            } else if (order < 0) != isDescending {
+                best = index
+                used.removeAll(keepingCapacity: true)
+                used.append(index)
+            }
+        }
+        var net = 0
+        for index in used { net += cursors[index].net }
+        return (cursors[best].entry, net)
+    }
+
+    /// All entries that are left, as one list.
+    static func merged(_ lists: [OrderedList]) throws(StoreError) -> OrderedList {
+        var merge = try OrderedMerge(lists)
+        let builder = OrderedListBuilder()
+        while let (entry, net) = try merge.next() { builder.append(entry, net: net) }
+        return builder.finish(isInexact: lists.contains { $0.isInexact })
+    }
+}

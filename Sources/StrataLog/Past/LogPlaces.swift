@@ -1,0 +1,74 @@
+internal import Synchronization
+
+/// Where transactions lie in the log, now and then one: so that a transaction in the middle of a segment is found without
+/// reading the segment from its beginning. Only what this process wrote or came past is known. Safe from any thread.
+final class LogPlaces: Sendable {
+    struct Place {
+        /// The record there follows this transaction.
+        var sequence: UInt64
+        var offset: Int
+    }
+
+    private struct State {
+        /// By segment, ascending.
+        var places: [UInt32: [Place]] = [:]
+    }
+
+    private let state = Mutex(State())
+    /// The place noted last, as ``key(_:)``, so that most calls do not take the lock.
+    private let newest = Atomic<UInt64>(0)
+
+    /// Places lie so far apart, at least: about what is read at a time.
+    private static let distanceBytes = 64 << 10
+
+    private static func key(_ position: LogPosition) -> UInt64 {
+        UInt64(position.segment) << 32 | UInt64(position.offset)
+    }
+
+    /// Called by the thread that writes: the log goes on at a position after a transaction.
+    @inline(__always)
+    func noteEnd(_ position: LogPosition, after sequence: UInt64) {
+        let key = Self.key(position)
+        let last = newest.load(ordering: .relaxed)
+        if key >= last, key < last + UInt64(Self.distanceBytes) { return }
+        newest.store(key, ordering: .relaxed)
+        note(position, after: sequence)
+    }
+
+    /// Remembers a place unless a near one is known.
+    func note(_ position: LogPosition, after sequence: UInt64) {
+        state.withLock { state in
+            var places = state.places[position.segment] ?? []
+            let index = Self.count(places) { $0.offset <= position.offset }
+            if index > 0, position.offset - places[index - 1].offset < Self.distanceBytes { return }
+            if index < places.count, places[index].offset - position.offset < Self.distanceBytes { return }
+            places.insert(Place(sequence: sequence, offset: position.offset), at: index)
+            state.places[position.segment] = places
+        }
+    }
+
+    /// The last known place of a segment that does not follow a later transaction.
+    func place(in segment: UInt32, notAfter sequence: UInt64) -> Place? {
+        state.withLock { state in
+            guard let places = state.places[segment] else { return nil }
+            let index = Self.count(places) { $0.sequence <= sequence }
+            return index > 0 ? places[index - 1] : nil
+        }
+    }
+
+    /// What lies behind a position of a segment is no longer part of the log.
+    func forget(behind position: LogPosition) {
+        state.withLock { state in state.places[position.segment]?.removeAll { $0.offset > position.offset } }
+    }
+
+    /// How many elements of a partitioned list are in its first part.
+    private static func count(_ places: [Place], _ isFirst: (Place) -> Bool) -> Int {
+        var low = 0
+        var high = places.count
+        while low < high {
+            let middle = (low + high) / 2
+            if isFirst(places[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,63 @@
+internal import SystemPackage
+
+/// A transaction's record in a segment: its header has been read, the rest is read when it is asked for.
+struct TransactionRecord {
+    let header: RecordHeader
+    /// Of the record in its segment.
+    let offset: Int
+    let reader: RecordReader
+    let source: BlockSource
+
+    var position: LogPosition { LogPosition(segment: reader.segment, offset: offset) }
+
+    /// The body's bytes, which match their checksum; valid until something else is read.
+    func bodyBytes() throws(StoreError) -> UnsafeRawBufferPointer {
+        guard let bytes = try reader.bytes(at: offset + RecordHeader.byteCount, count: header.bodyByteCount),
+            checksum(bytes) == header.bodyChecksum
+        else { throw corrupt("checksum mismatch in a record's body") }
+        return bytes
+    }
+
+    /// The checked and parsed body: author, pieces, change table.
+    func body() throws(StoreError) -> TransactionBody {
+        let bytes = try bodyBytes()
+        do {
+            return try TransactionBody(bytes)
+        } catch {
+            throw corrupt("a record's body contradicts itself: \(error.reason)")
+        }
+    }
+
+    /// Where the record's blocks lie, in the order of the body's table.
+    func blocks(of table: [TransactionBody.Piece]) throws(StoreError) -> [Location] {
+        var position = offset + header.blocksOffset
+        var places: [Location] = []
+        places.reserveCapacity(table.count)
+        for block in table {
+            guard position < min(Location.segmentMaximumBytes, offset + header.byteCount) else {
+                throw corrupt("a record's pieces are longer than it")
+            }
+            places.append(Location(segment: reader.segment, byteOffset: position, row: 0))
+            position += block.byteCount
+        }
+        return places
+    }
+
+    /// Reads a block of the record past the cache: it is looked at once.
+    func block(at place: Location, byteCount: Int) throws(StoreError) -> Block {
+        guard let bytes = try reader.bytes(at: place.byteOffset, count: byteCount) else {
+            throw corrupt("the segment ends inside a record")
+        }
+        let block = try Block.load(bytes, location: place, storeUUID: source.storeUUID) { source.schema(version: $0) }
+        guard BlockHeader.unverifiedByteCount(bytes) == byteCount, block.blockSequence == header.sequence else {
+            throw corrupt("a block is not the one its record names")
+        }
+        return block
+    }
+
+    func corrupt(_ what: String) -> StoreError {
+        StoreError(
+            .corruption, what, path: source.files.segment(reader.segment).string, segment: reader.segment,
+            offset: offset)
+    }
+}

@@ -1,0 +1,44 @@
+public import StrataIO
+public import SystemPackage
+
+/// Saves what is readable of a damaged store into a new one.
+///
+/// Every sound record of every segment counts, also behind damage: its change table and those of its blocks that pass
+/// their checksums. Manifest and checkpoints are not looked at. The damaged store is not changed.
+public enum LogSalvage {
+    /// - Parameters:
+    ///   - path: the damaged store's directory. Nobody should be writing it.
+    ///   - target: where the new store is made. Must be empty or missing.
+    ///   - metadata: what becomes of the object graph's own data about the store.
+    ///   - progress: called now and then with the bytes done and all bytes, of reading and then of writing.
+    /// - Returns: what was saved and what was not.
+    /// - Throws: `.corruption` when there is nothing to begin with (no sound segment header, or no schema);
+    ///   `.invalidArgument` when there is something at the target; `.io`.
+    /// - Complexity: reads every byte of the log once and the newest rows again; memory for the index of all objects.
+    public static func run(
+        _ path: FilePath, in fileSystem: any FileSystem, to target: FilePath, options: LogOptions = LogOptions(),
+        metadata: ([UInt8]) -> [UInt8] = { $0 }, progress: (Int, Int) -> Void = { _, _ in }
+    ) throws(StoreError) -> SalvageReport {
+        let files = StoreFiles(fileSystem: fileSystem, directory: path)
+        var reader = try SalvageReader(files)
+        try reader.run(progress)
+        guard let schema = reader.facts.schemas.last?.schema else {
+            throw StoreError(.corruption, "no schema of the store can be read", path: path.string)
+        }
+        if (try? fileSystem.list(target))?.isEmpty == false {
+            throw StoreError(.invalidArgument, "there is something already", path: target.string)
+        }
+        let store = try LogStore.open(target, in: fileSystem, options: options, schema: schema)
+        do throws(StoreError) {
+            var writer = SalvageWriter(snapshot: try reader.snapshot(), store: store, report: reader.report)
+            try writer.run(nextKeys: reader.facts.nextKeys, progress)
+            let kept = metadata(reader.facts.metadata)
+            if !kept.isEmpty { try store.setMetadata(kept) }
+            try store.close()
+            return writer.report
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+}

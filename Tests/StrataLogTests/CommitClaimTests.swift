@@ -1,0 +1,109 @@
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+
+/// Commits that go by facts which no row's version shows.
+@Suite struct CommitClaimTests {
+    private static func open(_ fs: any FileSystem = SimulatedFileSystem()) throws -> LogStore {
+        try LogStore.open("/store", in: fs, options: StoreTests.options(), schema: SampleSchema.schema)
+    }
+
+    private static func change(_ fact: UInt64) -> CommitClaim { CommitClaim(kind: 1, fact, isExclusive: true) }
+    private static func reliance(_ fact: UInt64) -> CommitClaim { CommitClaim(kind: 1, fact, isExclusive: false) }
+
+    /// A transaction that inserts a department and claims facts as of a snapshot.
+    private static func transaction(
+        _ store: LogStore, _ claims: [CommitClaim], asOf sequence: UInt64
+    ) -> WriteTransaction {
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.department)
+        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.department, count: 1))
+        writer.set(0, "Research")
+        writer.endRow()
+        for claim in claims { transaction.claim(claim, asOf: sequence) }
+        return transaction
+    }
+
+    /// What the commit is refused with; nil if it succeeds.
+    private static func refusal(_ store: LogStore, _ claims: [CommitClaim], asOf sequence: UInt64) -> StoreError? {
+        let transaction = transaction(store, claims, asOf: sequence)
+        do {
+            _ = try store.commit(transaction)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func oneChangesWhatAnotherGoesBy(_ first: Bool, _ second: Bool) throws {
+        let store = try Self.open()
+        let basis = store.snapshot.sequence
+        let firstClaim = first ? Self.change(7) : Self.reliance(7)
+        let secondClaim = second ? Self.change(7) : Self.reliance(7)
+        let accepted = Self.refusal(store, [firstClaim], asOf: basis)
+        #expect(accepted == nil)
+        let other = Self.refusal(store, [Self.change(8)], asOf: basis)
+        #expect(other == nil)
+        let refused = Self.refusal(store, [Self.change(9), secondClaim], asOf: basis)
+        let mayBoth = !first && !second
+        #expect((refused == nil) == mayBoth)
+        if let refused { #expect(refused.code == .conflict && refused.conflicts.isEmpty) }
+        // Whoever has seen the other commit may go on.
+        let again = Self.refusal(store, [secondClaim], asOf: store.snapshot.sequence)
+        #expect(again == nil)
+    }
+
+    /// A commit that failed has changed nothing, and its sequence number is given to another one.
+    @Test func aCommitThatFailedClaimsNothing() throws {
+        let fs = SimulatedFileSystem()
+        let store = try Self.open(fs)
+        let basis = store.snapshot.sequence
+        fs.inject(.init(.fail(.noSpace), of: .write, repetition: .always))
+        let failed = Self.refusal(store, [Self.change(7)], asOf: basis)
+        #expect(failed?.code == .io)
+        fs.removeFaults()
+        let other = Self.refusal(store, [Self.change(8)], asOf: basis)
+        #expect(other == nil)
+        let again = Self.refusal(store, [Self.change(7)], asOf: basis)
+        #expect(again == nil)
+    }
+
+    /// Whoever went by a snapshot that is older than what is remembered has to look again.
+    @Test func forgottenClaimsRefuse() throws {
+        let store = try Self.open()
+        let basis = store.snapshot.sequence
+        var many: [CommitClaim] = []
+        for fact in 0...UInt64(CommitClaims.maximumCount) { many.append(Self.change(fact)) }
+        let first = Self.refusal(store, many, asOf: basis)
+        #expect(first == nil)
+        let between = store.snapshot.sequence
+        let second = Self.refusal(store, [Self.change(1 << 20)], asOf: between)
+        #expect(second == nil)
+        let old = Self.refusal(store, [Self.change(1 << 21)], asOf: basis)
+        #expect(old?.code == .conflict)
+        let same = Self.refusal(store, [Self.change(1 << 20)], asOf: between)
+        #expect(same?.code == .conflict)
+        let new = Self.refusal(store, [Self.change(1 << 20)], asOf: store.snapshot.sequence)
+        #expect(new == nil)
+    }
+
+    @Test func whatIsReferredToMustExist() throws {
+        let store = try Self.open()
+        let department = try StoreTests.makeDepartment(store)
+        let first = Self.transaction(store, [], asOf: 0)
+        first.requireExistence(of: department)
+        _ = try store.commit(first)
+        let version = try #require(try store.snapshot.row(department)).version
+        let deletion = store.makeTransaction()
+        try deletion.delete(department, replacing: version)
+        _ = try store.commit(deletion)
+        let second = Self.transaction(store, [], asOf: 0)
+        second.requireExistence(of: department)
+        let error = #expect(throws: StoreError.self) { try store.commit(second) }
+        #expect(error?.conflicts == [department])
+    }
+}
