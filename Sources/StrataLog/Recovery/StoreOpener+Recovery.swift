@@ -60,7 +60,7 @@ extension StoreOpener {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.
             if manifest == nil { try? files.fileSystem.unlink(files.manifest) }
-            removeLeftovers(listing, replayer.facts.compaction.holes)
+            opened.leftovers = leftovers(listing, replayer.facts.compaction.holes)
         }
         return opened
     }

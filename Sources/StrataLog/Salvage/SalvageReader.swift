@@ -54,7 +54,9 @@ struct SalvageReader {
         var done = 0
         for (index, segment) in segments.enumerated() {
             let next = index + 1 < segments.count ? try? Self.header(files, segments[index + 1]) : nil
-            let limit = next.flatMap { $0.previousSegment == segment ? $0.previousValidByteCount : nil }
+            let limit =
+                holes.hole(at: segment + 1)?.previousValidByteCount
+                ?? next.flatMap { $0.previousSegment == segment ? $0.previousValidByteCount : nil }
             try read(segment, limit: limit)
             done += (try? source.file(segment: segment).byteCount()).map(Int.init) ?? 0
             progress(done, total)

@@ -74,6 +74,8 @@ public final class LogStore: Sendable {
         announcer =
             isReadOnly
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
+        // What cannot be removed only takes space.
+        for path in opened.leftovers { try? files.fileSystem.unlink(path) }
     }
 
     /// The store's identity, drawn when it was created.
