@@ -32,7 +32,7 @@ extension NSManagedObject {
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
     final func noteChange(_ what: ObjectFlags) {
         if registryReference != nil, flags.isSuperset(of: [.listed, .inEvent]),
-            flags.isDisjoint(with: [.gone, .awaking])
+            flags.isDisjoint(with: [.gone, .awaking, .confined])
         {
             // The context knows already. One that goes takes the marks back.
             flags.insert(what)
