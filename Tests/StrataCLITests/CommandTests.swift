@@ -159,7 +159,10 @@ import Testing
         #expect(found.records.map { $0["name"] as? String } == ["Ann", "Cleo"])
         #expect(try fixture.run("compact", "--format", "csv").lines.first == "what,value")
         try fixture.open()
-        try fixture.save { context in #expect(try fixture.find("Ann", context).value(forKey: "age") as? Int == 31) }
+        try fixture.save { context in
+            let age = try fixture.find("Ann", context).value(forKey: "age") as? Int
+            #expect(age == 31)
+        }
     }
 
     @Test func verifyFindsDamageAndSalvages() throws {
