@@ -180,9 +180,9 @@ import Testing
         let process = SimulatedProcess(fileSystem)
         var random = SeededGenerator(seed: seed)
         var callsLeft = random.below(120) + 4
-        // After a failed flush the records have to get to another segment: two failures in a row may lose what a weak
-        // durability has acknowledged.
-        var callsWithoutFailure = 0
+        // After a failed flush the records have to get to another segment, by this process or, when it dies before, by
+        // the next: two failures in a row may lose what a weak durability has acknowledged.
+        var callsWithoutFailure = 40
         process.verdict = { kind in
             callsLeft -= 1
             callsWithoutFailure -= 1
@@ -193,6 +193,8 @@ import Testing
             }
             guard callsWithoutFailure <= 0, random.chance(0.03) else { return .done }
             callsWithoutFailure = 40
+            // Nor must it die before it has got them there.
+            if kind == .flush { callsLeft = max(callsLeft, 40) }
             return switch kind {
             case .write: .partial(random.below(2000), dies: false)
             case .flush: .fails(.ioError)
