@@ -229,6 +229,46 @@ import Testing
         try workload.model.check(store, "finished")
     }
 
+    /// What a refused commit wanted to replace or delete is all still there, in a compaction that goes on and after it.
+    @Test(arguments: [SimulatedFileSystem.Call.write, .syncData], 0..<UInt64(6))
+    func aCommitThatIsRefusedMeanwhileLosesNothing(_ call: SimulatedFileSystem.Call, seed: UInt64) throws {
+        let (fileSystem, workload) = try Self.worked(seed + 40)
+        let store = try workload.opened()
+        var refused = 0
+        var states = [workload.model.states.count]
+        var failure: (any Error)?
+        let report = try store.compact { _ in
+            do {
+                // A write that fails is rolled back; after a flush that failed, the records are written again elsewhere.
+                fileSystem.inject(.init(.fail(call == .write ? .noSpace : .ioError), of: call))
+                defer { fileSystem.removeFaults() }
+                do {
+                    try workload.commit()
+                } catch let error as StoreError where error.code == .io {
+                    refused += 1
+                    workload.model.cut(after: store.snapshot.sequence)
+                }
+                try workload.model.check(store, "\(call), seed \(seed), step \(states.count)")
+                states.append(workload.model.states.count)
+            } catch {
+                failure = error
+            }
+            return failure == nil
+        }
+        if let failure { throw failure }
+        #expect(report.segments > 0)
+        #expect(
+            call == .write ? refused == states.count - 1 : states.last == states.first.map { $0 + states.count - 1 })
+        try workload.model.check(store, "\(call), seed \(seed), compacted")
+        #expect(try store.verify().problems.isEmpty)
+        try workload.commit()
+        for policy in [SimulatedFileSystem.CrashPolicy.killed, .strict] {
+            let image = fileSystem.crashImage(policy: policy, seed: seed)
+            let opened = try StoreWorkload.open(image, StoreWorkload.options())
+            try workload.model.check(opened, "\(call), seed \(seed), \(policy)")
+        }
+    }
+
     /// Rows that are replaced over and over do not fill the disk, and nobody has to ask for it.
     @Test func theBackgroundCompacts() async throws {
         let fileSystem = MemoryFileSystem()
