@@ -11,7 +11,7 @@ WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
 # The suites that `make test` runs in release only: unoptimised they would take too long.
-SWEEP_FILTER ?= StrataLogTests\..*Sweep
+SWEEP_FILTER ?= StrataLogTests\..*(Sweep|Schedule)
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
 FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.

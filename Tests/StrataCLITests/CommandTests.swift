@@ -135,6 +135,36 @@ import Testing
         #expect(try transactions() == [2, 3, 3, 4, 5, 6, 7, 8])
     }
 
+    @Test func compactTakesSpaceBack() throws {
+        let fixture = try filled()
+        try fixture.save { context in
+            for _ in 0..<20 { fixture.insert("Person", ["name": "Dan", "photo": Data(count: 200_000)], context) }
+        }
+        try fixture.save { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.predicate = NSPredicate(format: "name == 'Dan'")
+            for object in try context.fetch(request) { context.delete(object) }
+        }
+        let locked = try fixture.run("compact")
+        #expect(locked.code == 1 && locked.messages.contains("written by"), "\(locked.messages)")
+        fixture.close()
+        let result = try fixture.run("compact", "--format", "json")
+        #expect(result.code == 0, "\(result.messages)")
+        let report = try #require(result.json as? [String: Int])
+        #expect(report["segments"] ?? 0 > 0)
+        #expect(report["freedBytes"] ?? 0 > report["writtenBytes"] ?? 0)
+        #expect(try fixture.run("verify").code == 0)
+        #expect(try fixture.run("history", "--format", "json").records.count > 0)
+        let found = try fixture.run("query", "Person", "--sort", "name", "--format", "json")
+        #expect(found.records.map { $0["name"] as? String } == ["Ann", "Cleo"])
+        #expect(try fixture.run("compact", "--format", "csv").lines.first == "what,value")
+        try fixture.open()
+        try fixture.save { context in
+            let age = try fixture.find("Ann", context).value(forKey: "age") as? Int
+            #expect(age == 31)
+        }
+    }
+
     @Test func verifyFindsDamageAndSalvages() throws {
         let fixture = try filled()
         let sound = try fixture.run("verify", "--format", "json")

@@ -24,6 +24,31 @@ import Testing
         }
     }
 
+    /// Compaction may make a state expire, but never change it.
+    @Test func statesOfACompactedStoreAreRightOrExpired() throws {
+        var shown = 0
+        var expired = 0
+        for _ in 0..<6 {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            let workload = StoreWorkload(seed: seed, fileSystem: SimulatedFileSystem(), compacts: true)
+            try workload.run(steps: 60)
+            let store = try workload.opened()
+            for sequence in workload.model.states.indices {
+                do {
+                    let past = try store.snapshot(at: UInt64(sequence))
+                    store.dropCache()
+                    try workload.model.check(store, at: past, "seed \(seed), transaction \(sequence)")
+                    shown += 1
+                } catch let error as StoreError {
+                    #expect(error.code == .expired, "seed \(seed), transaction \(sequence): \(error)")
+                    expired += 1
+                }
+            }
+            try workload.close()
+        }
+        #expect(shown > 0 && expired > 0)
+    }
+
     /// What is committed later, closing and opening again change nothing in a past state that somebody holds.
     @Test func aPastStateStays() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -72,6 +97,28 @@ import Testing
         #expect(try store.sequence(keepingBytes: 1) == segments[segments.count - 1].previousSequence)
         let twoNewest = segments.suffix(2).reduce(0) { $0 + $1.byteCount }
         #expect(try store.sequence(keepingBytes: twoNewest) == segments[segments.count - 2].previousSequence)
+        // Times do not go with the segments.
+        let transaction = store.makeTransaction()
+        let rows = try contents(of: store)
+        for (ref, version) in rows { try transaction.delete(ref, replacing: version) }
+        _ = try store.commit(transaction)
+        #expect(try store.compact().segments > 0)
+        for (index, time) in times.enumerated() {
+            #expect(try store.sequence(atNanoseconds: time) == UInt64(index + 1))
+        }
+        #expect(try store.sequence(atNanoseconds: times[0] - 1) == 0)
+    }
+
+    private func contents(of store: LogStore) throws -> [(ObjectRef, RowVersion)] {
+        var found: [(ObjectRef, RowVersion)] = []
+        try store.snapshot.forEachRun(root: SampleSchema.person) { run throws(StoreError) in
+            for index in 0..<run.count {
+                let row = try store.row(at: Location(rawValue: run.location.rawValue + UInt64(index)))
+                found.append((row.ref, row.version))
+            }
+            return true
+        }
+        return found
     }
 
     /// The difference of any two states is that of their contents, whichever is the earlier.

@@ -8,10 +8,11 @@ import Testing
 @Suite struct SalvageTests {
     private static let target = FilePath("/saved")
 
-    private func workload(_ seed: UInt64) throws -> (StoreWorkload, SimulatedFileSystem) {
+    private func workload(_ seed: UInt64, compacts: Bool = false) throws -> (StoreWorkload, SimulatedFileSystem) {
         let fileSystem = SimulatedFileSystem()
-        let workload = StoreWorkload(seed: seed, fileSystem: fileSystem)
+        let workload = StoreWorkload(seed: seed, fileSystem: fileSystem, compacts: compacts)
         try workload.run(steps: 80)
+        if compacts { try workload.opened().compact() }
         try workload.close()
         return (workload, fileSystem)
     }
@@ -29,9 +30,9 @@ import Testing
     }
 
     /// A store that is whole is copied whole, but for references to departments, which the workload never makes.
-    @Test func aWholeStoreIsCopied() throws {
+    @Test(arguments: [false, true]) func aWholeStoreIsCopied(compacts: Bool) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
-        let (workload, fileSystem) = try workload(seed)
+        let (workload, fileSystem) = try workload(seed, compacts: compacts)
         let report = try LogSalvage.run(StoreWorkload.path, in: fileSystem, to: Self.target)
         #expect(report.problems.isEmpty, "seed \(seed)")
         #expect(report.rows == workload.model.newest.count, "seed \(seed)")

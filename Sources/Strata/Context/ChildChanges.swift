@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     /// The child's changes are based on an older row than the one that was just read for them, and nobody has told
     /// this context of the newer one: the save to the store has to find the conflict.
     private func rebase(_ object: NSManagedObject, on change: ChildChange) {
-        guard change.version.sequence != 0, change.version != object.version,
+        guard change.version.sequence != 0, change.version.sequence != object.version.sequence,
             let handle = registry.handle(object.storeIndex),
             knownSequences[ObjectIdentifier(handle)]?.contains(object.version.sequence) != true
         else { return }

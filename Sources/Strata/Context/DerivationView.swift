@@ -65,6 +65,8 @@ final class DerivationView {
             let location = try snapshot.locate(object.ref)
             if location == object.version.location, !object.isFault { return .current }
             guard let row = try snapshot.row(object.ref) else { return .gone }
+            // Compaction moves rows without changing them.
+            if row.version.sequence == object.version.sequence, !object.isFault { return .current }
             try row.block.verify()
             return .outdated(row)
         } catch {

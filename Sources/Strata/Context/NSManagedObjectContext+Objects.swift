@@ -118,14 +118,13 @@ extension NSManagedObjectContext {
                 object.attach(taking: found.block, found.location)
             } else {
                 guard !handle.isDetached,
-                    let location = try (handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle))?
-                        .locate(object.ref),
-                    !location.isAbsent
+                    let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
+                    let location = try Optional(shown.locate(object.ref)), !location.isAbsent
                 else {
                     inaccessible(object, slot)
                     return
                 }
-                let block = try block(at: location, of: handle)
+                let block = try block(at: location, of: handle, in: shown)
                 object.attach(block, row: location.row, location: location)
             }
         } catch {
@@ -137,11 +136,15 @@ extension NSManagedObjectContext {
     }
 
     /// The block that a row lies in, verified.
-    final func block(at location: Location, of handle: StoreHandle) throws(StoreError) -> Block {
+    ///
+    /// - Parameter shown: the snapshot that has the row there.
+    final func block(
+        at location: Location, of handle: StoreHandle, in shown: Snapshot
+    ) throws(StoreError) -> Block {
         if let lastBlock, lastBlock.block.location == location.block, lastBlock.handle === handle {
             return lastBlock.block
         }
-        let block = try handle.log.block(at: location)
+        let block = try shown.block(at: location)
         try block.verify()
         lastBlock = (block, handle)
         return block

@@ -152,7 +152,7 @@ final class FaultBatch {
                     if let known = blocks[location.block] {
                         last = known
                     } else {
-                        let block = try handle.log.block(at: location)
+                        let block = try snapshot.block(at: location)
                         try block.verify()
                         blocks[location.block] = block
                         last = block

@@ -23,7 +23,11 @@ struct HistoryFacts {
     private static let maximumWriters = 256
     static let key = StoreMetadata.privatePrefix + "History"
 
-    init(_ log: LogStore) { self.init(metadata: log.metadata) }
+    init(_ log: LogStore) {
+        self.init(metadata: log.metadata)
+        // What compaction has dropped is gone, whatever the metadata says.
+        start = max(start, log.historyFloor + 1)
+    }
 
     init(metadata: [UInt8]) {
         let facts = StoreMetadata.entries(metadata)[Self.key] as? [String: Any] ?? [:]
@@ -54,6 +58,10 @@ struct HistoryFacts {
             entries[key] = facts.plist
             return true
         }
+        // Compaction may drop what nobody can ask for any more.
+        var retention = log.retention
+        retention.historyFloor = HistoryFacts(log).start - 1
+        log.setRetention(retention)
     }
 
     /// Remembers that from now on this program writes.

@@ -29,6 +29,8 @@ final class MemoryRows {
     private let buffer: RowBuffer
     private let sequence: UInt64
     private var rows: [Row] = []
+    /// Blocks with values out of line that rows refer to.
+    private var pinned: [Block] = []
 
     /// - Parameters:
     ///   - entity: the entity's number in the store, which the references of the rows will have; 0 for objects that
@@ -59,6 +61,8 @@ final class MemoryRows {
     private func cut() {
         guard buffer.rowCount > 0 else { return }
         let block = buffer.takeBlock(sequence: sequence)
+        if !pinned.isEmpty { block.keep(pinned) }
+        pinned = []
         for index in 0..<block.rowCount { rows.append(Row(block: block, index: index)) }
     }
 
@@ -131,6 +135,7 @@ extension MemoryRows {
                 if !overlay.isNull(slot) { try set(slot, from: overlay, of: object) }
             } else if let block = object.block {
                 if slot < block.slotCount { copy(slot, from: block.verifiedColumn(slot), row: Int(object.row)) }
+                if block.isPinned, pinned.last !== block { pinned.append(block) }
             } else if shape.codes[slot].hasDefault, object.flags.contains(.defaultsBelow) {
                 try set(slot, shape.slots[slot].defaultValue)
             }

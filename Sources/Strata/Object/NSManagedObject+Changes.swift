@@ -87,7 +87,7 @@ extension NSManagedObject {
     final func committedRow() -> (block: Block, row: Int)? {
         if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
         guard storeIndex != 0, let handle = registry?.handle(storeIndex) else { return nil }
-        guard let row = try? handle.log.row(at: version.location), (try? row.block.verify()) != nil else { return nil }
+        guard let row = try? handle.log.row(ref, at: version), (try? row.block.verify()) != nil else { return nil }
         return (row.block, row.index)
     }
 
@@ -130,10 +130,14 @@ extension NSManagedObject {
         if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
         // A parent may have something else than its store, and the log behind a custom store knows only what was asked.
         guard context.link == nil, !version.location.isAbsent, let handle = registry?.handle(storeIndex),
-            !handle.isDetached, handle.custom == nil,
-            let block = try? context.block(at: version.location, of: handle)
+            !handle.isDetached, handle.custom == nil
         else { return nil }
-        return (block, version.location.row)
+        if let last = context.lastBlock, last.block.location == version.location.block, last.handle === handle {
+            return (last.block, version.location.row)
+        }
+        guard let row = try? handle.log.row(ref, at: version), (try? row.block.verify()) != nil else { return nil }
+        context.lastBlock = (row.block, handle)
+        return (row.block, row.index)
     }
 
     /// Whether a dirty slot was set to what it was before.

@@ -128,7 +128,11 @@ class CustomStore: @unchecked Sendable {
         var conflicts: [ObjectRef] = []
         let check = { (object: NSManagedObject) throws in
             guard !object.version.location.isAbsent, !object.flags.contains(.gone) else { return }
-            if try snapshot.locate(object.ref) != object.version.location { conflicts.append(object.ref) }
+            guard try snapshot.locate(object.ref) != object.version.location else { return }
+            // Compaction moves rows without changing them.
+            if try snapshot.row(object.ref)?.version.sequence != object.version.sequence {
+                conflicts.append(object.ref)
+            }
         }
         try save.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
         try save.changes.deleted.forEach(check)

@@ -101,25 +101,27 @@ private func startThread(_ body: @escaping @Sendable () -> Void) {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
     let context = Unmanaged.passRetained(Box(body)).toOpaque()
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    #if canImport(Darwin)
-    var thread: pthread_t?
-    #else
-    var thread = pthread_t()
-    #endif
-    let result = pthread_create(
-        &thread, &attributes,
-        { context in
-            #if canImport(Darwin)
-            Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-            #else
-            if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
-            #endif
-            return nil
-        }, context)
+    let result = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
+        guard let attributes = attributes.baseAddress else { return EINVAL }
+        pthread_attr_init(attributes)
+        defer { pthread_attr_destroy(attributes) }
+        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+        #if canImport(Darwin)
+        var thread: pthread_t?
+        #else
+        var thread: pthread_t = 0
+        #endif
+        return pthread_create(
+            &thread, attributes,
+            { context in
+                #if canImport(Darwin)
+                Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
+                #else
+                if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
+                #endif
+                return nil
+            }, context)
+    }
     precondition(result == 0, "no thread can be started: \(result)")
 }
 

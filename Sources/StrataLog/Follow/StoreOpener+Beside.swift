@@ -93,7 +93,8 @@ extension StoreOpener {
 
     /// Replays from the checkpoint up to the bound.
     func replay(
-        _ chain: [SegmentHeader], _ source: BlockSource, _ replayer: inout LogReplayer, upTo bound: LogPosition
+        _ chain: [SegmentHeader], _ holes: SegmentHoles, _ source: BlockSource, _ replayer: inout LogReplayer,
+        upTo bound: LogPosition
     ) throws(StoreError) {
         // The checkpoint may be newer than what was announced before it was found.
         let end = max(bound, replayer.end.position)
@@ -104,10 +105,18 @@ extension StoreOpener {
         }
         let start = replayer.end.position.segment
         for (index, header) in chain.enumerated() where header.segment >= start && header.segment <= end.segment {
-            if header.segment > start { try replayer.enter(header) }
-            let isLast = header.segment == end.segment
-            try replayWhole(
-                header.segment, to: isLast ? end.offset : chain[index + 1].previousValidByteCount, source, &replayer)
+            if header.segment > start {
+                if index > 0, chain[index - 1].segment == header.previousSegment {
+                    try replayer.enter(header)
+                } else {
+                    try replayer.jump(to: header)
+                }
+            }
+            let limit =
+                header.segment == end.segment
+                ? end.offset
+                : holes.hole(at: header.segment + 1)?.previousValidByteCount ?? chain[index + 1].previousValidByteCount
+            try replayWhole(header.segment, to: limit, source, &replayer)
         }
     }
 
@@ -138,9 +147,35 @@ extension StoreOpener {
         let reader = try reader(last.segment, source)
         while let header = try reader.header(at: offset) {
             proven = max(proven, header.durable)
+            let start = offset
             offset += header.byteCount
+            if header.kind == .retirement, try isCarriedOut(header, at: start, in: reader, source) {
+                proven = max(proven, LogPosition(segment: last.segment, offset: offset))
+            }
         }
         return proven
+    }
+
+    /// Whether a segment that a record retires is gone: files are removed only once the record is durable.
+    private func isCarriedOut(
+        _ header: RecordHeader, at offset: Int, in reader: RecordReader, _ source: BlockSource
+    ) throws(StoreError) -> Bool {
+        guard let bytes = try reader.record(header, at: offset) else { return false }
+        let contents: RecordContents
+        do throws(StoreError) {
+            contents = try RecordContents(
+                bytes, header: header, segment: reader.segment, offset: offset, source: source)
+        } catch {
+            guard error.code != .io else { throw error }
+            return false
+        }
+        guard case .retirement(let retirement) = contents.payload else { return false }
+        for entry in retirement.segments {
+            let path = files.segment(entry.segment)
+            let found = try io("look for", path) { () throws(Errno) in try files.fileSystem.attributes(path) }
+            if found == nil { return true }
+        }
+        return false
     }
 }
 

@@ -26,6 +26,10 @@ struct RecordHeader: Hashable {
         case preamble = 2
         case schema = 3
         case metadata = 4
+        /// Live rows, absent keys and change tables, said again by compaction; see ``CompactionBody``.
+        case compaction = 5
+        /// Segments that the log does not need any more; see ``Retirement``.
+        case retirement = 6
     }
 
     static let byteCount = 64

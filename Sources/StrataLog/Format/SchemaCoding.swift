@@ -71,6 +71,8 @@ struct StoreFacts: Hashable, Sendable {
     var metadata: [UInt8] = []
     /// For each root entity the next primary key never used, ascending by entity.
     var nextKeys: [KeyRange] = []
+    /// Written apart from the others, and only once there is something to say.
+    var compaction = CompactionFacts()
 
     struct KeyRange: Hashable, Sendable {
         var root: UInt16

@@ -83,12 +83,12 @@ struct TransactionBody {
         }
         writer.append(UInt32(changes.count))
         for change in changes {
-            encode(change, to: &writer)
+            Self.encode(change, to: &writer)
         }
         return writer.bytes
     }
 
-    private func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
+    static func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
         writer.append(change.entity)
         writer.append(change.kind.rawValue)
         writer.append(UInt32(change.keys.count))

@@ -3,24 +3,30 @@ internal import SystemPackage
 
 /// Reads committed transactions in order, up to the snapshot that was the newest when the reader was made.
 ///
-/// The log is the history: this reads its change tables, and of the blocks only those with preserved values.
+/// The log is the history: this reads its change tables, and of the blocks only those with preserved values. Where
+/// segments were compacted away it reads the change tables that compaction wrote down again.
 public struct HistoryReader {
     private let source: BlockSource
+    /// Keeps the segments that are being read.
+    private var epoch: SegmentEpoch
     private var end: LogPosition
-    private let after: UInt64
-    /// Number of the last transaction passed or returned, once that is known: the next has the next number.
-    private var last: UInt64?
+    /// The last transaction returned; only later ones are wanted.
+    private var returned: UInt64
+    /// The last transaction passed in the segment being read: the next has the next number.
+    private var last: UInt64 = 0
+    /// Segments yet to be read, ascending.
     private var segments: [UInt32]
     private var reader: RecordReader?
     private var offset = 0
+    /// Transactions of an archive that are yet to be returned, the next one last.
+    private var archived: [HistoryTransaction] = []
 
     init(snapshot: Snapshot, after sequence: UInt64) throws(StoreError) {
         source = snapshot.source
+        epoch = snapshot.epoch
         end = snapshot.end
-        after = sequence
-        segments = []
-        let last = end.segment
-        segments = try source.files.list().segments.filter { $0 <= last }
+        returned = max(sequence, snapshot.epoch.facts.historyFloor)
+        segments = epoch.facts.holes.remaining(1, through: end.segment)
         try skipSegments()
     }
 
@@ -31,7 +37,7 @@ public struct HistoryReader {
         while high - low > 1 {
             let middle = (low + high) / 2
             let header = try reader(of: segments[middle]).segmentHeader()
-            if header.previousSequence <= after { low = middle } else { high = middle }
+            if header.previousSequence <= returned { low = middle } else { high = middle }
         }
         segments.removeFirst(low)
     }
@@ -47,25 +53,33 @@ public struct HistoryReader {
     /// - Throws: `.io` or `.corruption`, with segment and offset: nothing is left out silently.
     public mutating func next() throws(StoreError) -> HistoryTransaction? {
         while true {
-            guard let reader = try currentReader() else { return nil }
-            // A snapshot may end with a segment's header.
-            guard offset < reader.limit else { continue }
+            if let transaction = archived.popLast() {
+                guard transaction.sequence > returned else { continue }
+                returned = transaction.sequence
+                return transaction
+            }
+            guard let reader = try currentReader() else {
+                if archived.isEmpty { return nil }
+                continue
+            }
             guard let header = try reader.header(at: offset) else {
                 throw corrupt("no record where one should be", reader.segment)
             }
             let start = offset
             if header.kind == .transaction {
-                guard header.sequence == last.map({ $0 + 1 }) ?? header.sequence else {
-                    throw corrupt("transaction \(header.sequence) follows \(last ?? 0)", reader.segment)
+                guard header.sequence == last + 1 else {
+                    throw corrupt("transaction \(header.sequence) follows \(last)", reader.segment)
                 }
                 last = header.sequence
             }
-            guard header.kind == .transaction, header.sequence > after else {
+            guard header.kind == .transaction, header.sequence > returned else {
                 offset += header.byteCount
                 continue
             }
             offset += header.byteCount
-            return try transaction(header, at: start, in: reader)
+            let transaction = try transaction(header, at: start, in: reader)
+            returned = header.sequence
+            return transaction
         }
     }
 
@@ -74,49 +88,63 @@ public struct HistoryReader {
     ///
     /// - Complexity: O(1) but for the segments that have come since.
     public mutating func advance(to snapshot: Snapshot) throws(StoreError) {
-        guard let reader else {
-            self = try HistoryReader(snapshot: snapshot, after: last ?? after)
+        guard let reader, archived.isEmpty else {
+            self = try HistoryReader(snapshot: snapshot, after: returned)
             return
         }
-        let newest = snapshot.end.segment
         let current = reader.segment
-        let later = try source.files.list().segments.filter { $0 > current && $0 <= newest }
+        let holes = snapshot.epoch.facts.holes
         var limit = snapshot.end.offset
-        if let next = later.first { limit = try self.reader(of: next).segmentHeader().previousValidByteCount }
-        guard limit >= offset else {
-            // A flush failed, and what was read has been written again in a later segment.
-            self = try HistoryReader(snapshot: snapshot, after: last ?? after)
+        if current < snapshot.end.segment {
+            if let hole = holes.hole(at: current + 1) {
+                limit = hole.previousValidByteCount
+            } else {
+                limit = try self.reader(of: current + 1).segmentHeader().previousValidByteCount
+            }
+        }
+        guard limit >= offset, !holes.contains(current), reader.segment <= snapshot.end.segment else {
+            // A flush failed, and what was read has been written again in a later segment; or the segment is no longer
+            // part of the log.
+            self = try HistoryReader(snapshot: snapshot, after: returned)
             return
         }
+        epoch = snapshot.epoch
         end = snapshot.end
-        segments = later
+        segments = holes.remaining(current + 1, through: end.segment)
         self.reader = try self.reader(of: current, limit: limit)
     }
 
     private mutating func currentReader() throws(StoreError) -> RecordReader? {
         if let reader, offset < reader.limit { return reader }
+        reader = nil
         guard let segment = segments.first else { return nil }
+        let first = try reader(of: segment).segmentHeader()
+        let passed = max(last, returned)
+        guard first.previousSequence <= passed else {
+            try readArchive(of: passed + 1, before: segment)
+            return nil
+        }
         // Valid bytes of a segment that the log has left are what the next one's header says, not what the file holds.
-        let limit =
-            segments.count > 1 ? try reader(of: segments[1]).segmentHeader().previousValidByteCount : end.offset
+        var limit = end.offset
+        if segment < end.segment {
+            if let hole = epoch.facts.holes.hole(at: segment + 1) {
+                limit = hole.previousValidByteCount
+            } else {
+                limit = try reader(of: segment + 1).segmentHeader().previousValidByteCount
+            }
+        }
         let new = try reader(of: segment, limit: limit)
         guard new.limit == limit else {
             throw StoreError(
                 .corruption, "the segment is \(limit - new.limit) bytes shorter than it was",
                 path: source.files.segment(segment).string, segment: segment, offset: new.limit)
         }
-        let first = try new.segmentHeader()
-        guard first.previousSequence == last ?? first.previousSequence else {
-            throw StoreError(
-                .corruption,
-                "the segment begins after transaction \(first.previousSequence), the one before ends with \(last ?? 0)",
-                path: source.files.segment(segment).string, segment: segment, offset: 0)
-        }
+        // What an archive had, too, is passed over.
         last = first.previousSequence
         segments.removeFirst()
         reader = new
         offset = SegmentHeader.byteCount
-        if let place = source.places.place(in: segment, notAfter: after), place.offset <= limit {
+        if let place = source.places.place(in: segment, notAfter: returned), place.offset <= limit {
             last = place.sequence
             offset = place.offset
         }
@@ -157,5 +185,64 @@ public struct HistoryReader {
         return HistoryTransaction(
             sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds, author: body.author,
             contextName: body.contextName, groups: body.groups)
+    }
+
+    private static func positions(of blocks: [TransactionBody.Piece], from start: Int) -> [Int] {
+        var position = start
+        return blocks.map { block in
+            defer { position += block.byteCount }
+            return position
+        }
+    }
+
+    private func groups(
+        _ changes: [TransactionBody.ChangeRecord], _ positions: [Int], in segment: UInt32
+    ) throws(StoreError) -> [ChangeGroup] {
+        var groups: [ChangeGroup] = []
+        for change in changes {
+            var tombstones: [Block] = []
+            for index in change.tombstoneBlocks {
+                guard positions[index] < Location.segmentMaximumBytes else {
+                    throw corrupt("a record's pieces are longer than it", segment)
+                }
+                tombstones.append(
+                    try source.block(at: Location(segment: segment, byteOffset: positions[index], row: 0)))
+            }
+            groups.append(
+                ChangeGroup(
+                    entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
+                    replacedSequences: change.replacedSequences, tombstones: tombstones))
+        }
+        return groups
+    }
+
+    /// Reads what compaction wrote down of transactions whose segment is gone.
+    private mutating func readArchive(of sequence: UInt64, before segment: UInt32) throws(StoreError) {
+        guard let archive = epoch.facts.archive(of: sequence) else {
+            throw corrupt("transaction \(sequence) is neither in the log nor in an archive", segment)
+        }
+        let place = archive.position
+        let reader = try reader(of: place.segment)
+        guard let header = try reader.header(at: place.offset), header.kind == .compaction,
+            let bytes = try reader.bytes(at: place.offset + RecordHeader.byteCount, count: header.bodyByteCount),
+            checksum(bytes) == header.bodyChecksum
+        else { throw corrupt("the archive of transaction \(sequence) is damaged", place.segment) }
+        let body: CompactionBody
+        do {
+            body = try CompactionBody(bytes)
+        } catch {
+            throw corrupt("an archive contradicts itself: \(error.reason)", place.segment)
+        }
+        let positions = Self.positions(of: body.blocks, from: place.offset + header.blocksOffset)
+        for transaction in body.transactions.reversed() where transaction.sequence >= sequence {
+            archived.append(
+                HistoryTransaction(
+                    sequence: transaction.sequence, timestampNanoseconds: transaction.timestampNanoseconds,
+                    author: transaction.author, contextName: transaction.contextName,
+                    groups: try groups(transaction.changes, positions, in: place.segment)))
+        }
+        guard archived.last?.sequence == sequence else {
+            throw corrupt("the archive lacks transaction \(sequence)", place.segment)
+        }
     }
 }

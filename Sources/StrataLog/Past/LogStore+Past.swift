@@ -31,7 +31,7 @@ extension LogStore {
         let last = snapshot.end.segment
         var kept = 0
         var newer: UInt32?
-        for segment in try files.list().segments.reversed() where segment <= last {
+        for segment in snapshot.epoch.facts.holes.remaining(1, through: last).reversed() {
             let file = try source.file(segment: segment)
             let path = files.segment(segment)
             if let newer, kept >= byteCount {
@@ -54,7 +54,8 @@ extension LogStore {
     /// - Parameter nanoseconds: since 1970-01-01 00:00 UTC.
     /// - Throws: `.expired` when everything retained is later, though something was committed before; `.io`,
     ///   `.corruption`.
-    /// - Complexity: reads one header of each of O(log segments) segments, and the headers of one segment.
+    /// - Complexity: reads one header of each of O(log segments) segments, and the headers of one segment; where
+    ///   compaction has taken that away, what it wrote down of the transactions.
     public func sequence(atNanoseconds nanoseconds: Int64) throws(StoreError) -> UInt64 {
         let snapshot = snapshot
         if snapshot.timestampNanoseconds <= nanoseconds { return snapshot.sequence }
@@ -64,13 +65,29 @@ extension LogStore {
         var found: UInt64?
         while let record = try walker.next() {
             if record.header.timestampNanoseconds > nanoseconds {
+                if record.header.sequence == (found ?? 0) + 1 { return found ?? 0 }
+                return try archivedSequence(atNanoseconds: nanoseconds, after: found, snapshot)
+            }
+            found = record.header.sequence
+        }
+        return try archivedSequence(atNanoseconds: nanoseconds, after: found, snapshot)
+    }
+
+    /// As ``sequence(atNanoseconds:)`` where the transactions after `found` lay in segments that are gone.
+    private func archivedSequence(
+        atNanoseconds nanoseconds: Int64, after found: UInt64?, _ snapshot: Snapshot
+    ) throws(StoreError) -> UInt64 {
+        var found = found
+        var history = try HistoryReader(snapshot: snapshot, after: found ?? 0)
+        while let transaction = try history.next() {
+            if transaction.timestampNanoseconds > nanoseconds {
                 if let found { return found }
-                guard record.header.sequence == 1 else {
-                    throw PastSnapshotBuilder.expired(record.header.sequence - 2, first: record.header.sequence)
+                guard transaction.sequence == 1 else {
+                    throw PastSnapshotBuilder.expired(transaction.sequence - 2, first: transaction.sequence)
                 }
                 return 0
             }
-            found = record.header.sequence
+            found = transaction.sequence
         }
         return found ?? snapshot.sequence
     }

@@ -4,6 +4,8 @@ internal import SystemPackage
 struct RecordWalker {
     private let source: BlockSource
     private let end: LogPosition
+    /// Keeps the segments that are read.
+    private let epoch: SegmentEpoch
     private var segments: [UInt32]
     private var reader: RecordReader?
     private var offset = 0
@@ -27,8 +29,8 @@ struct RecordWalker {
     ) throws(StoreError) {
         source = snapshot.source
         end = snapshot.end
-        let last = end.segment
-        segments = try source.files.list().segments.filter { $0 <= last }
+        epoch = snapshot.epoch
+        segments = epoch.facts.holes.remaining(1, through: end.segment)
         var low = 0
         var high = segments.count
         while high - low > 1 {
@@ -60,7 +62,9 @@ struct RecordWalker {
             guard !segments.isEmpty else { return nil }
             let segment = segments.removeFirst()
             var limit = segment == end.segment ? end.offset : nil
-            if let next = segments.first {
+            if let hole = epoch.facts.holes.hole(at: segment + 1) {
+                limit = hole.previousValidByteCount
+            } else if let next = segments.first {
                 let header = try reader(of: next).segmentHeader()
                 if header.previousSegment == segment { limit = header.previousValidByteCount }
             }

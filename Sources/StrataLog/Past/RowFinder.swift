@@ -33,16 +33,32 @@ package struct RowFinder {
         for ref in wanted { filter[Int(ref.key >> 6) % Self.filterWords] |= 1 << (ref.key & 63) }
         guard let record = try record(of: sequence) else { return wanted }
         let contents = try record.body()
-        let places = try record.blocks(of: contents)
+        let places = try record.blocks(of: contents.blocks)
         for (piece, place) in zip(contents.blocks, places) where piece.role != .tombstone && !wanted.isEmpty {
             let block = try record.block(at: place, byteCount: piece.byteCount)
             for row in 0..<block.rowCount {
                 let key = block.key(row)
                 guard filter[Int(key >> 6) % Self.filterWords] >> (key & 63) & 1 != 0 else { continue }
-                if wanted.remove(block.ref(row)) != nil { try body(Row(block: block, index: row)) }
+                guard wanted.contains(block.ref(row)), try isWhole(block, row) else { continue }
+                wanted.remove(block.ref(row))
+                try body(Row(block: block, index: row))
             }
         }
         return wanted
+    }
+
+    /// Whether the row's large values are still there: when the row was not replaced yet, compaction may have moved both
+    /// and left this copy of the row behind.
+    private func isWhole(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        let holes = snapshot.epoch.facts.holes
+        guard !holes.isEmpty, block.hasExternals else { return true }
+        for slot in 0..<block.slotCount where block.layout.slots[slot].kind.fixedWidth == 0 {
+            let column = try block.column(slot)
+            if !column.isNull(row), column.isExternal(row), holes.contains(column.external(row).segment) {
+                return false
+            }
+        }
+        return true
     }
 
     /// Nil when the transaction's record is gone.

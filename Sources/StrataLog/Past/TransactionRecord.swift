@@ -29,11 +29,11 @@ struct TransactionRecord {
     }
 
     /// Where the record's blocks lie, in the order of the body's table.
-    func blocks(of body: TransactionBody) throws(StoreError) -> [Location] {
+    func blocks(of table: [TransactionBody.Piece]) throws(StoreError) -> [Location] {
         var position = offset + header.blocksOffset
         var places: [Location] = []
-        places.reserveCapacity(body.blocks.count)
-        for block in body.blocks {
+        places.reserveCapacity(table.count)
+        for block in table {
             guard position < min(Location.segmentMaximumBytes, offset + header.byteCount) else {
                 throw corrupt("a record's pieces are longer than it")
             }

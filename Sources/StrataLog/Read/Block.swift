@@ -43,6 +43,9 @@ public final class Block: @unchecked Sendable {
     private let rows: TakenRows?
     private let lock = Mutex<Void>(())
     private let isVerified = Atomic<Bool>(false)
+    /// Set before the block is handed out.
+    private var epoch: SegmentEpoch?
+    private var kept: [Block] = []
 
     /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place.
     ///
@@ -199,6 +202,29 @@ public final class Block: @unchecked Sendable {
 
     func free(_ pointer: UnsafeMutableRawPointer) {
         if let memory { memory.deallocate(pointer) } else { pointer.deallocate() }
+    }
+
+    /// Whether a value of the block is stored out of line.
+    var hasExternals: Bool {
+        if header.flags.contains(.plain) { return header.flags.contains(.externals) }
+        for slot in 0..<slotCount where layout.slots[slot].kind.fixedWidth == 0 {
+            if storedDescriptor(slot)?.flags.contains(.externals) == true { return true }
+        }
+        return false
+    }
+
+    /// Keeps segments that the block's values lie in. Only by the thread that loaded the block.
+    func pin(_ epoch: SegmentEpoch) {
+        self.epoch = epoch
+    }
+
+    /// Whether values of the block lie out of line: then it keeps the segments that they lie in, and rows that refer to
+    /// them have to keep it.
+    public var isPinned: Bool { epoch != nil || !kept.isEmpty }
+
+    /// Keeps blocks whose values rows of this one refer to. Before the block is handed to other threads.
+    package func keep(_ blocks: [Block]) {
+        kept += blocks
     }
 
     func damaged(_ message: String) -> StoreError {

@@ -72,6 +72,12 @@ package final class BlockCache: @unchecked Sendable {
         for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: segment) } }
     }
 
+    /// Forgets the blocks that keep segments of earlier epochs open.
+    /// - Complexity: O(blocks held).
+    func removePinned() {
+        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: nil, pinnedOnly: true) } }
+    }
+
     package func removeAll() {
         for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: nil) } }
     }

@@ -14,7 +14,10 @@ final class BlockSource: Sendable {
     let cache: BlockCache
     /// Nil when the cache is small.
     private let memory: BlockMemory?
-    private let segments = Mutex<[UInt32: any File]>([:])
+    let segments: SegmentFiles
+    /// What may be read now; see ``SegmentEpoch``.
+    private let currentEpoch: Mutex<SegmentEpoch>
+    let references = SegmentReferences()
     private let schemas: Mutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
@@ -31,6 +34,27 @@ final class BlockSource: Sendable {
         cache = BlockCache(budgetBytes: cacheMaximumBytes)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
         schemas = Mutex([])
+        segments = SegmentFiles()
+        currentEpoch = Mutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
+    }
+
+    /// Keeps everything readable that is now, as long as it is held. O(1).
+    var epoch: SegmentEpoch { currentEpoch.withLock { $0 } }
+
+    /// Goes on with what reading the log has told: the epoch in which the log is so.
+    func enterEpoch(_ facts: CompactionFacts) -> SegmentEpoch {
+        currentEpoch.withLock { epoch in
+            let before = epoch.facts
+            guard before != facts else { return epoch }
+            let retired = segments.open.filter { facts.holes.contains($0) && !before.holes.contains($0) }
+            epoch = epoch.end(retiring: retired, facts: facts)
+            return epoch
+        }
+    }
+
+    /// Ends the epoch: snapshots made from now on do not keep these segments.
+    func retire(_ retired: [UInt32], facts: CompactionFacts) {
+        currentEpoch.withLock { $0 = $0.end(retiring: retired, facts: facts) }
     }
 
     /// A store's schemas only become more: fewer come from an older checkpoint that is being read again, while others
@@ -65,19 +89,15 @@ final class BlockSource: Sendable {
     }
 
     func register(_ file: any File, segment: UInt32) {
-        segments.withLock { $0[segment] = file }
+        segments.set(file, segment: segment)
     }
 
     /// The open file of a segment, opened on first use.
     func file(segment: UInt32) throws(StoreError) -> any File {
-        if let file = segments.withLock({ $0[segment] }) { return file }
+        if let file = segments[segment] { return file }
         let path = files.segment(segment)
         let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
-        return segments.withLock { table in
-            if let file = table[segment] { return file }
-            table[segment] = opened
-            return opened
-        }
+        return segments.insert(opened, segment: segment)
     }
 
     /// Opens segments, so that they can be read even when their names go. Where the process may have no more files
@@ -118,7 +138,8 @@ final class BlockSource: Sendable {
         return Row(block: block, index: location.row)
     }
 
-    private func load(_ location: Location) throws(StoreError) -> Block {
+    /// A block that does not enter the cache.
+    func load(_ location: Location) throws(StoreError) -> Block {
         let file = try file(segment: location.segment)
         let (bytes, count, isComplete) = try read(file, location)
         guard isComplete else {
@@ -127,9 +148,12 @@ final class BlockSource: Sendable {
                 .corruption, "the file ends inside a block", path: files.segment(location.segment).string,
                 segment: location.segment, offset: location.byteOffset)
         }
-        return try Block.load(taking: bytes, count: count, location: location, storeUUID: storeUUID) {
+        let block = try Block.load(taking: bytes, count: count, location: location, storeUUID: storeUUID) {
             schema(version: $0)
         }
+        // The values it refers to stay readable as long as it does.
+        if block.hasExternals { block.pin(epoch) }
+        return block
     }
 
     /// Reads a block as long as it says it is; mostly with one system call.
@@ -164,6 +188,28 @@ final class BlockSource: Sendable {
 
     /// Reads a value stored out of line.
     func read(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
+        let bytes = try loadStored(value)
+        defer { bytes.deallocate() }
+        guard let decoded = LargeValue.decode(UnsafeRawBufferPointer(bytes)), decoded.count == Int(value.byteCount)
+        else { throw damaged(value) }
+        return decoded
+    }
+
+    /// A value stored out of line as it is stored: header and bytes, padded.
+    func readStored(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
+        let bytes = try loadStored(value)
+        defer { bytes.deallocate() }
+        return [UInt8](bytes)
+    }
+
+    private func damaged(_ value: ExternalValue) -> StoreError {
+        StoreError(
+            .corruption, "a large value is damaged", path: files.segment(value.segment).string,
+            segment: value.segment, offset: Int(value.byteOffset))
+    }
+
+    /// The stored bytes, checked, for the caller to deallocate.
+    private func loadStored(_ value: ExternalValue) throws(StoreError) -> UnsafeMutableRawBufferPointer {
         let limit = UInt64(LargeValue.maximumByteCount + LargeValue.headerByteCount + 4096)
         guard value.segment > 0, value.segment <= Location.maximumSegment, value.storedByteCount <= limit else {
             throw StoreError(.corruption, "a large value's place is out of range", segment: value.segment)
@@ -178,19 +224,19 @@ final class BlockSource: Sendable {
                 offset: Int(value.byteOffset))
         }
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Int(value.storedByteCount), alignment: 64)
-        defer { bytes.deallocate() }
-        let isComplete = try io("read a large value", path) { () throws(Errno) in
-            try file.readAll(into: bytes, at: Int64(value.byteOffset))
+        do throws(StoreError) {
+            let isComplete = try io("read a large value", path) { () throws(Errno) in
+                try file.readAll(into: bytes, at: Int64(value.byteOffset))
+            }
+            let place = Place(
+                storeUUID: storeUUID, segment: value.segment, offset: Int(value.byteOffset), sequence: 0)
+            guard isComplete, LargeValue.verify(UnsafeRawBufferPointer(bytes), at: place) != nil else {
+                throw damaged(value)
+            }
+            return bytes
+        } catch {
+            bytes.deallocate()
+            throw error
         }
-        let place = Place(
-            storeUUID: storeUUID, segment: value.segment, offset: Int(value.byteOffset), sequence: 0)
-        guard isComplete, LargeValue.verify(UnsafeRawBufferPointer(bytes), at: place) != nil,
-            let decoded = LargeValue.decode(UnsafeRawBufferPointer(bytes)), decoded.count == Int(value.byteCount)
-        else {
-            throw StoreError(
-                .corruption, "a large value is damaged", path: path.string, segment: value.segment,
-                offset: Int(value.byteOffset))
-        }
-        return decoded
     }
 }

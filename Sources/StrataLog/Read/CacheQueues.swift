@@ -100,14 +100,16 @@ struct CacheQueues: ~Copyable {
     }
 
     /// Forgets a segment's blocks (nil: all), ghosts too.
-    mutating func remove(segment: UInt32?) {
+    /// Forgets the blocks of a segment, those that are pinned to an epoch, or all.
+    mutating func remove(segment: UInt32?, pinnedOnly: Bool = false) {
         for queue in [Queue.small, .main, .ghost] {
             let list = self[queue]
             lists[queue.rawValue] = List()
             var index = list.head
             while index != Node.none {
                 let node = nodes[Int(index)]
-                let isWanted = segment.map { Location(rawValue: node.key).segment != $0 } ?? false
+                var isWanted = segment.map { Location(rawValue: node.key).segment != $0 } ?? false
+                if pinnedOnly { isWanted = node.block?._withUnsafeGuaranteedRef { $0.isPinned } != true }
                 if node.key == 0 || !isWanted {
                     node.block?.release()
                     if node.key != 0 { table.remove(node.key) }

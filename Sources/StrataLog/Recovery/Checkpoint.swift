@@ -63,13 +63,13 @@ struct Checkpoint {
                     writer.append(UInt64(section.byteCount))
                 }
             }
-            if !ordered.isEmpty {
-                writer.append(UInt32(ordered.count))
-                for section in ordered {
-                    writer.append(section.offset)
-                    writer.append(UInt64(section.byteCount))
-                }
+            // Always there, so that what follows is told apart from it.
+            writer.append(UInt32(ordered.count))
+            for section in ordered {
+                writer.append(section.offset)
+                writer.append(UInt64(section.byteCount))
             }
+            facts.compaction.append(to: &writer)
             return writer.bytes
         }
 
@@ -102,10 +102,10 @@ struct Checkpoint {
             }
             indexes = try Self.readSections(&reader, fileByteCount)
             postings = try Self.readSections(&reader, fileByteCount)
-            guard reader.remaining > 0 else { return }
             for _ in 0..<(try reader.readCount(minimumByteCount: 16)) {
                 ordered.append(try Self.readSection(&reader, fileByteCount))
             }
+            facts.compaction = try CompactionFacts(from: &reader)
         }
 
         private static func readSection(

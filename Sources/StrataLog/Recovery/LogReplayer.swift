@@ -92,10 +92,31 @@ struct LogReplayer {
         durable = max(durable, end.position)
     }
 
+    /// Goes on behind the header of a segment before which others were compacted away. Counts and postings of what is
+    /// read from now on are wrong until ``LogCensus`` makes them anew.
+    mutating func jump(to header: SegmentHeader) throws(StoreError) {
+        guard header.previousSequence >= end.sequence else {
+            throw corrupt(
+                "segment \(header.segment) follows transaction \(header.previousSequence), but the log read so far ends with "
+                    + "\(end.sequence)", header.segment, 0)
+        }
+        end = LogWriter.End(
+            position: LogPosition(segment: header.segment, offset: SegmentHeader.byteCount),
+            sequence: header.previousSequence, checksum: header.previousChecksum)
+        durable = max(durable, end.position)
+        edit.note(sequence: header.previousSequence, timestampNanoseconds: edit.timestampNanoseconds)
+    }
+
     private mutating func apply(_ contents: RecordContents, _ header: RecordHeader) throws(StoreError) {
         switch contents.payload {
-        case .preamble(let facts):
+        case .preamble(var facts):
+            // A preamble repeats which segments are gone, but not where archives are.
+            for archive in self.facts.compaction.archives { facts.compaction.add(archive) }
             try adopt(facts)
+        case .compaction(let body, let blocks):
+            try apply(body, blocks, at: end.position)
+        case .retirement(let retirement):
+            facts.compaction.apply(retirement)
         case .schema(let schema):
             var facts = facts
             facts.schemas.append(schema)
@@ -142,6 +163,25 @@ struct LogReplayer {
         }
     }
 
+    private mutating func apply(
+        _ body: CompactionBody, _ blocks: [RecordContents.PlacedBlock], at position: LogPosition
+    ) throws(StoreError) {
+        let rows = blocks.filter { $0.role == .updated }.map(\.block)
+        for (block, table) in zip(rows, body.rows) {
+            let keys = (0..<block.rowCount).map { block.key($0) }
+            try edit.setRows(of: block.entity, keys: keys, at: block.location, excluding: table.excluded)
+            blockCount += 1
+            rowCount += block.rowCount
+            if let root = layout.root(ofEntity: block.entity) {
+                facts.raiseNextKey(root: root, to: min(table.keys.upperBound + 1, ObjectRef.maximumKey))
+            }
+        }
+        for group in body.absent { try edit.setAbsent(group.keys, entity: group.entity) }
+        if let first = body.transactions.first, let last = body.transactions.last {
+            facts.compaction.add(.init(first: first.sequence, last: last.sequence, position: position))
+        }
+    }
+
     /// The relationships of inserted rows, which the change table does not repeat.
     private mutating func addPostings(of block: Block) throws(StoreError) {
         guard let layout = source.schema(version: block.schemaVersion)?.entity(block.entity) else { return }
@@ -156,9 +196,10 @@ struct LogReplayer {
         }
     }
 
-    /// The snapshot of everything read so far.
+    /// The snapshot of everything read so far, which keeps only the segments that are not compacted away by then.
     func finish() throws(StoreError) -> Snapshot {
-        let snapshot = try edit.finish(end: end.position, checksum: end.checksum)
+        let snapshot = try edit.finish(
+            end: end.position, checksum: end.checksum, epoch: source.enterEpoch(facts.compaction))
         return snapshot.ordered.list.isEmpty ? snapshot : snapshot.with(ordered.indexes(for: snapshot))
     }
 }

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import SystemPackage
 
 /// What opening a store found and did.
 public struct RecoveryReport: Sendable, Hashable {
@@ -36,6 +37,9 @@ struct OpenedStore {
     var end: LogWriter.End
     /// For stores that are open for reading: where their log ends.
     var tail: LogTail?
+    /// Files to be removed once readers have been told how far the log goes: before that, what retires them may lie
+    /// behind what they may read.
+    var leftovers: [FilePath] = []
 
     /// The writing end, nil for read-only stores.
     func makeWriter(_ options: LogOptions) -> LogWriter? {

@@ -12,6 +12,8 @@ struct RecordContents {
         case preamble(StoreFacts)
         case schema(NumberedSchema)
         case metadata([UInt8])
+        case compaction(CompactionBody, blocks: [PlacedBlock])
+        case retirement(Retirement)
     }
 
     var payload: Payload
@@ -41,15 +43,28 @@ struct RecordContents {
         do {
             var reader = ByteReader(body)
             switch header.kind {
-            case .preamble: payload = .preamble(try StoreFacts(from: &reader))
+            case .preamble:
+                var facts = try StoreFacts(from: &reader)
+                facts.compaction = try CompactionFacts(fromPreamble: &reader)
+                payload = .preamble(facts)
             case .schema: payload = .schema(try NumberedSchema(from: &reader))
             case .metadata: payload = .metadata([UInt8](body))
             case .transaction:
                 let transaction = try TransactionBody(body)
                 let blocks = try Self.blocks(
-                    of: transaction, bytes, header: header, segment: segment, offset: offset, source: source,
-                    checksums: &checksums)
+                    transaction.blocks, transaction.largeValueByteCounts, bytes, header: header, segment: segment,
+                    offset: offset, source: source, checksums: &checksums)
                 payload = .transaction(transaction, blocks: blocks)
+            case .compaction:
+                let compaction = try CompactionBody(body)
+                let blocks = try Self.blocks(
+                    compaction.blocks, compaction.largeValueByteCounts, bytes, header: header, segment: segment,
+                    offset: offset, source: source, checksums: &checksums)
+                let rows = blocks.filter { $0.role == .updated }.map(\.block)
+                guard zip(rows, compaction.rows).allSatisfy({ $0.entity == $1.entity && $0.rowCount == $1.rowCount })
+                else { throw corrupt("a compaction's rows are not those it names") }
+                payload = .compaction(compaction, blocks: blocks)
+            case .retirement: payload = .retirement(try Retirement(from: &reader))
             }
         } catch let error as StoreError {
             throw error
@@ -64,8 +79,8 @@ struct RecordContents {
     }
 
     private static func blocks(
-        of transaction: TransactionBody, _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32,
-        offset: Int, source: BlockSource, checksums: inout [UInt32]
+        _ pieces: [TransactionBody.Piece], _ largeValueByteCounts: [Int], _ bytes: UnsafeRawBufferPointer,
+        header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource, checksums: inout [UInt32]
     ) throws(StoreError) -> [PlacedBlock] {
         let alignment = Location.alignmentBytes
         var position = header.blocksOffset
@@ -79,8 +94,8 @@ struct RecordContents {
             return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
         }
         var blocks: [PlacedBlock] = []
-        blocks.reserveCapacity(transaction.blocks.count)
-        for entry in transaction.blocks {
+        blocks.reserveCapacity(pieces.count)
+        for entry in pieces {
             let start = position
             let bytes = try piece(entry.byteCount)
             let block = try Block.load(
@@ -88,15 +103,18 @@ struct RecordContents {
                 storeUUID: source.storeUUID
             ) { source.schema(version: $0) }
             try block.verify()
-            guard BlockHeader.unverifiedByteCount(bytes) == entry.byteCount, block.blockSequence == header.sequence
-            else {
+            // Preserved values that compaction archives have the number of their own transaction.
+            let isExpected =
+                header.kind == .compaction && entry.role == .tombstone
+                ? block.blockSequence <= header.sequence : block.blockSequence == header.sequence
+            guard BlockHeader.unverifiedByteCount(bytes) == entry.byteCount, isExpected else {
                 throw StoreError(
                     .corruption, "a block is not the one its record names", segment: segment, offset: offset + start)
             }
             checksums.append(BlockHeader.storedChecksum(bytes))
             blocks.append(PlacedBlock(role: entry.role, block: block))
         }
-        for byteCount in transaction.largeValueByteCounts {
+        for byteCount in largeValueByteCounts {
             let start = position
             let bytes = try piece(byteCount)
             let place = Place(storeUUID: source.storeUUID, segment: segment, offset: offset + start, sequence: 0)

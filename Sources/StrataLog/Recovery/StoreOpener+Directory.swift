@@ -87,10 +87,9 @@ extension StoreOpener {
         }
     }
 
-    /// Files of interrupted work. What cannot be removed only takes space.
-    func removeLeftovers(_ listing: StoreFiles.Listing) {
-        for number in listing.unfinished {
-            try? files.fileSystem.unlink(files.unfinishedCheckpoint(number))
-        }
+    /// Files of interrupted work.
+    func leftovers(_ listing: StoreFiles.Listing, _ holes: SegmentHoles) -> [FilePath] {
+        listing.segments.filter { holes.contains($0) }.map { files.segment($0) }
+            + listing.unfinished.map { files.unfinishedCheckpoint($0) }
     }
 }

@@ -9,7 +9,7 @@ extension StoreOpener {
         let chain = try chain(of: listing.segments, source)
         var checkpoints = listing.checkpoints
         while true {
-            let base = try loadCheckpoint(&checkpoints, chain, source)
+            let base = try loadCheckpoint(&checkpoints, chain, manifest, source)
             do throws(StoreError) {
                 return try recover(listing, base, manifest, chain, source, lock)
             } catch {
@@ -29,18 +29,25 @@ extension StoreOpener {
         var replayer = LogReplayer(
             base: base.snapshot, facts: base.facts,
             durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
+        // From the beginning, segments that were compacted away count for nothing, whether their files are still
+        // there or not.
+        let holes = report.checkpoint == nil ? try holes(in: chain, manifest, source) : SegmentHoles()
+        let rest = chain.filter { !holes.contains($0.segment) }
         var torn = 0
         switch bound {
-        case .complete: torn = try replay(chain, source, &replayer)
-        case .announced(let end): try replay(chain, source, &replayer, upTo: end)
+        case .complete: torn = try replay(rest, holes, source, &replayer)
+        case .announced(let end): try replay(rest, holes, source, &replayer, upTo: end)
         case .proven:
-            try replay(chain, source, &replayer, upTo: try proven(chain, from: replayer.durable, source))
+            try replay(
+                rest, holes, source, &replayer, upTo: try proven(chain, from: replayer.durable, source))
         }
+        try checkHoles(chain, replayer.facts.compaction.holes)
         report.replayedRecords = replayer.recordCount
         report.replayedTransactions = replayer.transactionCount
         report.replayedByteCount = replayer.byteCount
         report.tornByteCount = torn
-        let snapshot = try replayer.finish()
+        var snapshot = try replayer.finish()
+        if !holes.isEmpty { snapshot = try LogCensus.complete(snapshot) }
         var opened = OpenedStore(
             files: files, source: source, lock: lock, snapshot: snapshot, facts: replayer.facts,
             checkpoint: listing.checkpoints.last ?? 0, checkpointEnd: base.snapshot.end,
@@ -53,7 +60,7 @@ extension StoreOpener {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.
             if manifest == nil { try? files.fileSystem.unlink(files.manifest) }
-            removeLeftovers(listing)
+            opened.leftovers = leftovers(listing, replayer.facts.compaction.holes)
         }
         return opened
     }
@@ -61,12 +68,16 @@ extension StoreOpener {
     /// The newest sound checkpoint of those left in `candidates`, which loses what was tried; an empty start when
     /// there is none.
     private mutating func loadCheckpoint(
-        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ source: BlockSource
+        _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
     ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
         while let number = candidates.popLast() {
             do throws(StoreError) {
                 let checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
                 let end = checkpoint.snapshot.end
+                let present = chain.count { $0.segment >= end.segment }
+                if let last = chain.last?.segment, last >= end.segment, present != Int(last - end.segment) + 1 {
+                    throw StoreError(.corruption, "checkpoint \(number) is older than the newest compaction")
+                }
                 guard chain.contains(where: { $0.segment == end.segment }) else {
                     throw StoreError(
                         .corruption,
@@ -80,8 +91,12 @@ extension StoreOpener {
                 report.damagedCheckpoints.append(error.description)
             }
         }
-        guard let first = chain.first else {
+        guard !chain.isEmpty else {
             throw StoreError(.corruption, "the store has no segments", path: files.directory.string)
+        }
+        let holes = try holes(in: chain, manifest, source)
+        guard let first = chain.first(where: { !holes.contains($0.segment) }) else {
+            throw StoreError(.corruption, "all segments are retired", path: files.directory.string)
         }
         let start = LogWriter.End(
             position: LogPosition(segment: first.segment, offset: SegmentHeader.byteCount),
@@ -92,14 +107,22 @@ extension StoreOpener {
 
     /// Replays from the checkpoint to the end of the log; returns how many bytes behind it are torn.
     private func replay(
-        _ chain: [SegmentHeader], _ source: BlockSource, _ replayer: inout LogReplayer
+        _ chain: [SegmentHeader], _ holes: SegmentHoles, _ source: BlockSource, _ replayer: inout LogReplayer
     ) throws(StoreError) -> Int {
         let start = replayer.end.position.segment
         guard let first = chain.firstIndex(where: { $0.segment == start }) else { return 0 }
         for index in first..<chain.count {
             let next = index + 1 < chain.count ? chain[index + 1] : nil
-            if index > first { try replayer.enter(chain[index]) }
-            let reader = try reader(chain[index].segment, source, limit: next?.previousValidByteCount)
+            if index > first {
+                if chain[index].previousSegment == chain[index - 1].segment {
+                    try replayer.enter(chain[index])
+                } else {
+                    try replayer.jump(to: chain[index])
+                }
+            }
+            let limit =
+                holes.hole(at: chain[index].segment + 1)?.previousValidByteCount ?? next?.previousValidByteCount
+            let reader = try reader(chain[index].segment, source, limit: limit)
             guard replayer.end.position.offset <= reader.limit else {
                 throw StoreError(
                     .corruption,
@@ -107,12 +130,12 @@ extension StoreOpener {
                     path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
             }
             let stop = try replayer.replay(reader)
-            if let next {
+            if let limit, next != nil {
                 if case .bad(let error) = stop { throw error }
-                guard replayer.end.position.offset == next.previousValidByteCount else {
+                guard replayer.end.position.offset == limit else {
                     throw StoreError(
                         .corruption,
-                        "the segment ends at \(replayer.end.position.offset), the next one says at \(next.previousValidByteCount)",
+                        "the segment ends at \(replayer.end.position.offset), the next one says at \(limit)",
                         path: files.segment(chain[index].segment).string, segment: chain[index].segment,
                         offset: replayer.end.position.offset)
                 }

@@ -101,21 +101,83 @@ extension StoreOpener {
             files: files, storeUUID: source.storeUUID, segment: segment, file: file, limit: limit)
     }
 
-    /// The segments' headers, in order, each naming the one before.
+    /// The segments' headers, in order. Each names the one before; those that are not there must have been compacted
+    /// away, which is known once the log has been read.
     func chain(of segments: [UInt32], _ source: BlockSource) throws(StoreError) -> [SegmentHeader] {
         var chain: [SegmentHeader] = []
         for segment in segments {
             let header = try header(of: segment)
-            guard header.storeUUID == source.storeUUID, header.previousSegment == chain.last?.segment ?? 0 else {
+            guard header.storeUUID == source.storeUUID, header.previousSegment + 1 == header.segment else {
                 throw StoreError(
                     .corruption,
                     header.storeUUID == source.storeUUID
-                        ? "segment \(header.previousSegment), which comes before this one, is missing"
+                        ? "the segment says that it follows segment \(header.previousSegment)"
                         : "the segment belongs to another store",
                     path: files.segment(segment).string, segment: segment)
             }
             chain.append(header)
         }
         return chain
+    }
+
+    /// Every segment that is missing must have been compacted away.
+    func checkHoles(_ chain: [SegmentHeader], _ holes: SegmentHoles) throws(StoreError) {
+        var expected: UInt32 = 1
+        for header in chain {
+            while expected < header.segment {
+                guard holes.contains(expected) else {
+                    throw StoreError(
+                        .corruption, "segment \(expected), which comes before segment \(header.segment), is missing",
+                        path: files.segment(header.segment).string, segment: header.segment)
+                }
+                expected += 1
+            }
+            expected = header.segment + 1
+        }
+    }
+
+    /// What was compacted away as of where reading ends, for reading the log from its beginning. A retirement behind
+    /// that goes by rows that are moved only behind it, too.
+    func holes(
+        in chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
+    ) throws(StoreError) -> SegmentHoles {
+        guard let last = chain.last else { return SegmentHoles() }
+        let limit: LogPosition? =
+            switch bound {
+            case .complete: nil
+            case .announced(let end): end
+            case .proven:
+                try proven(
+                    chain,
+                    from: manifest?.durable ?? LogPosition(segment: last.segment, offset: SegmentHeader.byteCount),
+                    source)
+            }
+        return try holes(toldBy: last, before: limit, source)
+    }
+
+    /// What was compacted away, as a segment tells it up to a position.
+    private func holes(
+        toldBy header: SegmentHeader, before limit: LogPosition?, _ source: BlockSource
+    ) throws(StoreError) -> SegmentHoles {
+        let reader = try reader(header.segment, source)
+        var facts = CompactionFacts()
+        var offset = SegmentHeader.byteCount
+        while let record = try reader.header(at: offset) {
+            if let limit, LogPosition(segment: header.segment, offset: offset) >= limit { break }
+            if record.kind == .preamble || record.kind == .retirement {
+                guard let bytes = try reader.record(record, at: offset) else { break }
+                do throws(StoreError) {
+                    let contents = try RecordContents(
+                        bytes, header: record, segment: header.segment, offset: offset, source: source)
+                    if case .preamble(let told) = contents.payload { facts = told.compaction }
+                    if case .retirement(let retirement) = contents.payload { facts.apply(retirement) }
+                } catch {
+                    guard error.code == .corruption else { throw error }
+                    break
+                }
+            }
+            offset += record.byteCount
+        }
+        return facts.holes
     }
 }

@@ -5,7 +5,8 @@ internal import SystemPackage
 struct SalvageReader {
     private let files: StoreFiles
     private let source: BlockSource
-    private let segments: [UInt32]
+    /// Those that were not compacted away.
+    private var segments: [UInt32]
     private(set) var facts = StoreFacts()
     private(set) var report = SalvageReport()
     private var edit: SnapshotEdit?
@@ -43,6 +44,9 @@ struct SalvageReader {
             try readFacts(segment)
             total += (try? source.file(segment: segment).byteCount()).map(Int.init) ?? 0
         }
+        // What is left of retired segments contradicts what is gone of them.
+        let holes = facts.compaction.holes
+        segments.removeAll { holes.contains($0) }
         source.setSchemas(facts.schemas)
         let layout = StoreLayout(facts.schemas)
         let start = LogWriter.End(position: LogPosition(segment: 0, offset: 0), sequence: 0, checksum: 0)
@@ -50,7 +54,9 @@ struct SalvageReader {
         var done = 0
         for (index, segment) in segments.enumerated() {
             let next = index + 1 < segments.count ? try? Self.header(files, segments[index + 1]) : nil
-            let limit = next.flatMap { $0.previousSegment == segment ? $0.previousValidByteCount : nil }
+            let limit =
+                holes.hole(at: segment + 1)?.previousValidByteCount
+                ?? next.flatMap { $0.previousSegment == segment ? $0.previousValidByteCount : nil }
             try read(segment, limit: limit)
             done += (try? source.file(segment: segment).byteCount()).map(Int.init) ?? 0
             progress(done, total)
@@ -67,10 +73,14 @@ struct SalvageReader {
     private mutating func readFacts(_ segment: UInt32) throws(StoreError) {
         let reader = try RecordReader(
             files: files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment))
-        guard let header = try Self.recordHeader(reader, SegmentHeader.byteCount), header.kind == .preamble else {
-            return
+        var offset = SegmentHeader.byteCount
+        while let header = try Self.recordHeader(reader, offset) {
+            // A retirement may be the last thing that was written; every later preamble repeats it.
+            if header.kind == .retirement || header.kind == .preamble && offset == SegmentHeader.byteCount {
+                try take(header, at: offset, in: reader)
+            }
+            offset += header.byteCount
         }
-        try take(header, at: SegmentHeader.byteCount, in: reader)
     }
 
     private static func recordHeader(_ reader: RecordReader, _ offset: Int) throws(StoreError) -> RecordHeader? {
@@ -141,23 +151,51 @@ struct SalvageReader {
             var reader = ByteReader(bytes)
             switch kind {
             case .preamble:
-                let new = try StoreFacts(from: &reader)
+                var new = try StoreFacts(from: &reader)
+                new.compaction = try CompactionFacts(fromPreamble: &reader)
                 if new.schemas.count >= facts.schemas.count { facts = new }
             case .schema:
                 let schema = try NumberedSchema(from: &reader)
                 if schema.version > facts.schemas.last?.version ?? 0 { facts.schemas.append(schema) }
             case .metadata: facts.metadata = [UInt8](bytes)
+            case .retirement: facts.compaction.apply(try Retirement(from: &reader))
+            case .compaction: try applyCompaction(record, try CompactionBody(bytes))
             case .transaction: break
             }
+        } catch let error as StoreError {
+            throw error
         } catch {
-            throw record.corrupt("a record's body contradicts itself: \(error.reason)")
+            throw record.corrupt("a record's body contradicts itself: \((error as? MalformedBytes)?.reason ?? "")")
         }
+    }
+
+    /// Rows and absent keys that compaction said again.
+    private mutating func applyCompaction(
+        _ record: TransactionRecord, _ body: CompactionBody
+    ) throws(StoreError) {
+        let places = zip(body.blocks, try record.blocks(of: body.blocks)).filter { $0.0.role == .updated }
+        for ((piece, place), table) in zip(places, body.rows) {
+            do throws(StoreError) {
+                let block = try record.block(at: place, byteCount: piece.byteCount)
+                try block.verify()
+                guard block.entity == table.entity, block.rowCount == table.rowCount else {
+                    throw record.corrupt("a compaction's rows are not those it names")
+                }
+                let keys = (0..<block.rowCount).map { block.key($0) }
+                try edit?.setRows(of: block.entity, keys: keys, at: place, excluding: table.excluded)
+            } catch {
+                guard error.code != .io else { throw error }
+                report.lostRows += table.rowCount - table.excluded.count
+                report.note(error)
+            }
+        }
+        for group in body.absent { try edit?.setAbsent(group.keys, entity: group.entity) }
     }
 
     private mutating func apply(_ record: TransactionRecord, _ body: TransactionBody) throws(StoreError) {
         var readable: Set<ObjectRef> = []
         var damaged = 0
-        let places = try record.blocks(of: body)
+        let places = try record.blocks(of: body.blocks)
         for (piece, place) in zip(body.blocks, places) where piece.role != .tombstone {
             do throws(StoreError) {
                 let block = try record.block(at: place, byteCount: piece.byteCount)

@@ -19,11 +19,13 @@ public final class Snapshot: Sendable {
     /// The end of the log as this snapshot shows it, and the checksum the next record repeats.
     let end: LogPosition
     let checksum: UInt32
+    /// Keeps the segments that the snapshot reads.
+    let epoch: SegmentEpoch
 
     init(
         sequence: UInt64, timestampNanoseconds: Int64, layout: StoreLayout, indexes: [ObjectIndex],
         postings: [UInt16: Postings], counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32,
-        ordered: OrderedIndexes = .none
+        ordered: OrderedIndexes = .none, epoch: SegmentEpoch? = nil
     ) {
         self.ordered = ordered
         self.sequence = sequence
@@ -35,6 +37,7 @@ public final class Snapshot: Sendable {
         self.source = source
         self.end = end
         self.checksum = checksum
+        self.epoch = epoch ?? source.epoch
     }
 
     /// A store without objects whose log ends at `end`.
@@ -51,7 +54,8 @@ public final class Snapshot: Sendable {
     ) -> Snapshot {
         Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: indexes,
-            postings: postings, counts: counts, source: source, end: end, checksum: checksum, ordered: ordered)
+            postings: postings, counts: counts, source: source, end: end, checksum: checksum, ordered: ordered,
+            epoch: epoch)
     }
 
     /// The same contents with other ordered indexes.
@@ -98,6 +102,8 @@ public final class Snapshot: Sendable {
     /// - Throws: `.corruption` or `.io`, naming segment and offset.
     /// - Complexity: O(1); reads one block when it is not cached.
     public func row(_ ref: ObjectRef) throws(StoreError) -> Row? {
+        // Nothing that the snapshot shows is taken away while it is read.
+        defer { withExtendedLifetime(self) {} }
         let location = try locate(ref)
         if location.isAbsent { return nil }
         let row = try source.row(at: location)
@@ -107,6 +113,15 @@ public final class Snapshot: Sendable {
                 offset: location.byteOffset)
         }
         return row
+    }
+
+    /// The block at a location that the snapshot shows, from the cache or the disk. Unlike
+    /// ``LogStore/block(at:)`` it cannot find that compaction has taken the block away.
+    ///
+    /// - Throws: `.io`, or `.corruption` with segment and offset.
+    public func block(at location: Location) throws(StoreError) -> Block {
+        defer { withExtendedLifetime(self) {} }
+        return try source.block(at: location)
     }
 
     /// How many objects of exactly this entity there are, without subentities. O(1).

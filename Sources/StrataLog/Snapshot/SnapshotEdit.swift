@@ -53,13 +53,9 @@ struct SnapshotEdit {
         for (ref, version) in transaction.required {
             let current = try location(of: ref)
             if current == version.location { continue }
-            // As below.
-            if !current.isAbsent, LogPosition(current) < published,
-                try transaction.source.row(at: current).version.sequence == version.sequence
-            {
-                continue
+            if try !Self.isMoved(current, from: version, in: transaction.source, before: published) {
+                conflicts.append(ref)
             }
-            conflicts.append(ref)
         }
         for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
@@ -69,12 +65,7 @@ struct SnapshotEdit {
                     for (key, version) in zip(replacements.keys, replacements.replacing) {
                         let current = try index.location(of: key)
                         if current == version.location && !current.isAbsent { continue }
-                        // Compaction moves rows without changing them: then the sequence number is still the same.
-                        if !current.isAbsent, LogPosition(current) < published,
-                            try source.row(at: current).version.sequence == version.sequence
-                        {
-                            continue
-                        }
+                        if try Self.isMoved(current, from: version, in: source, before: published) { continue }
                         conflicts.append(ObjectRef(entity: writer.layout.id, key: key))
                     }
                 }
@@ -89,6 +80,14 @@ struct SnapshotEdit {
             }
         }
         return conflicts
+    }
+
+    /// Whether compaction moved a row without changing it: then the sequence number is still the same.
+    private static func isMoved(
+        _ current: Location, from version: RowVersion, in source: BlockSource, before end: LogPosition
+    ) throws(StoreError) -> Bool {
+        guard !current.isAbsent, !version.location.isAbsent, LogPosition(current) < end else { return false }
+        return try source.row(at: current).version.sequence == version.sequence
     }
 
     /// Lays a placed transaction over what is there.
@@ -120,6 +119,76 @@ struct SnapshotEdit {
                     }
                 }
             }
+        }
+    }
+
+    /// Notes which rows are no longer where a compaction copied them from, and forgets keys that are not absent.
+    mutating func exclude(from compaction: PreparedCompaction) throws(StoreError) {
+        for block in compaction.rows.indices {
+            let entity = compaction.rows[block].entity
+            let excluded = try withIndex(ofEntity: entity) { index throws(StoreError) in
+                var excluded: [UInt64] = []
+                for row in compaction.rows[block].keys.indices {
+                    let current = try index.location(of: compaction.rows[block].keys[row])
+                    if current != compaction.rows[block].sources[row] { excluded.append(UInt64(row)) }
+                }
+                return excluded
+            }
+            compaction.rows[block].excluded = excluded
+        }
+        for group in compaction.absent.indices {
+            let keys = compaction.absent[group].keys
+            compaction.absent[group].keys = try withIndex(ofEntity: compaction.absent[group].entity) {
+                index throws(StoreError) in
+                var absent: [UInt64] = []
+                for key in keys where try index.location(of: key).isAbsent { absent.append(key) }
+                return absent
+            }
+        }
+    }
+
+    /// Points the rows of a placed compaction at their new places.
+    mutating func apply(_ compaction: PreparedCompaction) throws(StoreError) {
+        for block in compaction.rows {
+            try setRows(of: block.entity, keys: block.keys, at: block.location, excluding: block.excluded)
+        }
+    }
+
+    /// Rows that were said again: nothing but their places changes.
+    mutating func setRows(
+        of entity: UInt16, keys: [UInt64], at block: Location, excluding excluded: [UInt64]
+    ) throws(StoreError) {
+        if excluded.isEmpty { return try setRows(of: entity, keys: keys, at: block, isInsertion: false) }
+        try withIndex(ofEntity: entity) { index throws(StoreError) in
+            var skipped = excluded[...]
+            for (row, key) in keys.enumerated() {
+                if skipped.first == UInt64(row) {
+                    skipped.removeFirst()
+                } else {
+                    index.set(key, Location(rawValue: block.rawValue | UInt64(row)))
+                }
+            }
+        }
+    }
+
+    /// Points the rows of a compaction that was written again at their new places, unless they were replaced since.
+    mutating func move(_ compaction: PreparedCompaction) throws(StoreError) {
+        for block in compaction.rows {
+            try withIndex(ofEntity: block.entity) { index throws(StoreError) in
+                for (row, key) in block.keys.enumerated() {
+                    let before = Location(rawValue: block.replacedLocation.rawValue | UInt64(row))
+                    if try index.location(of: key) == before {
+                        index.set(key, Location(rawValue: block.location.rawValue | UInt64(row)))
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keys of which a compaction says that they are not there (any more).
+    mutating func setAbsent(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
+        try withIndex(ofEntity: entity) { index throws(StoreError) in
+            for key in keys { index.set(key, .absent) }
         }
     }
 
@@ -174,7 +243,10 @@ struct SnapshotEdit {
         self.timestampNanoseconds = timestampNanoseconds
     }
 
-    func finish(end: LogPosition, checksum: UInt32) throws(StoreError) -> Snapshot {
+    /// - Parameter epoch: what the snapshot keeps; as a rule the same as the one before it.
+    func finish(
+        end: LogPosition, checksum: UInt32, epoch: SegmentEpoch? = nil
+    ) throws(StoreError) -> Snapshot {
         var finished: [ObjectIndex] = []
         for position in indexes.indices {
             if let edit = indexes[position] {
@@ -186,6 +258,6 @@ struct SnapshotEdit {
         return Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: finished,
             postings: postings, counts: counts, source: base.source, end: end, checksum: checksum,
-            ordered: ordered)
+            ordered: ordered, epoch: epoch ?? base.epoch)
     }
 }

@@ -36,6 +36,15 @@ public struct LogOptions: Sendable {
     public var checkpointsInBackground = true
     /// Smallest step in which disk space is reserved ahead of the log.
     public var preallocationMinimumBytes = 1 << 20
+    /// When segments are compacted without being asked.
+    public var compaction = Compaction()
+    /// What compaction keeps beside the rows that are live.
+    public var retention = LogRetention()
+    /// How long compaction waits for transactions that refer to large values in the segments it moves; after that it
+    /// leaves them for the next time.
+    var compactionWaitMilliseconds = 5_000
+    /// How much compaction writes at once.
+    var compactionStepBytes = 512 << 10
     /// Nanoseconds since 1970, for the times in the history. Order never depends on it.
     public var clock: @Sendable () -> Int64 = WallClock.nanosecondsSince1970
     /// The identity of a store that this open creates; nil draws one at random.

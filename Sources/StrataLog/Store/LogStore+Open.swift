@@ -97,14 +97,15 @@ extension LogStore {
     public var statistics: StoreStatistics {
         let cache = source.cache.statistics
         let snapshot = snapshot
-        let counters = state.withLock { $0.counters }
+        let (counters, compaction) = state.withLock { ($0.counters, $0.compaction) }
         return StoreStatistics(
             commits: counters.commits, flushes: counters.flushes, writtenByteCount: counters.writtenBytes,
             relocations: counters.relocations, newestSegment: snapshot.end.segment,
             indexByteCount: snapshot.indexes.reduce(0) { $0 + $1.memoryByteCount },
             postingsByteCount: snapshot.postings.values.reduce(0) { $0 + $1.memoryByteCount },
             orderedByteCount: snapshot.ordered.memoryByteCount,
-            cacheByteCount: cache.byteCount, cacheHits: cache.hits, cacheMisses: cache.misses)
+            cacheByteCount: cache.byteCount, cacheHits: cache.hits, cacheMisses: cache.misses,
+            compactions: compaction.completed, failedCompactions: compaction.failed)
     }
 
     /// Forgets all decoded blocks, as if nothing had been read yet.
@@ -137,4 +138,8 @@ public struct StoreStatistics: Sendable, Hashable {
     public var cacheHits: UInt64
     /// How often a block had to be read and decoded.
     public var cacheMisses: UInt64
+    /// Times that the background looked at the segments, and compacted what was worth it.
+    public var compactions: Int
+    /// Times that an error kept it from doing so.
+    public var failedCompactions: Int
 }

@@ -26,54 +26,66 @@ extension LogStore {
         upTo snapshot: Snapshot, _ report: inout VerifyReport, _ progress: (Int, Int) -> Void
     ) throws(StoreError) -> Snapshot {
         let last = snapshot.end.segment
-        let numbers = try files.list().segments.filter { $0 <= last }
+        let holes = snapshot.epoch.facts.holes
         // A source of its own: blocks come from the disk, not from the cache, and schemas from the log.
         let source = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
-        var readers: [(header: SegmentHeader, reader: RecordReader)] = []
-        for number in numbers {
-            let file = try source.file(segment: number)
-            let reader = try RecordReader(
-                files: files, storeUUID: storeUUID, segment: number, file: file,
-                limit: number == last ? snapshot.end.offset : nil)
-            readers.append((try reader.segmentHeader(), reader))
+        _ = source.enterEpoch(snapshot.epoch.facts)
+        var segments: [(header: SegmentHeader, file: any File)] = []
+        for number in holes.remaining(1, through: last) {
+            // The snapshot keeps files open that compaction has removed.
+            let file = try self.source.file(segment: number)
+            source.register(file, segment: number)
+            let reader = try RecordReader(files: files, storeUUID: storeUUID, segment: number, file: file)
+            segments.append((try reader.segmentHeader(), file))
         }
-        guard let first = readers.first else {
+        guard let first = segments.first?.header else {
             throw StoreError(.corruption, "the store has no segments", path: files.directory.string)
         }
         let start = LogWriter.End(
-            position: LogPosition(segment: first.reader.segment, offset: SegmentHeader.byteCount),
-            sequence: first.header.previousSequence, checksum: first.header.previousChecksum)
+            position: LogPosition(segment: first.segment, offset: SegmentHeader.byteCount),
+            sequence: first.previousSequence, checksum: first.previousChecksum)
         var replayer = LogReplayer(
             base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(),
             durable: start.position)
-        let total = readers.reduce(0) { $0 + $1.reader.limit }
+        let limits = segments.indices.map { index in
+            let number = segments[index].header.segment
+            if number == last { return snapshot.end.offset }
+            return holes.hole(at: number + 1)?.previousValidByteCount
+                ?? segments[index + 1].header.previousValidByteCount
+        }
+        let total = limits.reduce(0, +)
         var done = 0
-        for (index, entry) in readers.enumerated() {
+        for (index, entry) in segments.enumerated() {
+            let number = entry.header.segment
+            if index > 0 {
+                if entry.header.previousSegment == segments[index - 1].header.segment {
+                    try replayer.enter(entry.header)
+                } else {
+                    try replayer.jump(to: entry.header)
+                }
+            }
+            let limit = limits[index]
             defer {
-                done += entry.reader.limit
+                done += limit
                 progress(done, total)
             }
-            if index > 0 { try replayer.enter(entry.header) }
-            let limit =
-                index + 1 < readers.count ? readers[index + 1].header.previousValidByteCount : snapshot.end.offset
             let reader = try RecordReader(
-                files: files, storeUUID: storeUUID, segment: entry.reader.segment,
-                file: try source.file(segment: entry.reader.segment), limit: limit)
+                files: files, storeUUID: storeUUID, segment: number, file: entry.file, limit: limit)
             if case .bad(let error) = try replayer.replay(reader) { throw error }
             guard replayer.end.position.offset == limit else {
                 throw StoreError(
                     .corruption, "the segment ends at \(replayer.end.position.offset) instead of \(limit)",
-                    path: files.segment(entry.reader.segment).string, segment: entry.reader.segment,
-                    offset: replayer.end.position.offset)
+                    path: files.segment(number).string, segment: number, offset: replayer.end.position.offset)
             }
         }
-        report.segments = readers.count
+        report.segments = segments.count
         report.records = replayer.recordCount
         report.transactions = replayer.transactionCount
         report.blocks = replayer.blockCount
         report.rows = replayer.rowCount
         report.byteCount = replayer.byteCount
-        return try replayer.finish()
+        let rebuilt = try replayer.finish()
+        return holes.isEmpty ? rebuilt : try LogCensus.complete(rebuilt)
     }
 
     private func compare(_ snapshot: Snapshot, _ rebuilt: Snapshot, _ report: inout VerifyReport) throws(StoreError) {

@@ -20,6 +20,10 @@ public final class LogStore: Sendable {
     let lock: (any File)?
     /// Held while a checkpoint is being written.
     let checkpointing = Mutex<Void>(())
+    /// Held while segments are being compacted.
+    let compacting = Mutex<Void>(())
+    /// What is known of segments that the log has left; see ``SegmentInfo``.
+    let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
     /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
@@ -45,6 +49,8 @@ public final class LogStore: Sendable {
         var bytesSinceCheckpoint: Int
         var manifestNumber: UInt64
         var counters = LogWriter.Counters()
+        var retention = LogRetention()
+        var compaction = CompactionSchedule()
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -60,7 +66,7 @@ public final class LogStore: Sendable {
             SharedState(
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
-                manifestNumber: opened.manifestNumber))
+                manifestNumber: opened.manifestNumber, retention: options.retention))
         state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
@@ -68,6 +74,8 @@ public final class LogStore: Sendable {
         announcer =
             isReadOnly
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
+        // What cannot be removed only takes space.
+        for path in opened.leftovers { try? files.fileSystem.unlink(path) }
     }
 
     /// The store's identity, drawn when it was created.
@@ -79,7 +87,7 @@ public final class LogStore: Sendable {
     /// The number of ``schema`` in this store; rows say under which they were written.
     public var schemaVersion: UInt16 { newestSchema.version }
 
-    private var newestSchema: NumberedSchema {
+    var newestSchema: NumberedSchema {
         state.withLock { $0.facts.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
     }
 
@@ -112,7 +120,8 @@ public final class LogStore: Sendable {
 
     // MARK: Reading
 
-    /// The block at a location, from the cache or the disk.
+    /// The block at a location, from the cache or the disk. A snapshot that shows the location has to be held
+    /// meanwhile: compaction takes away what none shows.
     ///
     /// - Throws: `.io`, or `.corruption` with segment and offset.
     public func block(at location: Location) throws(StoreError) -> Block {
@@ -132,6 +141,20 @@ public final class LogStore: Sendable {
     /// - Throws: `.corruption` when there is none; `.io` when it cannot be read.
     public func row(at location: Location) throws(StoreError) -> Row {
         try source.row(at: location)
+    }
+
+    /// The row that was read as this version, wherever compaction has moved it; nil when it was replaced or deleted
+    /// since and is gone.
+    ///
+    /// - Throws: `.io`, or `.corruption` with segment and offset.
+    public func row(_ ref: ObjectRef, at version: RowVersion) throws(StoreError) -> Row? {
+        do throws(StoreError) {
+            return try source.row(at: version.location)
+        } catch {
+            guard source.epoch.facts.holes.contains(version.location.segment) else { throw error }
+            guard let row = try snapshot.row(ref), row.version.sequence == version.sequence else { return nil }
+            return row
+        }
     }
 
     /// The bytes of a value stored out of line. They are not cached.
@@ -158,7 +181,8 @@ public final class LogStore: Sendable {
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
         let (unique, ordered) = state.withLock { ($0.uniqueRules, $0.orderedRules) }
-        return WriteTransaction(source: source, schema: newestSchema, uniqueRules: unique, orderedRules: ordered)
+        return WriteTransaction(
+            source: source, schema: newestSchema, uniqueRules: unique, orderedRules: ordered, store: self)
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
@@ -184,6 +208,7 @@ public final class LogStore: Sendable {
     public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
         precondition(!transaction.isSpent, "a transaction is committed once")
         transaction.isSpent = true
+        defer { transaction.releaseSegments() }
         if transaction.isEmpty {
             let snapshot = snapshot
             var stale: [ObjectRef] = []
@@ -233,7 +258,9 @@ public final class LogStore: Sendable {
     /// Copies what the writer counted to where others can see it.
     func note(_ writer: LogWriter) {
         state.withLock { state in
-            state.bytesSinceCheckpoint += writer.counters.writtenBytes - state.counters.writtenBytes
+            let written = writer.counters.writtenBytes - state.counters.writtenBytes
+            state.bytesSinceCheckpoint += written
+            state.compaction.newByteCount += written
             state.counters = writer.counters
             state.facts = writer.facts
         }
@@ -243,6 +270,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit() {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        compactIfDue()
         let isDue = state.withLock { state in
             guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed
             else { return false }
@@ -336,6 +364,8 @@ public final class LogStore: Sendable {
             return state.isClosed
         }
         guard !wasClosed, !isReadOnly else { return }
+        // A compaction ends with its next step: files must not be removed any more once another process has the store.
+        compacting.withLock { _ in }
         try writeLastCheckpoint()
     }
 

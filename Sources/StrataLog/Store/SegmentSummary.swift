@@ -17,9 +17,11 @@ extension LogStore {
     /// - Throws: `.io`, `.corruption`.
     /// - Complexity: reads one header for each segment.
     public func segmentSummaries() throws(StoreError) -> [SegmentSummary] {
+        let snapshot = snapshot
+        defer { withExtendedLifetime(snapshot) {} }
         let end = snapshot.end
         var summaries: [SegmentSummary] = []
-        for number in try files.list().segments where number <= end.segment {
+        for number in snapshot.epoch.facts.holes.remaining(1, through: end.segment) {
             let reader = try RecordReader(
                 files: files, storeUUID: storeUUID, segment: number, file: try source.file(segment: number))
             summaries.append(

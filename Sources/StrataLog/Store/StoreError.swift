@@ -30,6 +30,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         case closed
         /// The caller broke a rule of the interface.
         case invalidArgument
+        /// The caller asked to stop. What was done stays done.
+        case cancelled
     }
 
     /// The kind of failure.

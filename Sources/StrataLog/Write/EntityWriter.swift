@@ -136,14 +136,13 @@ public final class EntityWriter {
     ///   nothing was begun.
     public func beginUpdate(key: UInt64, replacing: RowVersion, changed: SlotSet) throws(StoreError) {
         if keepsPostings {
-            try readReplacedTargets(replacing, changed: changed)
+            try readReplacedTargets(key, replacing, changed: changed)
         }
         changesUnique = false
         changedConstraints = []
         if !constraints.isEmpty { try giveUpValues(key, replacing, changed: changed) }
-        if let ordered, ordered.begin(changing: changed) {
-            try ordered.giveUp(
-                try replacedRow(replacing), ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+        if let ordered, ordered.begin(changing: changed), let row = try replacedRow(key, replacing) {
+            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
         }
         begin(updates, key: key)
         updated.keys.append(key)
@@ -159,7 +158,7 @@ public final class EntityWriter {
         for constraint in constraints {
             let slots = changes.rules.constraints[constraint].slots
             if let changed, !slots.contains(where: { changed.contains($0) }) { continue }
-            if row == nil { row = try replacedRow(version) }
+            if row == nil { row = try replacedRow(key, version) }
             guard let row else { return }
             try changes.remove(
                 constraint, ObjectRef(entity: layout.id, key: key), row, reading: transaction.source)
@@ -191,22 +190,25 @@ public final class EntityWriter {
         block.buffer.beginRow(key: key)
     }
 
-    /// Rows that are replaced or deleted mostly come in the order in which they lie.
-    private func replacedRow(_ version: RowVersion) throws(StoreError) -> Row {
+    /// Rows that are replaced or deleted mostly come in the order in which they lie. Nil for a row that is gone: then
+    /// the commit will be a conflict.
+    private func replacedRow(_ key: UInt64, _ version: RowVersion) throws(StoreError) -> Row? {
         if let lastReplaced, lastReplaced.location == version.location.block {
             return Row(block: lastReplaced, index: version.location.row)
         }
-        let row = try transaction.source.row(at: version.location)
+        guard let row = try transaction.row(ObjectRef(entity: layout.id, key: key), at: version) else { return nil }
         lastReplaced = row.block
         return row
     }
 
-    private func readReplacedTargets(_ version: RowVersion, changed: SlotSet) throws(StoreError) {
+    private func readReplacedTargets(
+        _ key: UInt64, _ version: RowVersion, changed: SlotSet
+    ) throws(StoreError) {
         var row: Row?
         for (index, slot) in postingSlots.enumerated() {
             replacedTargets[index] = .null
             guard changed.contains(slot) else { continue }
-            if row == nil { row = try replacedRow(version) }
+            if row == nil { row = try replacedRow(key, version) }
             guard let row, slot < row.block.slotCount else { continue }
             let column = try row.block.column(slot)
             if !column.isNull(row.index) { replacedTargets[index] = column.reference(row.index) }
@@ -291,13 +293,15 @@ public final class EntityWriter {
         try copy(slot, from: row, slot: source, to: self.row)
     }
 
-    private func copy(_ slot: Int, from row: Row, slot source: Int, to target: OpenRow) throws(StoreError) {
+    private func copy(
+        _ slot: Int, from row: Row, slot source: Int, to target: OpenRow, mayRefer: Bool = true
+    ) throws(StoreError) {
         let column = try row.block.column(source)
         if column.kind.fixedWidth == 0, !column.isNull(row.index), column.isExternal(row.index) {
             let value = column.external(row.index)
-            if !transaction.source.isDurable(value) {
+            if !mayRefer || !transaction.source.isDurable(value) || !transaction.hold(value.segment) {
                 // A failed flush could still move the value (or has done so), and a reference to it would be left
-                // behind: so it is copied.
+                // behind; or compaction is about to move it. So it is copied.
                 try transaction.source.read(value).withBytes { bytes throws(StoreError) in
                     target.set(slot, external: transaction.addLargeValue(bytes))
                 }
@@ -353,8 +357,7 @@ public final class EntityWriter {
 
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
     func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
-        if !postingSlots.isEmpty || !preservedSlots.isEmpty {
-            let row = try replacedRow(replacing)
+        if !postingSlots.isEmpty || !preservedSlots.isEmpty, let row = try replacedRow(key, replacing) {
             let referrer = ObjectRef(entity: layout.id, key: key)
             for slot in postingSlots where slot < row.block.slotCount {
                 let column = try row.block.column(slot)
@@ -369,9 +372,8 @@ public final class EntityWriter {
             try giveUpValues(key, replacing, changed: nil)
             changesUnique = false
         }
-        if let ordered, ordered.begin(changing: nil) {
-            try ordered.giveUp(
-                try replacedRow(replacing), ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+        if let ordered, ordered.begin(changing: nil), let row = try replacedRow(key, replacing) {
+            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
         }
         deleted.keys.append(key)
         deleted.replacing.append(replacing)
@@ -401,7 +403,8 @@ public final class EntityWriter {
         }
         tombstones.buffer.beginRow(key: key)
         for slot in preservedSlots where slot < row.block.slotCount {
-            try copy(slot, from: row, slot: slot, to: tombstones.buffer.row)
+            // Values of their own: the history may outlive the segment that the object's values lie in.
+            try copy(slot, from: row, slot: slot, to: tombstones.buffer.row, mayRefer: false)
         }
         tombstones.buffer.endRow()
         if tombstones.buffer.shouldCut { cut(tombstones) }

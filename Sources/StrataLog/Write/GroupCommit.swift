@@ -125,7 +125,7 @@ struct GroupCommit {
         publish(snapshot)
         writer.uniqueness?.settle(isCommitted: true)
         writer.claims.settle(isCommitted: true)
-        writer.noteCommits(accepted.count)
+        writer.noteCommits(accepted.count, rows: accepted.reduce(0) { $0 + $1.request.prepared.changeCount })
         for entry in accepted {
             entry.request.result = .success(
                 CommitReceipt(
@@ -141,8 +141,16 @@ struct GroupCommit {
         guard !records.isEmpty else { return }
         do throws(StoreError) {
             var edit = SnapshotEdit(base: base)
-            for case .transaction(let prepared, let sequence, _) in records where !unpublished.contains(sequence) {
-                try edit.move(prepared.transaction)
+            for record in records {
+                switch record {
+                case .transaction(let prepared, let sequence, _) where !unpublished.contains(sequence):
+                    try edit.move(prepared.transaction)
+                case .compaction(let prepared):
+                    try edit.move(prepared)
+                    writer.noteArchive(of: prepared)
+                case .transaction, .plain:
+                    break
+                }
             }
             base = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
         } catch {

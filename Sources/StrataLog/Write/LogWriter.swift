@@ -17,6 +17,7 @@ final class LogWriter: @unchecked Sendable {
     enum UnsyncedRecord {
         case transaction(PreparedTransaction, sequence: UInt64, timestampNanoseconds: Int64)
         case plain(RecordHeader.Kind, body: [UInt8])
+        case compaction(PreparedCompaction)
     }
 
     /// Where the log ends, in the terms that the next record needs.
@@ -45,6 +46,10 @@ final class LogWriter: @unchecked Sendable {
     /// The open segment's; kept, because making one costs more than the rest of a small write.
     private var path: FilePath
     private var preallocatedEnd: Int
+    /// Length at which a segment is left, if that is less than the options say.
+    var segmentTargetByteCount = Int.max
+    /// Rows written to the current segment since the store was opened.
+    private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
     var uniqueness: UniquenessIndex?
     var claims = CommitClaims()
@@ -96,6 +101,7 @@ final class LogWriter: @unchecked Sendable {
             previousChecksum: previous.checksum)
         var body = ByteWriter()
         facts.append(to: &body)
+        facts.compaction.appendToPreamble(&body)
         let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
         let preamble = RecordImage.plain(
             .preamble, body: body.bytes,
@@ -167,9 +173,17 @@ final class LogWriter: @unchecked Sendable {
         durable = created.end
         source.setDurable(created.end.position)
         segmentStart = created.end.position
+        segmentRowCount = 0
         mustLeaveSegment = false
         hasFailedFlush = false
         counters.segmentsCreated += 1
+    }
+
+    /// Leaves the current segment, so that it can be compacted; unless there is nothing in it.
+    func leaveSegment() throws(StoreError) {
+        if let failure { throw failure }
+        try flush()
+        if end.position != segmentStart { try startSegment() }
     }
 
     /// Makes sure that a record of this length can be written at `end`, in this segment or a new one.
@@ -190,7 +204,7 @@ final class LogWriter: @unchecked Sendable {
     /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits
     /// into an empty one.
     func fits(_ byteCount: Int, at position: LogPosition) -> Bool {
-        if position.offset + byteCount <= options.segmentMaximumBytes { return true }
+        if position.offset + byteCount <= min(options.segmentMaximumBytes, segmentTargetByteCount) { return true }
         return position == segmentStart && position.offset + byteCount <= Location.segmentMaximumBytes
     }
 
@@ -337,6 +351,9 @@ final class LogWriter: @unchecked Sendable {
             placement.timestampNanoseconds = timestamp
             image = transaction.place(placement)
             next.sequence = sequence
+        case .compaction(let compaction):
+            placement.timestampNanoseconds = options.clock()
+            image = compaction.place(placement)
         case .plain(let kind, let body):
             placement.timestampNanoseconds = options.clock()
             image = RecordImage.plain(kind, body: body, placement: placement)
@@ -346,8 +363,13 @@ final class LogWriter: @unchecked Sendable {
         return image
     }
 
-    func noteCommits(_ count: Int) {
+    func noteCommits(_ count: Int, rows: Int) {
         counters.commits += count
+        segmentRowCount += rows
+    }
+
+    func noteRelocated(rows: Int) {
+        segmentRowCount += rows
     }
 
     func refuse(_ failure: StoreError) {
@@ -355,6 +377,13 @@ final class LogWriter: @unchecked Sendable {
     }
 
     // MARK: Facts
+
+    /// Notes where archived transactions are, in place of where they were before a failed flush.
+    func noteArchive(of compaction: PreparedCompaction) {
+        guard let archive = compaction.archive else { return }
+        if let replaced = compaction.replacedPosition { facts.compaction.removeArchive(at: replaced) }
+        facts.compaction.add(archive)
+    }
 
     func raiseNextKeys(_ ranges: [StoreFacts.KeyRange]) {
         for range in ranges { facts.raiseNextKey(root: range.root, to: range.next) }

@@ -31,13 +31,45 @@ public final class WriteTransaction {
     private(set) var basis: UInt64 = .max
     var isSpent = false
 
+    /// Segments whose large values the transaction's rows go on referring to.
+    private var heldSegments: [UInt32] = []
+    /// Nil once the transaction was committed: until it is flushed, the store's writer holds the transaction.
+    private var store: LogStore?
+
     init(
-        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil, orderedRules: OrderedRules = .none
+        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
+        orderedRules: OrderedRules = .none, store: LogStore
     ) {
         orderedChanges = orderedRules.isEmpty ? nil : OrderedChanges(orderedRules)
         self.source = source
+        self.store = store
         numberedSchema = schema
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }
+    }
+
+    deinit {
+        source.references.release(heldSegments)
+    }
+
+    /// Committed or not, the transaction refers to nothing more.
+    func releaseSegments() {
+        source.references.release(heldSegments)
+        heldSegments = []
+        store = nil
+    }
+
+    /// Whether a row may refer to a value in a segment; otherwise it has to copy it.
+    func hold(_ segment: UInt32) -> Bool {
+        if heldSegments.last == segment { return true }
+        guard source.references.hold(segment) else { return false }
+        heldSegments.append(segment)
+        return true
+    }
+
+    /// The row that was read as this version, wherever it is now; nil when it was replaced or deleted and is gone.
+    func row(_ ref: ObjectRef, at version: RowVersion) throws(StoreError) -> Row? {
+        guard let store else { return try source.row(at: version.location) }
+        return try store.row(ref, at: version)
     }
 
     /// Whether nothing has been inserted, updated or deleted: there is nothing to commit then.

@@ -6,7 +6,8 @@ import Testing
 @testable import StrataLog
 
 /// One writer and two followers over one simulated file system, interleaved at every call that the writer makes. It is
-/// killed in the middle of calls, its writes and flushes fail, and others go on in its place.
+/// killed in the middle of calls, its writes and flushes fail, and others go on in its place. In every other run it
+/// compacts.
 @Suite struct FollowSweepTests {
     /// A process that reads: it follows, and now and then it is another one that starts anew.
     final class Follower {
@@ -106,7 +107,7 @@ import Testing
         let fileSystem = SimulatedFileSystem()
         var random = SeededGenerator(seed: seed &* 31 &+ 7)
         let workload = StoreWorkload(
-            seed: seed, fileSystem: fileSystem, options: StoreWorkload.options(durability))
+            seed: seed, fileSystem: fileSystem, options: StoreWorkload.options(durability), compacts: seed % 2 == 1)
         let followers = [
             Follower(fileSystem, "follower A, seed \(seed)"), Follower(fileSystem, "follower B, seed \(seed)"),
         ]

@@ -165,10 +165,16 @@ final class StoreWorkload {
     private var process: any FileSystem
     private let options: LogOptions
     private var store: LogStore?
+    /// Whether segments are compacted now and then.
+    private let compacts: Bool
     /// Called after each acknowledged transaction and each opening.
     var onCommit: (LogStore) throws -> Void = { _ in }
 
-    init(seed: UInt64, fileSystem: SimulatedFileSystem, options: LogOptions = StoreWorkload.options()) {
+    init(
+        seed: UInt64, fileSystem: SimulatedFileSystem, options: LogOptions = StoreWorkload.options(),
+        compacts: Bool = false
+    ) {
+        self.compacts = compacts
         generator = SeededGenerator(seed: seed)
         self.fileSystem = fileSystem
         process = fileSystem
@@ -192,6 +198,9 @@ final class StoreWorkload {
         options.cacheMaximumBytes = 1 << 20
         options.newStoreUUID = StoreUUID(high: 0x1234, low: 0x5678)
         options.clock = { 1_000_000_000 }
+        options.compaction.isAutomatic = false
+        options.compactionStepBytes = 2048
+        options.compactionWaitMilliseconds = 0
         return options
     }
 
@@ -222,6 +231,7 @@ final class StoreWorkload {
     }
 
     private func step() throws {
+        if compacts, generator.chance(0.15) { return try compact() }
         switch generator.below(20) {
         case 0: try opened().checkpoint()
         case 1: try opened().setMetadata(bytes(generator.below(300)))
@@ -230,6 +240,34 @@ final class StoreWorkload {
         default: try commit()
         }
     }
+
+    /// Compacts, now and then with commits in between or not to the end. After a commit that was refused it only goes on
+    /// compacting: the model has noted a transaction then that the store does not have.
+    private func compact() throws {
+        defer { failure = nil }
+        let interrupts = generator.chance(0.2)
+        var steps = 0
+        do {
+            try opened().compact { [self] _ in
+                steps += 1
+                if interrupts, steps > 2 { return false }
+                if failure == nil, generator.chance(0.2) {
+                    do {
+                        try commit()
+                    } catch {
+                        failure = error
+                    }
+                }
+                return true
+            }
+        } catch let error as StoreError where error.code == .cancelled {
+            // As asked for.
+        }
+        if let failure { throw failure }
+    }
+
+    /// Of a commit inside of a compaction.
+    private var failure: (any Error)?
 
     private func bytes(_ count: Int) -> [UInt8] {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next() % 7) }

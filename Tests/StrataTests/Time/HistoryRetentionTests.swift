@@ -1,6 +1,9 @@
 import CoreData
 import Foundation
+import StrataLog
 import Testing
+
+@testable import Strata
 
 @Suite struct HistoryRetentionTests {
     /// A store in a directory of its own that is opened with a policy again and again.
@@ -63,6 +66,29 @@ import Testing
         // What is left stays when the policy is no longer there.
         try fixture.open(nil)
         #expect(try fixture.transactions().count == 4)
+    }
+
+    /// Compaction drops the history that is gone, and no other.
+    @Test func compactionKeepsTheHistoryThatIsLeft() throws {
+        let fixture = Fixture()
+        try fixture.open(nil)
+        try fixture.save(20)
+        try fixture.open(HistoryRetention(maximumTransactions: 4))
+        let log = try #require(fixture.coordinator.persistentStores.first?.handle?.log)
+        #expect(log.retention.historyFloor == 16)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = fixture.coordinator
+        try context.performAndWait {
+            for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Employee")) {
+                context.delete(object)
+            }
+            try context.save()
+        }
+        #expect(try log.compact().segments > 0)
+        #expect(log.historyFloor == 16)
+        #expect(try fixture.transactions() == [17, 18, 19, 20, 21])
+        try fixture.open(nil)
+        #expect(try fixture.transactions() == [17, 18, 19, 20, 21])
     }
 
     /// While the store is written, history goes by itself.

@@ -1,0 +1,156 @@
+/// Gathers live rows, absent keys and change tables, and commits them record by record.
+///
+/// Rows are expected by entity and key, so that the blocks come out clustered. Memory is bounded by the length of a
+/// step and what its blocks decode to.
+final class CompactionBuilder {
+    private let store: LogStore
+    private let victims: Set<UInt32>
+    private let stepByteCount: Int
+    private var prepared = PreparedCompaction()
+    private var open: [UInt16: OpenRows] = [:]
+    /// Called after each record with the bytes it took; throws to stop.
+    var onStep: (Int) throws(StoreError) -> Void = { _ in }
+
+    private final class OpenRows {
+        let buffer: RowBuffer
+        var keys: [UInt64] = []
+        var sources: [Location] = []
+
+        init(_ layout: EntityLayout, schemaVersion: UInt16) {
+            buffer = RowBuffer(layout: layout, schemaVersion: schemaVersion)
+        }
+    }
+
+    init(store: LogStore, victims: Set<UInt32>) {
+        self.store = store
+        self.victims = victims
+        stepByteCount = min(store.options.compactionStepBytes, store.options.segmentMaximumBytes / 4)
+    }
+
+    private func rows(of block: Block) -> OpenRows {
+        if let rows = open[block.entity] { return rows }
+        // Rows are lifted to the newest schema, whose slots begin with those of every older one.
+        let newest = store.newestSchema
+        let rows: OpenRows
+        if let layout = newest.schema.entity(block.entity) {
+            rows = OpenRows(layout, schemaVersion: newest.version)
+        } else {
+            rows = OpenRows(block.layout, schemaVersion: block.schemaVersion)
+        }
+        open[block.entity] = rows
+        return rows
+    }
+
+    /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too.
+    func append(_ block: Block, rows range: Range<Int>) throws(StoreError) {
+        guard range.upperBound <= block.rowCount else {
+            throw StoreError(
+                .corruption, "row \(range.upperBound - 1) of a block of \(block.rowCount)",
+                segment: block.location.segment, offset: block.location.byteOffset)
+        }
+        let rows = rows(of: block)
+        var columns: [ColumnView] = []
+        for slot in 0..<min(block.slotCount, rows.buffer.layout.slots.count) {
+            columns.append(try block.column(slot))
+        }
+        for row in range {
+            rows.buffer.beginRow(key: block.key(row), sequence: block.sequence(row))
+            let target = rows.buffer.row
+            for (slot, column) in columns.enumerated() where !column.isNull(row) {
+                try copy(slot, column, row, to: target)
+            }
+            rows.buffer.endRow()
+            rows.keys.append(block.key(row))
+            rows.sources.append(Location(rawValue: block.location.rawValue | UInt64(row)))
+            prepared.sequenceSum += Double(block.sequence(row))
+            if rows.buffer.shouldCut {
+                cut(rows)
+                try commitIfDue()
+            }
+        }
+    }
+
+    private func copy(_ slot: Int, _ column: ColumnView, _ row: Int, to target: OpenRow) throws(StoreError) {
+        guard column.kind.fixedWidth == 0, column.isExternal(row) else {
+            return target.copy(slot, from: column, row: row)
+        }
+        let value = column.external(row)
+        guard victims.contains(value.segment) else { return target.set(slot, external: value) }
+        let stored = try store.source.readStored(value)
+        prepared.largeValues.append((stored, Int(value.byteCount)))
+        target.set(
+            slot, external: .pending(number: UInt32(prepared.largeValues.count - 1), byteCount: value.byteCount))
+    }
+
+    private func cut(_ rows: OpenRows) {
+        guard !rows.keys.isEmpty else { return }
+        let pending = rows.buffer.take()
+        prepared.rows.append(
+            .init(encoded: pending.encode(), entity: pending.entity, keys: rows.keys, sources: rows.sources))
+        rows.keys = []
+        rows.sources = []
+    }
+
+    func append(absent keys: [UInt64], entity: UInt16) throws(StoreError) {
+        for start in stride(from: 0, to: keys.count, by: 1 << 16) {
+            prepared.absent.append(
+                .init(entity: entity, keys: Array(keys[start..<min(start + 1 << 16, keys.count)])))
+            if prepared.absent.count >= 8 { try commit() }
+        }
+    }
+
+    /// Archives a transaction. Those of one record have numbers that count up.
+    ///
+    /// - Parameters:
+    ///   - tombstones: blocks of preserved values, in the order in which the changes count them.
+    ///   - byteCount: roughly what the change tables take.
+    func append(
+        _ transaction: CompactionBody.ArchivedTransaction, tombstones: [Block], byteCount: Int
+    ) throws(StoreError) {
+        if let last = prepared.transactions.last, last.sequence + 1 != transaction.sequence { try commit() }
+        var transaction = transaction
+        let first = prepared.tombstones.count
+        for block in tombstones {
+            prepared.tombstones.append(.init(encoded: try encoded(block), sequence: block.blockSequence))
+        }
+        for index in transaction.changes.indices {
+            transaction.changes[index].tombstoneBlocks = transaction.changes[index].tombstoneBlocks.map { $0 + first }
+        }
+        prepared.transactions.append(transaction)
+        prepared.transactionByteCount += byteCount
+        try commitIfDue()
+    }
+
+    /// A block of preserved values for another place; as it is, unless values have to be moved with it.
+    private func encoded(_ block: Block) throws(StoreError) -> EncodedBlock {
+        guard block.hasExternals else {
+            let bytes = [UInt8](UnsafeRawBufferPointer(start: block.bytes, count: block.header.byteCount))
+            return EncodedBlock(
+                bytes: bytes, entity: block.entity, rowCount: block.rowCount, patches: [], patchedChunks: [])
+        }
+        let buffer = RowBuffer(layout: block.layout, schemaVersion: block.schemaVersion)
+        for row in 0..<block.rowCount {
+            buffer.beginRow(key: block.key(row))
+            for slot in 0..<block.slotCount {
+                let column = try block.column(slot)
+                if !column.isNull(row) { try copy(slot, column, row, to: buffer.row) }
+            }
+            buffer.endRow()
+        }
+        return buffer.take().encode()
+    }
+
+    private func commitIfDue() throws(StoreError) {
+        if prepared.gatheredByteCount >= stepByteCount { try commit() }
+    }
+
+    /// Writes what was gathered; rows that are open are part of it.
+    func commit() throws(StoreError) {
+        for entity in open.keys.sorted() { if let rows = open[entity] { cut(rows) } }
+        guard !prepared.isEmpty else { return }
+        let record = prepared
+        prepared = PreparedCompaction()
+        try store.commit(record)
+        try onStep(record.byteCount)
+    }
+}

@@ -1,0 +1,295 @@
+internal import Dispatch
+internal import StrataIO
+internal import Synchronization
+internal import SystemPackage
+
+/// Moves what is still needed out of some segments and retires them. Used once; one at a time in a store.
+///
+/// See docs/compaction.md for the rules that are named here.
+final class Compactor {
+    private let store: LogStore
+    private var source: BlockSource { store.source }
+    private(set) var victims: Set<UInt32>
+    private let infos: [UInt32: SegmentInfo]
+    private let retention: LogRetention
+    private let builder: CompactionBuilder
+    /// Blocks of the victims: in the order of keys, one is needed again and again.
+    private var blocks: [UInt64: Block] = [:]
+    private var blockByteCount = 0
+    private static let blockMaximumByteCount = 64 << 20
+    /// The newest transaction that is dropped from the history.
+    private var droppedHistory: UInt64 = 0
+
+    /// - Parameter infos: of all segments that the log has left.
+    init(store: LogStore, victims: Set<UInt32>, infos: [UInt32: SegmentInfo], retention: LogRetention) {
+        self.store = store
+        self.victims = victims
+        self.infos = infos
+        self.retention = retention
+        builder = CompactionBuilder(store: store, victims: victims)
+    }
+
+    /// Compacts the victims away.
+    ///
+    /// - Parameter onStep: called after each record with the bytes it took; throws to stop.
+    /// - Returns: the segments that are gone; fewer than asked for when transactions that are being built refer to
+    ///   values in them.
+    /// - Throws: errors of reading and writing, and what `onStep` throws. The store is as good as before, and what was
+    ///   moved stays moved.
+    func run(onStep: @escaping (Int) throws(StoreError) -> Void) throws(StoreError) -> Set<UInt32> {
+        builder.onStep = onStep
+        source.references.close(victims)
+        do throws(StoreError) {
+            try moveAll()
+            try repeatDeletions()
+            try archiveHistory()
+            guard waitForReferences() else {
+                source.references.reopen(victims)
+                return []
+            }
+            // Transactions that were waited for may have written rows that refer to large values.
+            try moveAll()
+            // Ordered indexes are brought from the checkpoint to the log's end by the rows that it shows: none of them
+            // may lie in a victim.
+            if let last = victims.max(),
+                store.state.withLock({ $0.checkpointEnd.segment }) <= last || !store.snapshot.ordered.list.isEmpty
+            {
+                try store.writeCheckpoint()
+            }
+            try retire()
+        } catch {
+            source.references.reopen(victims)
+            throw error
+        }
+        return victims
+    }
+
+    // MARK: Rows
+
+    /// Moves live rows until the index names none in a victim (rule 2).
+    private func moveAll() throws(StoreError) {
+        while try moveRows() {}
+        blocks = [:]
+        blockByteCount = 0
+    }
+
+    /// True when there was something to move.
+    private func moveRows() throws(StoreError) -> Bool {
+        let snapshot = store.snapshot
+        var isDone = true
+        for root in snapshot.layout.roots {
+            try snapshot.forEachRun(root: root) { run throws(StoreError) in
+                guard victims.contains(run.location.segment) else { return true }
+                isDone = false
+                let block = try block(at: run.location)
+                try builder.append(block, rows: run.location.row..<run.location.row + run.count)
+                return true
+            }
+        }
+        if try moveReferring(snapshot) { isDone = false }
+        try builder.commit()
+        return !isDone
+    }
+
+    /// Moves rows that lie elsewhere but refer to large values in a victim (rule 7).
+    private func moveReferring(_ snapshot: Snapshot) throws(StoreError) -> Bool {
+        var refs: Set<ObjectRef> = []
+        for victim in victims { for value in infos[victim]?.largeValues ?? [] { refs.insert(value.ref) } }
+        var hasMoved = false
+        for ref in refs.sorted() {
+            let location = try snapshot.locate(ref)
+            guard !location.isAbsent, !victims.contains(location.segment) else { continue }
+            let block = try block(at: location)
+            guard location.row < block.rowCount, try refers(block, location.row) else { continue }
+            try builder.append(block, rows: location.row..<location.row + 1)
+            hasMoved = true
+        }
+        return hasMoved
+    }
+
+    private func refers(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        guard block.hasExternals else { return false }
+        for slot in 0..<block.slotCount where block.layout.slots[slot].kind.fixedWidth == 0 {
+            let column = try block.column(slot)
+            if !column.isNull(row), column.isExternal(row), victims.contains(column.external(row).segment) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private func block(at location: Location) throws(StoreError) -> Block {
+        let key = location.block.rawValue
+        if let block = blocks[key] { return block }
+        let block = try source.load(location.block)
+        if blockByteCount > Self.blockMaximumByteCount {
+            blocks = [:]
+            blockByteCount = 0
+        }
+        blocks[key] = block
+        blockByteCount += block.estimatedByteCount
+        return block
+    }
+
+    // MARK: Deletions
+
+    /// Repeats deletions that a segment which stays still needs (rule 3).
+    private func repeatDeletions() throws(StoreError) {
+        for victim in victims.sorted() where infos[victim]?.deletionCount ?? 0 > 0 {
+            let older = infos.values.filter { $0.segment < victim && !victims.contains($0.segment) }
+            guard !older.isEmpty else { continue }
+            let layout = store.snapshot.layout
+            var kept: [UInt16: [UInt64]] = [:]
+            func add(_ keys: [UInt64], _ entity: UInt16) {
+                guard let root = layout.root(ofEntity: entity) else { return }
+                for key in keys where older.contains(where: { $0.mayHaveRow(root: root, key: key) }) {
+                    kept[entity, default: []].append(key)
+                }
+            }
+            try SegmentScan.forEachRecord(try reader(victim)) { _, _, body in
+                switch body {
+                case .transaction(let body):
+                    for change in body.changes where change.kind == .delete { add(change.keys, change.entity) }
+                case .compaction(let body):
+                    for group in body.absent { add(group.keys, group.entity) }
+                }
+            }
+            for (entity, keys) in kept.sorted(by: { $0.key < $1.key }) {
+                try builder.append(absent: keys.sorted(), entity: entity)
+            }
+        }
+        try builder.commit()
+    }
+
+    private func reader(_ segment: UInt32) throws(StoreError) -> RecordReader {
+        try RecordReader(
+            files: source.files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment),
+            limit: infos[segment]?.byteCount)
+    }
+
+    // MARK: History
+
+    /// A transaction whose change tables have to be written down again.
+    private struct Kept {
+        var transaction: CompactionBody.ArchivedTransaction
+        var segment: UInt32
+        /// Where the blocks that its changes name lie.
+        var tombstones: [Int]
+        var byteCount: Int
+    }
+
+    private func archiveHistory() throws(StoreError) {
+        let facts = store.state.withLock { $0.facts.compaction }
+        let floor = min(retention.historyFloor, store.snapshot.sequence)
+        var kept: [Kept] = []
+        for victim in victims.sorted() {
+            guard let info = infos[victim] else { continue }
+            try SegmentScan.forEachRecord(try reader(victim)) { header, offset, body in
+                switch body {
+                case .transaction(let body):
+                    guard header.sequence > floor else {
+                        droppedHistory = max(droppedHistory, header.sequence)
+                        return
+                    }
+                    guard !isArchived(header.sequence, facts) else { return }
+                    let transaction = CompactionBody.ArchivedTransaction(
+                        sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds,
+                        author: body.author, contextName: body.contextName, changes: body.changes)
+                    kept.append(
+                        Self.kept(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                case .compaction(let body):
+                    for transaction in body.transactions {
+                        guard transaction.sequence > floor else {
+                            droppedHistory = max(droppedHistory, transaction.sequence)
+                            continue
+                        }
+                        guard !isInLog(transaction.sequence), !isArchived(transaction.sequence, facts) else { continue }
+                        kept.append(Self.kept(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                    }
+                }
+            }
+        }
+        kept.sort { $0.transaction.sequence < $1.transaction.sequence }
+        var last: UInt64 = 0
+        for entry in kept where entry.transaction.sequence > last {
+            last = entry.transaction.sequence
+            var tombstones: [Block] = []
+            for position in entry.tombstones {
+                tombstones.append(
+                    try source.load(Location(segment: entry.segment, byteOffset: position, row: 0)))
+            }
+            try builder.append(entry.transaction, tombstones: tombstones, byteCount: entry.byteCount)
+        }
+        try builder.commit()
+    }
+
+    /// The transaction with its blocks of preserved values counted from the first of them.
+    private static func kept(
+        _ transaction: CompactionBody.ArchivedTransaction, _ blocks: [TransactionBody.Piece], _ segment: UInt32,
+        _ start: Int
+    ) -> Kept {
+        var transaction = transaction
+        var positions: [Int] = []
+        var position = start
+        for block in blocks {
+            positions.append(position)
+            position += block.byteCount
+        }
+        var tombstones: [Int] = []
+        var byteCount = 64
+        for index in transaction.changes.indices {
+            byteCount += 32 + transaction.changes[index].keys.count * 4
+            transaction.changes[index].tombstoneBlocks = transaction.changes[index].tombstoneBlocks.map {
+                tombstones.append(positions[$0])
+                return tombstones.count - 1
+            }
+        }
+        return Kept(transaction: transaction, segment: segment, tombstones: tombstones, byteCount: byteCount)
+    }
+
+    /// Whether an archive outside of the victims has the transaction.
+    private func isArchived(_ sequence: UInt64, _ facts: CompactionFacts) -> Bool {
+        facts.archives.contains {
+            $0.first <= sequence && sequence <= $0.last && !victims.contains($0.position.segment)
+        }
+    }
+
+    /// Whether the transaction's own record is there (be it in a victim, which archives it by itself).
+    private func isInLog(_ sequence: UInt64) -> Bool {
+        infos.values.contains { $0.previousSequence < sequence && sequence <= $0.lastSequence }
+    }
+
+    // MARK: Retirement
+
+    /// Waits until no transaction that is being built refers to values in a victim; false when it takes too long.
+    private func waitForReferences() -> Bool {
+        for _ in 0..<store.options.compactionWaitMilliseconds / 10 {
+            if !source.references.areHeld(victims) { return true }
+            DispatchSemaphore(value: 0).waitShortly()
+        }
+        return !source.references.areHeld(victims)
+    }
+
+    private func retire() throws(StoreError) {
+        var retirement = Retirement()
+        retirement.historyFloor = droppedHistory
+        for victim in victims.sorted() {
+            // Snapshots go on reading from files that are open.
+            let header = try reader(victim).segmentHeader()
+            retirement.segments.append(
+                .init(segment: victim, previousValidByteCount: header.previousValidByteCount))
+        }
+        try store.retire(retirement)
+        for victim in victims.sorted() {
+            try? store.files.fileSystem.unlink(store.files.segment(victim))
+        }
+        source.cache.removePinned()
+    }
+}
+
+extension DispatchSemaphore {
+    /// Sleeps for ten milliseconds.
+    fileprivate func waitShortly() {
+        _ = wait(timeout: .now() + .milliseconds(10))
+    }
+}

@@ -1,0 +1,117 @@
+internal import Dispatch
+internal import Synchronization
+
+extension LogOptions {
+    /// When segments are compacted without being asked.
+    public struct Compaction: Sendable, Hashable {
+        /// Whether a thread of the store compacts in the background while transactions are committed.
+        public var isAutomatic = true
+        /// What is needed over what is used, under which segments are compacted. 0.5 to 0.8: beyond that the price
+        /// doubles.
+        public var targetUtilization = 0.7
+
+        public init() {}
+    }
+}
+
+/// When to look at the segments again, and how full they are.
+struct CompactionSchedule {
+    /// Less log than this is not worth looking at.
+    static let minimumByteCount = 1 << 20
+
+    var isRunning = false
+    /// Bytes written to the log since somebody looked.
+    var newByteCount = 0
+    /// How many there have to be.
+    var dueByteCount = 4 << 20
+    /// Of all segments, when somebody last looked, and what of it was needed.
+    var usedByteCount = 0
+    var neededByteCount = 0
+    var completed = 0
+    var failed = 0
+
+    /// How long a commit should wait, in microseconds, so that garbage does not come faster than it is removed.
+    func delayMicroseconds(ceiling: Double) -> Int {
+        guard isRunning, neededByteCount > 0 else { return 0 }
+        let ratio = Double(usedByteCount + newByteCount) / Double(neededByteCount)
+        guard ratio > ceiling else { return 0 }
+        return min(10_000, Int((ratio - ceiling) * 100_000))
+    }
+}
+
+extension LogStore {
+    /// Called after each commit: compacts in the background when enough has been written since the last look.
+    func compactIfDue() {
+        guard options.compaction.isAutomatic else { return }
+        let (isDue, delay) = state.withLock { state -> (Bool, Int) in
+            let ceiling = 1 / min(max(options.compaction.targetUtilization, 0.5), 0.8) + 0.05
+            let delay = state.compaction.delayMicroseconds(ceiling: ceiling)
+            guard state.compaction.newByteCount >= state.compaction.dueByteCount, !state.compaction.isRunning,
+                !state.isClosed
+            else { return (false, delay) }
+            state.compaction.isRunning = true
+            return (true, delay)
+        }
+        if isDue {
+            DispatchQueue.global(qos: .utility).async { [self] in compactInBackground() }
+        }
+        if delay > 0 { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(delay)) }
+    }
+
+    /// Compacts until the segments are used well enough. An error costs nothing but space; it is counted, and the next
+    /// attempt is made after twice as much log.
+    private func compactInBackground() {
+        compacting.withLock { _ in
+            do throws(StoreError) {
+                try compactToTarget()
+                state.withLock { $0.compaction.completed += 1 }
+            } catch {
+                state.withLock { state in
+                    guard !state.isClosed else { return }
+                    state.compaction.failed += 1
+                    state.compaction.newByteCount = 0
+                    state.compaction.dueByteCount = min(state.compaction.dueByteCount * 2, 1 << 30)
+                }
+            }
+        }
+        state.withLock { $0.compaction.isRunning = false }
+    }
+
+    private func compactToTarget() throws(StoreError) {
+        let target = min(max(options.compaction.targetUtilization, 0.5), 0.8)
+        var segments = try look()
+        var used = segments.reduce(0) { $0 + $1.byteCount }
+        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        if Double(needed) < target * Double(used) {
+            // Segments as short as the store is small, so that the one being written, which cannot be compacted, does
+            // not weigh much.
+            let length = min(max(needed / 8, CompactionSchedule.minimumByteCount), options.segmentMaximumBytes)
+            try withWriter { writer throws(StoreError) in
+                writer.segmentTargetByteCount = length
+                guard writer.end.position.offset >= length else { return }
+                try writer.leaveSegment()
+                try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
+                try publishEnd(writer)
+            }
+            _ = try compactAlone(target: target) { _ in true }
+            segments = try look()
+            used = segments.reduce(0) { $0 + $1.byteCount }
+        }
+        // If all that comes replaces something, the target is missed after so many bytes. Where snapshots keep it from
+        // being met, looking again all the time would not help.
+        let room = Int(Double(needed) / target) - used
+        state.withLock { $0.compaction.dueByteCount = max(CompactionSchedule.minimumByteCount, room, used / 16) }
+    }
+
+    /// Counts what the segments hold, and begins to count anew what is written.
+    private func look() throws(StoreError) -> [SegmentStatistics] {
+        let written = state.withLock { $0.counters.writtenBytes }
+        let segments = try segmentStatistics()
+        state.withLock { state in
+            state.compaction.usedByteCount = segments.reduce(0) { $0 + $1.byteCount }
+            state.compaction.neededByteCount = segments.reduce(0) { $0 + $1.neededByteCount }
+            state.compaction.newByteCount = state.counters.writtenBytes - written
+        }
+        return segments
+    }
+}

@@ -1,0 +1,144 @@
+internal import StrataIO
+internal import Synchronization
+internal import SystemPackage
+
+extension LogStore {
+    /// Copies what is still needed out of all segments that hold much else and removes them from the disk. Readers and
+    /// writers go on meanwhile.
+    ///
+    /// Stopped by an error, by `progress` or by the death of the process, it leaves a store as good as before; the
+    /// next compaction goes on with what is left to do. What snapshots need stays on the disk until they are gone.
+    ///
+    /// - Parameter progress: called after each step; false stops. It must not close the store.
+    /// - Throws: `.cancelled` when `progress` returned false; `.io`, `.corruption`, `.readOnly`, `.closed`.
+    /// - Complexity: reads and writes what is live in the segments it removes, half a MiB at a time.
+    @discardableResult
+    public func compact(
+        progress: @escaping (CompactionProgress) -> Bool = { _ in true }
+    ) throws(StoreError) -> CompactionReport {
+        try compacting.withLock { _ throws(StoreError) in
+            try withWriter { writer throws(StoreError) in
+                try writer.leaveSegment()
+                try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
+                try publishEnd(writer)
+            }
+            return try compactAlone(target: CompactionPolicy.worthwhile, progress)
+        }
+    }
+
+    /// The newest snapshot with the log's end as it is now.
+    func publishEnd(_ writer: LogWriter) throws(StoreError) {
+        let edit = SnapshotEdit(base: snapshot)
+        publish(
+            try edit.finish(end: writer.end.position, checksum: writer.end.checksum, epoch: source.epoch))
+    }
+
+    /// So much live data is moved before its segments are retired, so that they do not all wait for the last one: an
+    /// eighth of the store, within these bounds.
+    private static let batchByteCounts = 2 << 20...32 << 20
+
+    func compactAlone(
+        target: Double, _ report: (CompactionProgress) -> Bool
+    ) throws(StoreError) -> CompactionReport {
+        let segments = try segmentStatistics()
+        let victims = CompactionPolicy(target: target, sequence: snapshot.sequence).victims(segments)
+        var result = CompactionReport()
+        var progress = CompactionProgress(
+            segments: victims.count, completedSegments: 0,
+            byteCount: victims.reduce(0) { $0 + $1.neededByteCount }, completedByteCount: 0)
+        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        let limit = min(max(needed / 8, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
+        for batch in Self.batches(victims, limit) {
+            let gone = try withoutActuallyEscaping(report) { report throws(StoreError) in
+                try compact(Set(batch.map(\.segment))) { byteCount throws(StoreError) in
+                    result.writtenByteCount += byteCount
+                    progress.completedByteCount += byteCount
+                    if self.state.withLock({ $0.isClosed }) { throw self.refusal }
+                    guard report(progress) else {
+                        throw StoreError(.cancelled, "the compaction was stopped", path: self.files.directory.string)
+                    }
+                }
+            }
+            result.segments += gone.count
+            for segment in batch where gone.contains(segment.segment) { result.freedByteCount += segment.byteCount }
+            progress.completedSegments += batch.count
+            guard report(progress) else {
+                throw StoreError(.cancelled, "the compaction was stopped", path: self.files.directory.string)
+            }
+        }
+        return result
+    }
+
+    /// Segments that hold nothing first, for they cost nothing; then in the order given.
+    private static func batches(_ victims: [SegmentStatistics], _ limit: Int) -> [[SegmentStatistics]] {
+        let empty = victims.filter { $0.neededByteCount == 0 }
+        var batches = empty.isEmpty ? [] : [empty]
+        var batch: [SegmentStatistics] = []
+        var byteCount = 0
+        for segment in victims where segment.neededByteCount > 0 {
+            if byteCount + segment.neededByteCount > limit, !batch.isEmpty {
+                batches.append(batch)
+                batch = []
+                byteCount = 0
+            }
+            batch.append(segment)
+            byteCount += segment.neededByteCount
+        }
+        if !batch.isEmpty { batches.append(batch) }
+        return batches
+    }
+
+    /// Compacts segments away that the log has left.
+    private func compact(
+        _ victims: Set<UInt32>, onStep: @escaping (Int) throws(StoreError) -> Void
+    ) throws(StoreError) -> Set<UInt32> {
+        let infos = try knownSegments(snapshot)
+        let compactor = Compactor(
+            store: self, victims: victims.intersection(infos.keys), infos: infos, retention: retention)
+        return try compactor.run(onStep: onStep)
+    }
+
+    // MARK: What the compactor writes
+
+    /// Appends a compaction record: rows that are no longer where they were copied from are excluded (rule 1).
+    func commit(_ record: PreparedCompaction) throws(StoreError) {
+        let byteCount = record.byteCountMaximum()
+        try withWriter { writer throws(StoreError) in
+            let publish = { (snapshot: Snapshot) in self.publish(snapshot) }
+            try writer.makeRoom(for: byteCount)
+            try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
+            var edit = SnapshotEdit(base: snapshot)
+            try edit.exclude(from: record)
+            record.finish()
+            var end = writer.end
+            let image = writer.place(.compaction(record), at: &end)
+            try edit.apply(record)
+            // Before anything is written, as for a commit.
+            let next = try edit.finish(end: end.position, checksum: end.checksum)
+            try writer.write([image], newEnd: end, unsynced: [.compaction(record)])
+            writer.noteArchive(of: record)
+            writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
+            publish(next)
+            if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
+        }
+    }
+
+    /// Declares segments to be no longer needed, durably. Snapshots from now on do not keep them.
+    func retire(_ retirement: Retirement) throws(StoreError) {
+        let body = retirement.encoded()
+        for entry in retirement.segments { _ = try source.file(segment: entry.segment) }
+        try withWriter { writer throws(StoreError) in
+            let publish = { (snapshot: Snapshot) in self.publish(snapshot) }
+            try writer.makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
+            try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
+            try writer.append(.retirement, body: body) { $0.compaction.apply(retirement) }
+            try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
+            source.retire(retirement.segments.map(\.segment), facts: writer.facts.compaction)
+            try publishEnd(writer)
+        }
+        let freed = segmentInfos.withLock { infos in
+            retirement.segments.reduce(0) { $0 + (infos.removeValue(forKey: $1.segment)?.byteCount ?? 0) }
+        }
+        state.withLock { $0.compaction.usedByteCount -= freed }
+    }
+}

@@ -1,0 +1,146 @@
+internal import StrataIO
+internal import Synchronization
+internal import SystemPackage
+
+extension LogStore {
+    /// What each segment of the log holds, ascending by number, with those that were compacted away and that snapshots
+    /// keep.
+    ///
+    /// - Throws: `.io` or `.corruption` when a segment cannot be read.
+    /// - Complexity: O(objects in runs); reads a segment the first time that it is asked about.
+    public func segmentStatistics() throws(StoreError) -> [SegmentStatistics] {
+        let snapshot = snapshot
+        let infos = try knownSegments(snapshot)
+        let rows = try liveRowCounts(snapshot)
+        let retention = retention
+        let kept = try segmentsKept(by: retention.rowsFloor, snapshot, infos)
+        var result: [SegmentStatistics] = []
+        for info in infos.values {
+            let live = try liveByteCount(info, rows: rows[info.segment] ?? 0, snapshot)
+            let history = info.lastSequence <= retention.historyFloor ? 0 : info.historyByteCount
+            let dead = max(0, info.byteCount - live - history)
+            result.append(
+                SegmentStatistics(
+                    segment: info.segment, byteCount: info.byteCount, liveByteCount: live, historyByteCount: history,
+                    deadByteCount: dead, pinnedByteCount: kept.contains(info.segment) ? dead : 0,
+                    ageSequence: info.ageSequence, isCurrent: false))
+        }
+        result.append(current(snapshot, liveRows: rows[snapshot.end.segment] ?? 0))
+        for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
+            guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
+            result.append(
+                SegmentStatistics(
+                    segment: segment, byteCount: Int(count), liveByteCount: 0, historyByteCount: 0,
+                    deadByteCount: Int(count), pinnedByteCount: Int(count), ageSequence: 0, isCurrent: false))
+        }
+        return result.sorted { $0.segment < $1.segment }
+    }
+
+    /// The segment that the log goes on in: estimated, as it is not read. Rows written to it before the store was opened
+    /// pass for live.
+    private func current(_ snapshot: Snapshot, liveRows: Int) -> SegmentStatistics {
+        let end = snapshot.end
+        var dead = 0
+        if let written = writer.withLock({ $0.map { ($0.end.position.segment, $0.segmentRowCount) } }),
+            written.0 == end.segment, written.1 > liveRows
+        {
+            dead = Int(Double(end.offset) * Double(written.1 - liveRows) / Double(written.1))
+        }
+        return SegmentStatistics(
+            segment: end.segment, byteCount: end.offset, liveByteCount: end.offset - dead, historyByteCount: 0,
+            deadByteCount: dead, pinnedByteCount: 0, ageSequence: snapshot.sequence, isCurrent: true)
+    }
+
+    /// What is known of the segments that a snapshot's log has left; those not seen before are read.
+    func knownSegments(_ snapshot: Snapshot) throws(StoreError) -> [UInt32: SegmentInfo] {
+        let last = snapshot.end.segment
+        let holes = snapshot.epoch.facts.holes
+        var infos: [UInt32: SegmentInfo] = [:]
+        for segment in holes.remaining(1, through: last - 1) {
+            if let info = segmentInfos.withLock({ $0[segment] }) {
+                infos[segment] = info
+                continue
+            }
+            let limit: Int
+            if let hole = holes.hole(at: segment + 1) {
+                limit = hole.previousValidByteCount
+            } else {
+                let next = try RecordReader(
+                    files: files, storeUUID: storeUUID, segment: segment + 1,
+                    file: try source.file(segment: segment + 1))
+                limit = try next.segmentHeader().previousValidByteCount
+            }
+            let info = try SegmentScan.scan(segment, limit: limit, source: source, layout: snapshot.layout)
+            segmentInfos.withLock { $0[segment] = info }
+            infos[segment] = info
+        }
+        return infos
+    }
+
+    private func liveRowCounts(_ snapshot: Snapshot) throws(StoreError) -> [UInt32: Int] {
+        var counts: [UInt32: Int] = [:]
+        var segment: UInt32 = 0
+        var count = 0
+        for root in snapshot.layout.roots {
+            try snapshot.forEachRun(root: root) { run in
+                if run.location.segment != segment {
+                    counts[segment, default: 0] += count
+                    segment = run.location.segment
+                    count = 0
+                }
+                count += run.count
+                return true
+            }
+        }
+        counts[segment, default: 0] += count
+        return counts
+    }
+
+    private func liveByteCount(
+        _ info: SegmentInfo, rows: Int, _ snapshot: Snapshot
+    ) throws(StoreError) -> Int {
+        var byteCount = 0
+        if info.rowCount > 0 {
+            byteCount = Int(Double(info.rowByteCount) * Double(min(rows, info.rowCount)) / Double(info.rowCount))
+        }
+        for value in info.largeValues {
+            let location = try snapshot.locate(value.ref)
+            guard !location.isAbsent else { continue }
+            let block = try source.block(at: location)
+            guard value.slot < block.slotCount, location.row < block.rowCount else { continue }
+            let column = try block.column(value.slot)
+            guard !column.isNull(location.row), column.isExternal(location.row) else { continue }
+            let external = column.external(location.row)
+            if external.segment == info.segment, external.byteOffset == value.byteOffset {
+                byteCount += value.byteCount
+            }
+        }
+        return byteCount
+    }
+
+    /// Segments with rows that a transaction after the floor replaced or deleted.
+    private func segmentsKept(
+        by floor: UInt64, _ snapshot: Snapshot, _ infos: [UInt32: SegmentInfo]
+    ) throws(StoreError) -> Set<UInt32> {
+        guard floor < snapshot.sequence else { return [] }
+        let inOrder = infos.values.sorted { $0.segment < $1.segment }
+        var kept: Set<UInt32> = []
+        var history = try HistoryReader(snapshot: snapshot, after: floor)
+        while let transaction = try history.next() {
+            for group in transaction.groups where group.kind != .insert {
+                guard let root = snapshot.layout.root(ofEntity: group.entity) else { continue }
+                for (key, replaced) in zip(group.keys, group.replacedSequences) {
+                    // The segment that the row was written in, or, if that is gone, any that it may have been moved to.
+                    if let home = inOrder.first(where: { $0.previousSequence < replaced && replaced <= $0.lastSequence }
+                    ) {
+                        kept.insert(home.segment)
+                    }
+                    for info in inOrder where !kept.contains(info.segment) && info.mayHaveRow(root: root, key: key) {
+                        kept.insert(info.segment)
+                    }
+                }
+            }
+        }
+        return kept
+    }
+}

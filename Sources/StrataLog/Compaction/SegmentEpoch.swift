@@ -1,0 +1,74 @@
+internal import StrataIO
+internal import Synchronization
+
+/// The time between two retirements of segments: what a snapshot taken in it may read.
+///
+/// Each epoch holds the next one, so that files of segments stay open until the last snapshot that is older than their
+/// retirement has gone, whatever came after it.
+final class SegmentEpoch: Sendable {
+    /// What had been compacted away when the epoch began.
+    let facts: CompactionFacts
+    private let files: SegmentFiles
+    private let ending = Mutex(Ending())
+
+    private struct Ending {
+        var next: SegmentEpoch?
+        /// Retired when this epoch ended.
+        var segments: [UInt32] = []
+    }
+
+    init(facts: CompactionFacts, files: SegmentFiles) {
+        self.facts = facts
+        self.files = files
+    }
+
+    /// Ends the epoch with a retirement and returns the next one.
+    func end(retiring segments: [UInt32], facts: CompactionFacts) -> SegmentEpoch {
+        let next = SegmentEpoch(facts: facts, files: files)
+        ending.withLock { $0 = Ending(next: next, segments: segments) }
+        return next
+    }
+
+    private func takeNext() -> SegmentEpoch? {
+        ending.withLock { ending in
+            defer { ending.next = nil }
+            return ending.next
+        }
+    }
+
+    deinit {
+        files.close(ending.withLock { $0.segments })
+        // A snapshot that was held for long lets go of many epochs: one after the other, not one inside the other.
+        var next = takeNext()
+        while isKnownUniquelyReferenced(&next) { next = next?.takeNext() }
+    }
+}
+
+/// The open segment files.
+final class SegmentFiles: Sendable {
+    private let files = Mutex<[UInt32: any File]>([:])
+    /// Numbers of the segments that are open.
+    var open: [UInt32] { files.withLock { Array($0.keys) } }
+
+    subscript(segment: UInt32) -> (any File)? { files.withLock { $0[segment] } }
+
+    func set(_ file: any File, segment: UInt32) {
+        files.withLock { $0[segment] = file }
+    }
+
+    /// The file to use: one that another thread was faster to open.
+    func insert(_ file: any File, segment: UInt32) -> any File {
+        files.withLock { table in
+            if let file = table[segment] { return file }
+            table[segment] = file
+            return file
+        }
+    }
+
+    /// Lets go of files that nothing refers to any more. Whoever still reads from one has a reference to it.
+    func close(_ segments: [UInt32]) {
+        guard !segments.isEmpty else { return }
+        // Not their cached blocks: this may be called while one is being dropped from the cache. They age out.
+        files.withLock { table in for segment in segments { table[segment] = nil } }
+    }
+}

@@ -1,0 +1,77 @@
+/// What a segment of the log holds, in bytes.
+public struct SegmentStatistics: Sendable, Hashable {
+    /// Its number.
+    public var segment: UInt32
+    /// Of its records, without space reserved behind them.
+    public var byteCount: Int
+    /// Rows and large values that are live: estimated from how many of its rows are.
+    public var liveByteCount: Int
+    /// Change tables and preserved values that are retained.
+    public var historyByteCount: Int
+    /// What a compaction would free, pinned or not.
+    public var deadByteCount: Int
+    /// Of ``deadByteCount``, what cannot be freed now: the segment was compacted away, and snapshots keep its file;
+    /// or ``LogRetention/rowsFloor`` keeps its replaced rows.
+    public var pinnedByteCount: Int
+    /// Number of the transaction that wrote a row of it, on average.
+    var ageSequence: UInt64
+    /// Whether the log goes on in it.
+    public var isCurrent: Bool
+
+    var neededByteCount: Int { byteCount - deadByteCount }
+    var utilization: Double { byteCount == 0 ? 1 : Double(neededByteCount) / Double(byteCount) }
+}
+
+/// Which segments are worth compacting.
+struct CompactionPolicy {
+    /// What is needed over what is used, above which nothing is done.
+    var target: Double
+    /// Number of the newest transaction.
+    var sequence: UInt64
+    /// Segments that are used as well as that are left alone.
+    static let worthwhile = 0.95
+
+    /// The best segments first, as many as it takes to reach the target; and all that hold nothing needed.
+    func victims(_ segments: [SegmentStatistics]) -> [SegmentStatistics] {
+        var used = segments.reduce(0) { $0 + $1.byteCount }
+        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        let candidates =
+            segments
+            .filter { !$0.isCurrent && $0.pinnedByteCount == 0 && $0.utilization < Self.worthwhile }
+            .map { (segment: $0, score: score($0)) }
+            .sorted { ($0.score, $1.segment.segment) > ($1.score, $0.segment.segment) }
+        var victims: [SegmentStatistics] = []
+        for (segment, _) in candidates {
+            guard segment.neededByteCount == 0 || Double(needed) < target * Double(used) else { continue }
+            victims.append(segment)
+            used -= segment.deadByteCount
+        }
+        return victims
+    }
+
+    private func score(_ segment: SegmentStatistics) -> Double {
+        let u = segment.utilization
+        let age = sequence > segment.ageSequence ? Double(sequence - segment.ageSequence) : 0
+        return (1 - u) * (age + 1) / (1 + u)
+    }
+}
+
+/// How far a compaction is.
+public struct CompactionProgress: Sendable, Hashable {
+    /// Segments that are to be compacted away, and those that are gone.
+    public var segments: Int
+    public var completedSegments: Int
+    /// Bytes that are expected to be written, and those that were.
+    public var byteCount: Int
+    public var completedByteCount: Int
+}
+
+/// What a compaction did.
+public struct CompactionReport: Sendable, Hashable {
+    /// Segments that are gone.
+    public var segments = 0
+    /// Bytes they took.
+    public var freedByteCount = 0
+    /// Bytes written to the log for it.
+    public var writtenByteCount = 0
+}
