@@ -325,4 +325,42 @@ import Testing
         #expect(try store.compact().segments > 0)
         try workload.model.check(store, "after the policy")
     }
+
+    /// A checkpoint whose tail has a hole would not be used: it does not go on taking space.
+    @Test(arguments: 0..<UInt64(12)) func aCheckpointThatIsOfNoUseGoes(seed: UInt64) throws {
+        let (fileSystem, workload) = try Self.worked(seed + 60)
+        let store = try workload.opened()
+        try store.checkpoint()
+        try workload.commit()
+        try store.checkpoint()
+        try store.compact()
+        let checkpoints = try fileSystem.list(StoreWorkload.path).filter { $0.hasSuffix(".chk") }
+        #expect(!checkpoints.isEmpty)
+        for kept in checkpoints {
+            let image = fileSystem.fork()
+            for name in checkpoints where name != kept { try image.unlink(StoreWorkload.path.appending(name)) }
+            let opened = try StoreWorkload.open(image, StoreWorkload.options())
+            #expect(opened.recovery.checkpoint != nil, "seed \(seed): \(opened.recovery.damagedCheckpoints)")
+            try workload.model.check(opened, "seed \(seed), \(kept)")
+        }
+    }
+
+    /// Victims that need no checkpoint come before better ones that do, if they are enough.
+    @Test func victimsBehindTheCheckpointComeLast() {
+        func segment(_ number: UInt32, live: Int) -> SegmentStatistics {
+            SegmentStatistics(
+                segment: number, byteCount: 100, liveByteCount: live, historyByteCount: 0, deadByteCount: 100 - live,
+                pinnedByteCount: 0, ageSequence: 1, isCurrent: false)
+        }
+        let segments = [segment(1, live: 40), segment(2, live: 100), segment(3, live: 10), segment(4, live: 90)]
+        func victims(_ target: Double, before checkpoint: UInt32) -> [UInt32] {
+            CompactionPolicy(target: target, sequence: 10).victims(segments, before: checkpoint).map(\.segment)
+        }
+        #expect(victims(0.65, before: 5) == [3])
+        #expect(victims(0.65, before: 3) == [1])
+        // Not enough by itself: the best of all, whatever that takes.
+        #expect(victims(0.75, before: 3) == [3])
+        #expect(victims(0.9, before: 3) == [3, 1])
+        #expect(victims(0.5, before: 3).isEmpty)
+    }
 }

@@ -6,7 +6,7 @@ public import StrataLog
 import SystemPackage
 
 /// The people in the engine, without an object graph above it. The numbers of the data set are the primary keys.
-public final class PeopleLog: BenchStore, Sendable {
+public final class PeopleLog: BenchStore, StormStore, Sendable {
     /// How the store is opened.
     public struct Options: Sendable {
         public var flushing = Flushing.full
@@ -16,6 +16,8 @@ public final class PeopleLog: BenchStore, Sendable {
         public var isIndexed = false
         /// The budget of decoded blocks; nil for the engine's own.
         public var cacheByteCount: Int?
+        /// Keep change tables, from which the history is read.
+        public var keepsHistory = true
 
         public init() {}
     }
@@ -27,6 +29,7 @@ public final class PeopleLog: BenchStore, Sendable {
         let isNew = folder.isEmpty
         var log = LogOptions()
         log.durability = options.flushing.durability
+        if !options.keepsHistory { log.retention.historyFloor = .max }
         if let cacheByteCount = options.cacheByteCount { log.cacheMaximumBytes = cacheByteCount }
         store = try LogStore.open(
             FilePath(folder.path), in: PosixFileSystem(), options: log,
@@ -62,6 +65,13 @@ public final class PeopleLog: BenchStore, Sendable {
     public var statisticsText: String { "\(store.statistics)" }
 
     public func settle() throws {
+        try store.checkpoint()
+    }
+
+    /// The older of two checkpoints goes with the next.
+    public func shrink() throws {
+        try store.checkpoint()
+        try store.compact()
         try store.checkpoint()
     }
 

@@ -3,7 +3,7 @@ import CSQLite
 public import DataSet
 
 /// The people in SQLite, through its C API with prepared statements, write-ahead log and synchronous=FULL.
-public final class SQLitePeople: Contestant {
+public final class SQLitePeople: StormStore {
     public enum Settings: Sendable {
         /// 4 GiB of mmap, 64 MiB of page cache, temporary tables in memory.
         case tuned
@@ -86,6 +86,22 @@ public final class SQLitePeople: Contestant {
             try database.run(statement)
         }
         try database.execute("COMMIT")
+    }
+
+    public func updateScores(_ changes: [(id: UInt64, score: Double)]) throws {
+        let statement = try database.statement("UPDATE person SET score=? WHERE id=?")
+        try database.execute("BEGIN")
+        for change in changes {
+            sqlite3_bind_double(statement, 1, change.score)
+            sqlite3_bind_int64(statement, 2, Int64(change.id))
+            try database.run(statement)
+        }
+        try database.execute("COMMIT")
+    }
+
+    public func shrink() throws {
+        try database.execute("VACUUM")
+        try checkpoint()
     }
 
     /// Moves what is in the write-ahead log into the database and empties the log.

@@ -9,6 +9,8 @@ enum ContestantName: String, CaseIterable {
     case engine
     /// No postings for the inverse of the person's department, as SQLite without an index.
     case enginePlain = "engine-plain"
+    /// Compaction drops the history, as SQLite has none.
+    case engineForgetful = "engine-no-history"
     case engine8 = "engine-8-writers"
     case engine32 = "engine-32-writers"
     case objects
@@ -36,6 +38,10 @@ enum ContestantName: String, CaseIterable {
         case .enginePlain:
             var options = PeopleLog.Options()
             options.keepsPostings = false
+            return try PeopleLog(in: folder, options: options)
+        case .engineForgetful:
+            var options = PeopleLog.Options()
+            options.keepsHistory = false
             return try PeopleLog(in: folder, options: options)
         case .objects: return try PeopleGraph(in: folder)
         case .sqlite: return try SQLitePeople(in: folder, settings: .tuned)

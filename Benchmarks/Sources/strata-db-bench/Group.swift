@@ -20,6 +20,8 @@ enum Group: String, CaseIterable {
     case memory
     /// Half of the rows, 10,000 a durable transaction.
     case deletes
+    /// A million changes of one field, 1,000 a durable transaction, while the store cleans up.
+    case storm
     /// Making, reading, changing, saving and deleting managed objects.
     case objects
 
@@ -37,6 +39,7 @@ enum Group: String, CaseIterable {
         case .readcold: [.engine, .objects]
         case .openkilled: [.engine, .objects, .sqlite, .lmdb]
         case .memory: [.engine]
+        case .storm: [.engine, .engineForgetful, .sqlite, .sqliteDefault]
         case .objects: [.objects]
         }
     }
@@ -44,7 +47,7 @@ enum Group: String, CaseIterable {
     /// Whether the group reads what fillbatch left.
     var needsFilledStore: Bool {
         switch self {
-        case .fillbatch, .fillsync, .openkilled, .objects: false
+        case .fillbatch, .fillsync, .openkilled, .storm, .objects: false
         case .readrandom, .readcold, .readseq, .scan, .open, .memory, .deletes: true
         }
     }

@@ -52,6 +52,7 @@ struct Job {
         case .openkilled: try fillAndDieOrOpen()
         case .memory: try indexMemory()
         case .deletes: try deleteHalf()
+        case .storm: try storm()
         case .objects: try objects()
         }
     }

@@ -3,7 +3,7 @@ enum Targets {
     private static let sqlite: [ContestantName] = [.sqlite, .sqliteDefault]
     private static let sqliteIndexed: [ContestantName] = [.sqliteIndexed, .sqliteDefaultIndexed]
 
-    static let all = fill + reads + opens + objects
+    static let all = fill + reads + opens + storm + objects
 
     private static let fill = [
         Target(group: .fillbatch, text: "objects against SQLite", bound: .atLeast(1), unit: "x") {
@@ -30,6 +30,24 @@ enum Targets {
         },
         Target(group: .fillsync, text: "32 writers against one", bound: .atLeast(3), unit: "x") {
             $0.ratio(.fillsync, "commits_per_s", .engine32, over: [.engine])
+        },
+    ]
+
+    private static let storm = [
+        Target(group: .storm, text: "engine against SQLite", bound: .atLeast(5), unit: "x") {
+            $0.ratio(.storm, "uniform_updates_per_s", .engineForgetful, over: sqlite)
+        },
+        Target(group: .storm, text: "write amplification, even", bound: .atMost(2.5), unit: "x") {
+            $0.value(.storm, .engineForgetful, "uniform_write_amp")
+        },
+        Target(group: .storm, text: "write amplification, 90/10", bound: .atMost(1.6), unit: "x") {
+            $0.value(.storm, .engineForgetful, "skewed_write_amp")
+        },
+        Target(group: .storm, text: "largest space over live data", bound: .atMost(1.6), unit: "x") {
+            $0.value(.storm, .engineForgetful, "uniform_largest_over_live")
+        },
+        Target(group: .storm, text: "99th percentile of a save over the median", bound: .atMost(3), unit: "x") {
+            $0.value(.storm, .engineForgetful, "uniform_p99_over_p50")
         },
     ]
 

@@ -284,6 +284,7 @@ final class Compactor {
             try? store.files.fileSystem.unlink(store.files.segment(victim))
         }
         source.cache.removePinned()
+        store.removeUselessCheckpoint(victims)
     }
 }
 

@@ -18,6 +18,12 @@ extension LogOptions {
 struct CompactionSchedule {
     /// Less log than this is not worth looking at.
     static let minimumByteCount = 1 << 20
+    /// Once it is due, compaction goes so far beyond the target that it is not due again at once: looking costs time in
+    /// proportion to the objects.
+    static let slack = 0.04
+    /// Segments are this part of what is needed. The one being written cannot be compacted, but hardly anything in it
+    /// is dead yet; and each one begun costs the commit that begins it a flush of the directory.
+    static let segmentsPerStore = 4
 
     var isRunning = false
     /// Bytes written to the log since somebody looked.
@@ -83,9 +89,10 @@ extension LogStore {
         var used = segments.reduce(0) { $0 + $1.byteCount }
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
         if Double(needed) < target * Double(used) {
-            // Segments as short as the store is small, so that the one being written, which cannot be compacted, does
-            // not weigh much.
-            let length = min(max(needed / 8, CompactionSchedule.minimumByteCount), options.segmentMaximumBytes)
+            // Segments as short as the store is small, so that a few of them can be moved without much space.
+            let length = min(
+                max(needed / CompactionSchedule.segmentsPerStore, CompactionSchedule.minimumByteCount),
+                options.segmentMaximumBytes)
             try withWriter { writer throws(StoreError) in
                 writer.segmentTargetByteCount = length
                 guard writer.end.position.offset >= length else { return }
@@ -93,7 +100,7 @@ extension LogStore {
                 try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
                 try publishEnd(writer)
             }
-            _ = try compactAlone(target: target) { _ in true }
+            _ = try compactAlone(target: target + CompactionSchedule.slack) { _ in true }
             segments = try look()
             used = segments.reduce(0) { $0 + $1.byteCount }
         }

@@ -33,21 +33,22 @@ extension LogStore {
             try edit.finish(end: writer.end.position, checksum: writer.end.checksum, epoch: source.epoch))
     }
 
-    /// So much live data is moved before its segments are retired, so that they do not all wait for the last one: an
-    /// eighth of the store, within these bounds.
-    private static let batchByteCounts = 2 << 20...32 << 20
+    /// So much live data is moved before its segments are retired, so that they do not all wait for the last one (what
+    /// was moved lies on the disk twice until then): a sixteenth of the store, within these bounds.
+    private static let batchByteCounts = 512 << 10...32 << 20
 
     func compactAlone(
         target: Double, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) -> CompactionReport {
         let segments = try segmentStatistics()
-        let victims = CompactionPolicy(target: target, sequence: snapshot.sequence).victims(segments)
+        let policy = CompactionPolicy(target: target, sequence: snapshot.sequence)
+        let victims = policy.victims(segments, before: state.withLock { $0.checkpointEnd.segment })
         var result = CompactionReport()
         var progress = CompactionProgress(
             segments: victims.count, completedSegments: 0,
             byteCount: victims.reduce(0) { $0 + $1.neededByteCount }, completedByteCount: 0)
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
-        let limit = min(max(needed / 8, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
+        let limit = min(max(needed / 16, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
         for batch in Self.batches(victims, limit) {
             let gone = try withoutActuallyEscaping(report) { report throws(StoreError) in
                 try compact(Set(batch.map(\.segment))) { byteCount throws(StoreError) in

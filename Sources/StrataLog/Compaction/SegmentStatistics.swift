@@ -31,13 +31,29 @@ struct CompactionPolicy {
     /// Segments that are used as well as that are left alone.
     static let worthwhile = 0.95
 
+    /// Victims for which no checkpoint has to be written, if they do; otherwise the best of all.
+    ///
+    /// - Parameter checkpoint: the segment that the newest checkpoint reaches to (rule 4).
+    func victims(_ segments: [SegmentStatistics], before checkpoint: UInt32) -> [SegmentStatistics] {
+        let (covered, isEnough) = choose(segments) { $0.segment < checkpoint }
+        return isEnough ? covered : victims(segments)
+    }
+
     /// The best segments first, as many as it takes to reach the target; and all that hold nothing needed.
     func victims(_ segments: [SegmentStatistics]) -> [SegmentStatistics] {
+        choose(segments) { _ in true }.victims
+    }
+
+    private func choose(
+        _ segments: [SegmentStatistics], from isCandidate: (SegmentStatistics) -> Bool
+    ) -> (victims: [SegmentStatistics], isEnough: Bool) {
         var used = segments.reduce(0) { $0 + $1.byteCount }
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
         let candidates =
             segments
-            .filter { !$0.isCurrent && $0.pinnedByteCount == 0 && $0.utilization < Self.worthwhile }
+            .filter {
+                !$0.isCurrent && $0.pinnedByteCount == 0 && $0.utilization < Self.worthwhile && isCandidate($0)
+            }
             .map { (segment: $0, score: score($0)) }
             .sorted { ($0.score, $1.segment.segment) > ($1.score, $0.segment.segment) }
         var victims: [SegmentStatistics] = []
@@ -46,7 +62,7 @@ struct CompactionPolicy {
             victims.append(segment)
             used -= segment.deadByteCount
         }
-        return victims
+        return (victims, Double(needed) >= target * Double(used))
     }
 
     private func score(_ segment: SegmentStatistics) -> Double {

@@ -97,6 +97,8 @@ final class BlockSource: Sendable {
         if let file = segments[segment] { return file }
         let path = files.segment(segment)
         let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        // Whoever still goes by a place in a segment that is being removed must not keep its space.
+        if epoch.facts.holes.contains(segment) { return opened }
         return segments.insert(opened, segment: segment)
     }
 

@@ -30,6 +30,7 @@ extension LogStore {
             try Checkpoint.write(number: number, snapshot: sealed, facts: facts)
             state.withLock { state in
                 state.checkpoint = number
+                state.previousCheckpointEnd = state.checkpointEnd
                 state.checkpointEnd = sealed.end
                 state.bytesSinceCheckpoint = 0
             }
@@ -81,11 +82,25 @@ extension LogStore {
         try manifest.write(files)
     }
 
+    /// Removes the older checkpoint when it is older than a hole: it would not be used any more.
+    ///
+    /// - Parameter segments: those that are gone.
+    func removeUselessCheckpoint(_ segments: Set<UInt32>) {
+        let isUseless = state.withLock { state in
+            guard let end = state.previousCheckpointEnd, let last = segments.max(), last >= end.segment else {
+                return false
+            }
+            state.previousCheckpointEnd = nil
+            return true
+        }
+        if isUseless { checkpointing.withLock { _ in removeOldCheckpoints(keeping: 1) } }
+    }
+
     /// Keeps the newest two: the older one serves if the newer turns out damaged. What cannot be removed only takes
     /// space.
-    private func removeOldCheckpoints() {
+    private func removeOldCheckpoints(keeping count: Int = 2) {
         guard let listing = try? files.list() else { return }
-        for number in listing.checkpoints.dropLast(2) {
+        for number in listing.checkpoints.dropLast(count) {
             try? files.fileSystem.unlink(files.checkpoint(number))
         }
     }

@@ -46,6 +46,8 @@ public final class LogStore: Sendable {
         var checkpoint: UInt32
         /// Where the newest checkpoint ends.
         var checkpointEnd: LogPosition
+        /// Where the one before ends, which is kept beside it; nil when that is not known.
+        var previousCheckpointEnd: LogPosition?
         var bytesSinceCheckpoint: Int
         var manifestNumber: UInt64
         var counters = LogWriter.Counters()

@@ -235,7 +235,8 @@ final class LogWriter: @unchecked Sendable {
         guard offset > preallocatedEnd else { return }
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
         let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
-        let target = max(offset, min(preallocatedEnd + step, options.segmentMaximumBytes))
+        let target = max(
+            offset, min(preallocatedEnd + step, options.segmentMaximumBytes, segmentTargetByteCount))
         preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
             do throws(Errno) {
                 try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
