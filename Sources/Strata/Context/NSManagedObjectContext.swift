@@ -11,6 +11,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
+    /// Leads those to the context who do not keep it alive.
+    final let reference = ContextReference()
     final let lockForLocking = NSRecursiveLock()
 
     /// Which queue the context works on.
@@ -136,6 +138,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
+        reference.set(self)
         if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
         adoptConcurrencyDebugging()
     }
@@ -152,6 +155,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     }
 
     deinit {
+        reference.clear()
         detachAll()
     }
 
