@@ -40,9 +40,11 @@ extension NSManagedObjectContext {
         precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
         object.realize()
         if object.flags.contains(.gone) { return }
-        object.flags.insert(.preparingDeletion)
-        object.prepareForDeletion()
-        object.flags.remove(.preparingDeletion)
+        if object.overrides.contains(.prepareForDeletion) {
+            object.flags.insert(.preparingDeletion)
+            object.prepareForDeletion()
+            object.flags.remove(.preparingDeletion)
+        }
         list(object)
         object.flags.insert(.deleted)
         if !propagatesDeletesAtEndOfEvent { propagateDeletion(object) }

@@ -53,6 +53,11 @@ extension NSManagedObjectContext {
     }
 
     private func callWillSave() throws {
+        if !overrides.contains(.willSave) {
+            // Those who listen may have changed something.
+            try processEverything()
+            if !overrides.contains(.willSave) { return }
+        }
         defer { changed.forEachUnretained { $0.flags.remove(.willSaveCalled) } }
         for _ in 0..<Self.maximumWillSaveRounds {
             var isDone = true

@@ -88,6 +88,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
+    /// What some class of these overrides.
+    @exclusivity(unchecked) final var overrides: MethodOverrides = []
     /// The objects that changed since pending changes were last processed.
     @exclusivity(unchecked) final var event: ContiguousArray<NSManagedObject> = []
     /// Reported by the next objects-did-change notification.
@@ -395,6 +397,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
+            if changed.isEmpty { overrides = [] }
+            overrides.formUnion(object.overrides)
             changed.append(object)
         }
         if !object.flags.contains(.inEvent) {
