@@ -48,7 +48,7 @@ extension NSManagedObjectContext {
         let save = ContextSave(self, coordinator)
         try save.prepare()
         defer { reportDropped() }
-        try save.commit()
+        try save.commit()?.start(registry)
         try coordinator.savePendingMetadata()
     }
 

@@ -125,6 +125,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Likewise of deleted objects.
     final var deleteReports = 0
     final var reportedDeletes: Set<NSManagedObject>?
+    final var reportedDeleteOrder: ContiguousArray<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its entity. Entities in use are never freed.

@@ -339,18 +339,22 @@ public final class EntityWriter {
     }
 
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
-    func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
+    public func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
         if !postingSlots.isEmpty || !preservedSlots.isEmpty {
-            let row = try replacedRow(replacing)
+            if lastReplaced?.location != replacing.location.block { _ = try replacedRow(replacing) }
+            guard let block = lastReplaced else { return }
+            let row = replacing.location.row
             let referrer = ObjectRef(entity: layout.id, key: key)
-            for slot in postingSlots where slot < row.block.slotCount {
-                let column = try row.block.column(slot)
-                if !column.isNull(row.index) {
-                    postings[slot]?.others.append(
-                        PostingChange(target: column.reference(row.index), referrer: referrer, isRemoval: true))
+            for index in postingSlots.indices where postingSlots[index] < block.slotCount {
+                let column = try block.column(postingSlots[index])
+                if column.isNull(row) { continue }
+                // SAFETY: the writer holds the accumulator.
+                postingLists[index]._withUnsafeGuaranteedRef {
+                    $0.others.append(
+                        PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))
                 }
             }
-            if !preservedSlots.isEmpty { try preserve(row, key: key) }
+            if !preservedSlots.isEmpty { try preserve(Row(block: block, index: row), key: key) }
         }
         if !constraints.isEmpty {
             try giveUpValues(key, replacing, changed: nil)
