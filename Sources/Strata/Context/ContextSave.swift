@@ -43,6 +43,7 @@ final class ContextSave {
         context.reportedInserts = nil
         context.reportedInsertOrder = nil
         context.reportedDeletes = nil
+        context.reportedDeleteOrder = nil
         let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
         for part in parts where !part.isWritten { part.changes = ObjectChanges() }
@@ -163,7 +164,9 @@ final class ContextSave {
     }
 
     /// Writes each store's part, and after each tells the objects and everybody who listens.
-    func commit() throws {
+    ///
+    /// - Returns: what lets go of the objects, once the caller has returned from here; nil when they are few.
+    func commit() throws -> SaveDisposal? {
         var insertedIDs: SavedIDs?
         var deletedIDs: SavedIDs?
         if parts.count == 1, let part = parts.first {
@@ -190,24 +193,25 @@ final class ContextSave {
         }
         if let set = context.reportedDeletes, set.count == all.deleted.count { all.deletedSet = set }
         context.forgetReports()
-        let leftovers = context.changed
+        let (leftovers, overrides) = (context.changed, context.overrides)
         context.changed = []
         context.assignments = [:]
         context.required = []
-        leftovers.forEachUnretained { _ = context.settle($0) }
+        let isTold = overrides.contains(.didSave)
+        leftovers.forEachUnretained { _ = context.settle($0, isTold: isTold) }
         // The changes that the merge policy made are part of the save, not of a new event.
         context.dropEvent()
-        context.callDidSave(leftovers)
+        context.callDidSave(leftovers, deleted: all.deleted, overrides)
         context.advanceGeneration()
         all.post(
             .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
         all.postSavedIDs(
             from: context, insertedIDs: insertedIDs?.set(of: all.inserted), deletedIDs: deletedIDs?.set(of: all.deleted)
         )
-        insertedIDs?.dispose()
-        deletedIDs?.dispose()
         context.tellChildren(all)
         coordinator.didSave(parts, all, from: context)
+        parts = []
+        return SaveDisposal(leftovers, all, [insertedIDs, deletedIDs].compactMap { $0 })
     }
 
     /// One store has failed. What others got before it is saved: those objects are done.
@@ -221,7 +225,7 @@ final class ContextSave {
         objects.forEachUnretained { _ = context.settle($0) }
         context.forgetReports()
         context.changed.removeAll { !$0.flags.contains(.listed) }
-        context.callDidSave(objects)
+        context.callDidSave(objects, deleted: saved.deleted, .all)
         coordinator.didSave(written, saved, from: context)
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
@@ -254,6 +258,6 @@ final class ContextSave {
         context.changed = []
         context.assignments = [:]
         context.forgetReports()
-        leftovers.forEachUnretained { _ = context.settle($0) }
+        leftovers.forEachUnretained { _ = context.settle($0, isTold: false) }
     }
 }

@@ -178,7 +178,10 @@ final class LinkChanges {
             // A listed object may have nothing to be saved any more.
             if member.flags.isDisjoint(with: .pending) {
                 save.changes.updated.append(member)
-                if !member.flags.contains(.listed) { save.context.changed.append(member) }
+                if !member.flags.contains(.listed) {
+                    save.context.changed.append(member)
+                    save.context.overrides.formUnion(member.overrides)
+                }
                 member.flags.insert([.updated, .listed])
             }
         }

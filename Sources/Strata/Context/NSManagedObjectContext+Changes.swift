@@ -37,12 +37,14 @@ extension NSManagedObjectContext {
     /// - Precondition: the object belongs to this context.
     final func deleteObject(_ object: NSManagedObject) {
         guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
-        precondition(object.registry === registry, "an object of another context cannot be deleted here: \(object)")
+        precondition(object.belongs(to: registry), "an object of another context cannot be deleted here: \(object)")
         object.realize()
         if object.flags.contains(.gone) { return }
-        object.flags.insert(.preparingDeletion)
-        object.prepareForDeletion()
-        object.flags.remove(.preparingDeletion)
+        if object.overrides.contains(.prepareForDeletion) {
+            object.flags.insert(.preparingDeletion)
+            object.prepareForDeletion()
+            object.flags.remove(.preparingDeletion)
+        }
         list(object)
         object.flags.insert(.deleted)
         if !propagatesDeletesAtEndOfEvent { propagateDeletion(object) }
@@ -101,6 +103,7 @@ extension NSManagedObjectContext {
         if let set = changes.deletedSet {
             deleteReports += 1
             reportedDeletes = deleteReports == 1 ? set : nil
+            reportedDeleteOrder = deleteReports == 1 ? changes.deleted : nil
         }
         objects.forEachUnretained { object in
             if !object.flags.contains(.inEvent) { object.endEvent() }

@@ -4,16 +4,34 @@ import StrataLog
 extension NSManagedObjectContext {
     /// Deletes the objects that a relationship with the cascade rule leads to. Their faults are fired in one go.
     final func delete(cascading objects: [NSManagedObject]) {
-        var snapshot: Snapshot?
+        let objects = ContiguousArray(objects)
+        realize(objects)
+        objects.forEachUnretained { deleteObject($0) }
+    }
+
+    /// Fires the faults among the objects. The rows of those that are deleted together mostly lie beside each other.
+    private func realize(_ objects: ContiguousArray<NSManagedObject>) {
         var storeIndex: UInt16 = 0
-        for object in objects where object.isFault {
-            if snapshot == nil || object.storeIndex != storeIndex {
+        var handle: StoreHandle?
+        var snapshot: Snapshot?
+        var block: Block?
+        objects.forEachUnretained { object in
+            guard object.isFault else { return }
+            if handle == nil || object.storeIndex != storeIndex {
                 storeIndex = object.storeIndex
-                snapshot = link == nil ? registry.handle(storeIndex).flatMap { self.snapshot(of: $0) } : nil
+                handle = link == nil ? registry.handle(storeIndex) : nil
+                snapshot = handle.flatMap { self.snapshot(of: $0) }
+                block = nil
             }
-            fulfill(object, in: snapshot)
+            guard !checksQueue, let handle, let snapshot, handle.custom == nil, !handle.isDetached,
+                let location = try? snapshot.locate(object.ref), !location.isAbsent
+            else { return fulfill(object, in: snapshot) }
+            if block?.location != location.block { block = try? self.block(at: location, of: handle) }
+            guard let block else { return fulfill(object, in: snapshot) }
+            faultStatistics.fired()
+            object.attach(taking: .passRetained(block), location)
+            if object.overrides.contains(.awakeFromFetch) { awake(object) }
         }
-        for object in objects { deleteObject(object) }
     }
 
     /// The members of a to-many relationship that nobody has looked at, without remembering them: the owner goes, too.
@@ -40,6 +58,7 @@ extension NSManagedObjectContext {
         reportedInsertOrder = nil
         insertReports = 0
         reportedDeletes = nil
+        reportedDeleteOrder = nil
         deleteReports = 0
     }
 }

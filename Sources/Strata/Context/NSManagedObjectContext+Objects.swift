@@ -166,7 +166,8 @@ extension NSManagedObjectContext {
         awake(object)
     }
 
-    private func awake(_ object: NSManagedObject) {
+    /// Tells an object that it has been realized.
+    final func awake(_ object: NSManagedObject) {
         object.withoutChangeTracking {
             if object.flags.contains(.refreshing) {
                 object.awake(fromSnapshotEvents: .refresh)

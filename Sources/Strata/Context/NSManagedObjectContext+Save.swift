@@ -48,11 +48,16 @@ extension NSManagedObjectContext {
         let save = ContextSave(self, coordinator)
         try save.prepare()
         defer { reportDropped() }
-        try save.commit()
+        try save.commit()?.start(registry)
         try coordinator.savePendingMetadata()
     }
 
     private func callWillSave() throws {
+        if !overrides.contains(.willSave) {
+            // Those who listen may have changed something.
+            try processEverything()
+            if !overrides.contains(.willSave) { return }
+        }
         defer { changed.forEachUnretained { $0.flags.remove(.willSaveCalled) } }
         for _ in 0..<Self.maximumWillSaveRounds {
             var isDone = true

@@ -20,62 +20,65 @@ extension NSManagedObjectContext {
         return all
     }
 
-    /// The changed objects when the inserted ones are those of the one notification that had any, in its order, as is
-    /// mostly so: then its list is theirs. Nil if not.
+    /// The changed objects when the inserted ones are those of the one notification that had any, in its order, and the
+    /// deleted ones likewise, as is mostly so: then its lists are theirs. Nil if not.
     private func classifiedAsReported() -> ObjectChanges? {
-        guard let reported = reportedInsertOrder else { return nil }
-        var all = ObjectChanges()
-        var next = 0
+        if reportedInsertOrder == nil, reportedDeleteOrder == nil { return nil }
+        let (inserted, deleted) = (reportedInsertOrder ?? [], reportedDeleteOrder ?? [])
+        var updated: ContiguousArray<NSManagedObject> = []
+        var (insertedCount, deletedCount) = (0, 0)
         var isSame = true
-        reported.withUnsafeBufferPointer { reported in
-            // SAFETY: an Unmanaged has the layout of the reference it stands for.
-            let base = reported.baseAddress.map {
-                UnsafeRawPointer($0).assumingMemoryBound(to: UnsafeRawPointer.self)
-            }
-            changed.forEachUnretained { object in
-                if object.isInserted {
-                    if let base, next < reported.count,
-                        base[next] == UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-                    {
-                        next += 1
-                    } else {
-                        isSame = false
+        inserted.withObjectPointers { inserted in
+            deleted.withObjectPointers { deleted in
+                changed.forEachUnretained { object in
+                    let pointer = UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+                    if object.isInserted {
+                        if insertedCount < inserted.count, inserted[insertedCount] == pointer {
+                            insertedCount += 1
+                        } else {
+                            isSame = false
+                        }
+                    } else if object.isDeleted {
+                        if object.flags.contains(.inserted) { return }
+                        if deletedCount < deleted.count, deleted[deletedCount] == pointer {
+                            deletedCount += 1
+                        } else {
+                            isSame = false
+                        }
+                    } else if object.isUpdated {
+                        updated.append(object)
                     }
-                } else if object.isDeleted {
-                    if !object.flags.contains(.inserted) { all.deleted.append(object) }
-                } else if object.isUpdated {
-                    all.updated.append(object)
                 }
             }
         }
-        guard isSame, next == reported.count else { return nil }
-        all.inserted = reported
+        guard isSame, insertedCount == inserted.count, deletedCount == deleted.count else { return nil }
+        var all = ObjectChanges()
+        (all.inserted, all.updated, all.deleted) = (inserted, updated, deleted)
         return all
     }
 
     /// Takes an object whose changes have been saved out of the state of change. False if it was deleted.
-    final func settle(_ object: NSManagedObject) -> Bool {
+    ///
+    /// - Parameter isTold: whether it is one of those that `didSave` is called for.
+    final func settle(_ object: NSManagedObject, isTold: Bool = true) -> Bool {
         let wasDeleted = object.isDeleted
         let wasInserted = object.flags.contains(.inserted)
-        if object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
+        if isTold, object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
         object.flags.subtract([
             .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
         ])
         if wasDeleted {
             object.flags.insert(.gone)
             // didSave still sees that the object is deleted.
-            if wasInserted { leave(object) }
+            if wasInserted {
+                object.flags.remove(.deleted)
+                detach(object)
+            }
             return false
         }
         object.overlay?.clearDirty(object.facts)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
         return true
-    }
-
-    /// Takes a deleted object out of the context.
-    private func leave(_ object: NSManagedObject) {
-        object.flags.remove(.deleted)
-        detach(object)
     }
 
     /// Forgets what has happened since pending changes were last processed.
@@ -89,12 +92,26 @@ extension NSManagedObjectContext {
     }
 
     /// Tells the objects that have been saved, after which those that were deleted leave.
-    final func callDidSave(_ objects: ContiguousArray<NSManagedObject>) {
-        objects.forEachUnretained { object in
-            guard object.flags.contains(.saved) else { return }
-            object.flags.remove(.saved)
-            object.didSave()
-            if object.isDeleted { leave(object) }
+    ///
+    /// - Parameter overrides: what some class of the objects overrides.
+    final func callDidSave(
+        _ objects: ContiguousArray<NSManagedObject>, deleted: ContiguousArray<NSManagedObject>,
+        _ overrides: MethodOverrides
+    ) {
+        if overrides.contains(.didSave) {
+            objects.forEachUnretained { object in
+                guard object.flags.contains(.saved) else { return }
+                object.flags.remove(.saved)
+                object.didSave()
+            }
+        }
+        if deleted.isEmpty { return }
+        // What didSave has inserted again stays.
+        let leaving = overrides.contains(.didSave) ? deleted.filter(\.isDeleted) : deleted
+        registry.forget(leaving)
+        leaving.forEachUnretained { object in
+            object.flags.remove(.deleted)
+            detach(object)
         }
     }
 }

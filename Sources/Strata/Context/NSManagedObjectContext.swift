@@ -11,6 +11,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
+    /// Leads those to the context who do not keep it alive.
+    final let reference = ContextReference()
     final let lockForLocking = NSRecursiveLock()
 
     /// Which queue the context works on.
@@ -86,6 +88,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
+    /// What some class of these overrides.
+    @exclusivity(unchecked) final var overrides: MethodOverrides = []
     /// The objects that changed since pending changes were last processed.
     @exclusivity(unchecked) final var event: ContiguousArray<NSManagedObject> = []
     /// Reported by the next objects-did-change notification.
@@ -121,6 +125,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Likewise of deleted objects.
     final var deleteReports = 0
     final var reportedDeletes: Set<NSManagedObject>?
+    final var reportedDeleteOrder: ContiguousArray<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its entity. Entities in use are never freed.
@@ -136,6 +141,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
+        reference.set(self)
         if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
         adoptConcurrencyDebugging()
     }
@@ -152,6 +158,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     }
 
     deinit {
+        reference.clear()
         detachAll()
     }
 
@@ -391,6 +398,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
+            if changed.isEmpty { overrides = [] }
+            overrides.formUnion(object.overrides)
             changed.append(object)
         }
         if !object.flags.contains(.inEvent) {

@@ -50,16 +50,19 @@ struct ObjectChanges {
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        // Half empty, since a collision costs as much as an insertion.
-        var set = Set<NSManagedObjectID>(minimumCapacity: objects.count * 2)
-        objects.forEachUnretained { set.insert($0.objectID) }
+        var set = Set<NSManagedObjectID>(minimumCapacity: capacity(objects.count))
+        objects.forEachUnretained { set.update(with: $0.objectID) }
         return set
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        // Half empty, since a collision costs as much as an insertion.
-        var set = Set<NSManagedObject>(minimumCapacity: objects.count * 2)
-        objects.forEachUnretained { set.insert($0) }
+        var set = Set<NSManagedObject>(minimumCapacity: capacity(objects.count))
+        // Unlike an insertion, this gives nothing back that would have to be counted.
+        objects.forEachUnretained { set.update(with: $0) }
         return set
     }
+
+    /// For how many members a set is made: half empty, since a collision costs as much as an insertion, unless it is too
+    /// large for the processor's caches anyway.
+    static func capacity(_ count: Int) -> Int { count < 1 << 17 ? count * 2 : count }
 }

@@ -165,19 +165,30 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Their new keys are those reserved for them. Objects that are permanent already are passed over.
     func becamePermanent(_ objects: ContiguousArray<NSManagedObject>, _ storeIndex: UInt16) {
         locked { tables in
-            objects.forEachUnretained { object in
-                if object.storeIndex != 0 { return }
-                tables.temporary.remove(object.ref, Unmanaged.passUnretained(object).toOpaque())
-            }
+            var isWhole = tables.temporary.count == objects.count
+            var oldRefs = ContiguousArray<ObjectRef>()
+            oldRefs.reserveCapacity(objects.count)
             tables.with(storeIndex) { table in
                 table.reserve(objects.count)
                 objects.forEachUnretained { object in
-                    if object.storeIndex != 0 { return }
+                    oldRefs.append(object.ref)
+                    if object.storeIndex != 0 {
+                        isWhole = false
+                        return
+                    }
+                    if !object.flags.contains(.registered) { isWhole = false }
                     object.ref = ObjectRef(rawValue: object.version.location.rawValue)
                     object.storeIndex = storeIndex
                     object.cachedID = nil
                     table.set(object.ref, Unmanaged.passUnretained(object).toOpaque())
                 }
+            }
+            // Mostly all that was temporary has been saved: then nothing need be searched for.
+            if isWhole, objects.count > tables.temporary.capacity / 8 { return tables.temporary.removeAll() }
+            var next = 0
+            objects.forEachUnretained { object in
+                tables.temporary.remove(oldRefs[next], Unmanaged.passUnretained(object).toOpaque())
+                next += 1
             }
         }
         if let custom = handle(storeIndex)?.custom { custom.didRegister(Array(objects)) }
@@ -199,6 +210,62 @@ final class ObjectRegistry: @unchecked Sendable {
         guard object.flags.contains(.registered) else { return }
         remove(object)
         object.flags.remove(.registered)
+    }
+
+    /// As ``forget(_:)`` for many.
+    func forget(_ objects: ContiguousArray<NSManagedObject>) {
+        // Custom stores are told of each.
+        if handles.contains(where: { $0.custom != nil }) { return objects.forEachUnretained { forget($0) } }
+        for first in stride(from: 0, to: objects.count, by: Self.forgottenAtOnce) {
+            locked { tables in
+                for object in objects[first..<min(objects.count, first + Self.forgottenAtOnce)] {
+                    guard object.flags.contains(.registered) else { continue }
+                    let pointer = Unmanaged.passUnretained(object).toOpaque()
+                    tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+                    object.flags.remove(.registered)
+                }
+            }
+        }
+    }
+
+    /// How many objects are forgotten while others wait for the lock.
+    private static let forgottenAtOnce = 256
+
+    /// Takes those objects out that have no references but so many, all of which are the caller's: they are on their
+    /// way out, and nobody can look for them any more.
+    func forgetUnheld(_ objects: ContiguousArray<NSManagedObject>, references: Int) {
+        for first in stride(from: 0, to: objects.count, by: Self.forgottenAtOnce) {
+            let range = first..<min(objects.count, first + Self.forgottenAtOnce)
+            let count = objects.withUnsafeBufferPointer { forgetUnheld($0, range, references) }
+            // Theirs to the registry: if each gave up its own later, on another core, both cores would wait for the
+            // count of references all the time.
+            if count > 0 { strata_release_many(Unmanaged.passUnretained(self).toOpaque(), UInt32(count)) }
+        }
+    }
+
+    /// - Returns: how many objects do not refer to the registry any more.
+    private func forgetUnheld(
+        _ objects: UnsafeBufferPointer<NSManagedObject>, _ range: Range<Int>, _ referenceCount: Int
+    ) -> Int {
+        guard let base = objects.baseAddress else { return 0 }
+        // SAFETY: an Unmanaged has the layout of the reference it stands for; the list holds the objects.
+        let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+        return locked { tables in
+            var count = 0
+            for index in range {
+                // Under the lock: a look-up would make another reference.
+                let pointer = objects[index].toOpaque()
+                guard strata_is_held_only(pointer, referenceCount) else { continue }
+                objects[index]._withUnsafeGuaranteedRef { object in
+                    guard object.flags.contains(.registered), !object.flags.contains(.fromCustomStore) else { return }
+                    tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+                    object.flags.remove(.registered)
+                    object.registryReference = nil
+                    count += 1
+                }
+            }
+            return count
+        }
     }
 
     /// Enters an object under another name.

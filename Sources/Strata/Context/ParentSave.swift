@@ -121,16 +121,17 @@ struct ParentSave {
     private func finish(_ packed: Packed) {
         for object in all.deleted { _ = object.objectID }
         context.registry.becameUnsaved(all.inserted)
-        let leftovers = context.changed
+        let (leftovers, overrides) = (context.changed, context.overrides)
         context.changed = []
         context.assignments = [:]
         context.required = []
         context.forgetReports()
+        let isTold = overrides.contains(.didSave)
         leftovers.forEachUnretained { object in
-            if context.settle(object), let row = packed[ObjectIdentifier(object)] { take(row, object) }
+            if context.settle(object, isTold: isTold), let row = packed[ObjectIdentifier(object)] { take(row, object) }
         }
         context.dropEvent()
-        context.callDidSave(leftovers)
+        context.callDidSave(leftovers, deleted: all.deleted, overrides)
         var all = all
         all.post(.NSManagedObjectContextDidSave, from: context)
         all.postSavedIDs(from: context)

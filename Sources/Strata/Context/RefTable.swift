@@ -1,11 +1,17 @@
 import StrataLog
 
 /// An open-addressing table from object references to unretained objects.
+///
+/// References that follow each other lie beside each other, four to a cache line: objects are mostly made, found, saved
+/// and released in the order of their keys, and a table of a million objects is in no cache.
 struct RefTable: ~Copyable {
     private struct Entry {
         var key: UInt64
         var object: UnsafeMutableRawPointer?
     }
+
+    /// So that four entries are one line of the processor's caches.
+    private static let lineBytes = 64
 
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
@@ -21,16 +27,21 @@ struct RefTable: ~Copyable {
     }
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
-        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: capacity)
+        let bytes = UnsafeMutableRawPointer.allocate(
+            byteCount: capacity * MemoryLayout<Entry>.stride, alignment: Self.lineBytes)
+        let entries = bytes.bindMemory(to: Entry.self, capacity: capacity)
         entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
         return entries
     }
 
     /// Where a key's search begins. References are never 0, which marks a free entry.
+    @inline(__always)
     private func home(_ key: UInt64) -> Int {
-        Int(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) &>> 20) & mask
+        let line = ((key &>> 2) &* 0x9E37_79B9_7F4A_7C15) &>> 20
+        return Int(truncatingIfNeeded: line &<< 2 | key & 3) & mask
     }
 
+    @inline(__always)
     private func find(_ key: UInt64) -> Int {
         var index = home(key)
         while entries[index].key != key && entries[index].key != 0 { index = (index + 1) & mask }
@@ -71,6 +82,16 @@ struct RefTable: ~Copyable {
             }
         }
         entries[hole] = Entry(key: 0, object: nil)
+    }
+
+    var capacity: Int { mask + 1 }
+
+    /// Empties the table, which keeps its size.
+    ///
+    /// - Complexity: O(capacity)
+    mutating func removeAll() {
+        entries.update(repeating: Entry(key: 0, object: nil), count: mask + 1)
+        count = 0
     }
 
     mutating func reserve(_ additional: Int) {

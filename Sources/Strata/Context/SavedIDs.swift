@@ -63,11 +63,6 @@ final class SavedIDs {
         }
         return true
     }
-
-    /// Lets go of the IDs elsewhere: thousands that nobody has kept are freed then.
-    func dispose() {
-        DispatchQueue.global().async { [work] in withExtendedLifetime(work) {} }
-    }
 }
 
 /// A shape that is referred to without counting.
@@ -98,12 +93,11 @@ private final class IDWork: @unchecked Sendable {
     }
 
     func run() {
-        // Half empty, since a collision costs as much as an insertion.
-        var set = Set<NSManagedObjectID>(minimumCapacity: refs.count * 2)
+        var set = Set<NSManagedObjectID>(minimumCapacity: ObjectChanges.capacity(refs.count))
         if keepsOrder { ids.reserveCapacity(refs.count) }
         for index in refs.indices {
             let id = NSManagedObjectID(ref: refs[index], identity: identity, shape: shapes[index].shape)
-            set.insert(id)
+            set.update(with: id)
             if keepsOrder { ids.append(id) }
         }
         result = set

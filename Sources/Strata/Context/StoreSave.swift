@@ -90,8 +90,12 @@ final class StoreSave {
         }
         self.tickets = tickets
         reserveDeletions(transaction)
+        var last: (entity: UInt16, writer: EntityWriter)?
         try changes.deleted.forEachUnretained { object in
-            if !object.flags.contains(.gone) { try transaction.delete(object.ref, replacing: object.version) }
+            if object.flags.contains(.gone) { return }
+            let ref = object.ref
+            if last?.entity != ref.entity { last = (ref.entity, transaction.writer(for: ref.entity)) }
+            try last?.writer.delete(key: ref.key, replacing: object.version)
         }
         try links.write(to: transaction)
         context.derivationView?.claim(in: transaction, of: storeIndex)

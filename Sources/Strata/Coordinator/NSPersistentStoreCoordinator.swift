@@ -8,15 +8,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     private struct State {
         var stores: [NSPersistentStore] = []
-        var observers: [WeakContext] = []
+        var observers: [ContextReference] = []
         /// Every context that works on the coordinator.
-        var contexts: [WeakContext] = []
+        var contexts: [ContextReference] = []
         var name: String?
-    }
-
-    private struct WeakContext: @unchecked Sendable {
-        // Unchecked: the context is only asked to perform a block.
-        weak var context: NSManagedObjectContext?
     }
 
     /// The model, which can no longer be changed.
@@ -233,11 +228,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Remembers a context that works on the coordinator.
     func register(_ context: NSManagedObjectContext) {
-        let weakContext = WeakContext(context: context)
+        let reference = context.reference
         state.withLock { state in
             // Dead entries are looked for each time their number may have doubled.
             if state.contexts.count & (state.contexts.count - 1) == 0 { state.contexts.removeAll { $0.context == nil } }
-            state.contexts.append(weakContext)
+            state.contexts.append(reference)
         }
     }
 
@@ -273,10 +268,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// From now on the context hears of other contexts' saves.
     func observe(_ context: NSManagedObjectContext) {
-        let weakContext = WeakContext(context: context)
+        let reference = context.reference
         state.withLock { state in
-            state.observers.removeAll { $0.context == nil || $0.context === weakContext.context }
-            state.observers.append(weakContext)
+            state.observers.removeAll { $0.context == nil || $0 === reference }
+            state.observers.append(reference)
         }
     }
 

@@ -39,7 +39,7 @@ final class EntityValidation: @unchecked Sendable {
         }
         positions = Dictionary(all.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         validators = KeyValidator.all(of: shape.objectClass)
-        asksForEachKey = !validators.isEmpty || ValidationOverride.overridesValidateValue(shape.objectClass)
+        asksForEachKey = !validators.isEmpty || MethodOverrides.of(shape.objectClass).contains(.validateValue)
         isPlain = !asksForEachKey && keys.isEmpty
     }
 

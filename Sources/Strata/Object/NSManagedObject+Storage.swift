@@ -22,6 +22,12 @@ extension NSManagedObject {
         }
     }
 
+    /// Whether the object is one of the registry's context.
+    @inline(__always)
+    final func belongs(to registry: ObjectRegistry) -> Bool {
+        registryReference?.toOpaque() == Unmanaged.passUnretained(registry).toOpaque()
+    }
+
     /// Whether both belong to the same context, and to one at all.
     @inline(__always)
     final func isInContext(of other: NSManagedObject) -> Bool {

@@ -49,7 +49,8 @@ open class NSManagedObject: NSObject {
         shapeID = shape.id
         ref = TemporaryRefs.next()
         super.init()
-        if let context { context.insertNew(self) }
+        // SAFETY: the caller holds the context. References to one are slow to count, as weak ones lead to it.
+        if let context { Unmanaged.passUnretained(context)._withUnsafeGuaranteedRef { $0.insertNew(self) } }
     }
 
     deinit {

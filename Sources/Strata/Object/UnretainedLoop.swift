@@ -10,6 +10,18 @@ extension ContiguousArray where Element == NSManagedObject {
             for index in 0..<buffer.count { try objects[index]._withUnsafeGuaranteedRef { try body($0) } }
         }
     }
+
+    /// Calls `body` with the objects as pointers, for comparisons without counting references.
+    @inline(__always)
+    func withObjectPointers(_ body: (UnsafeBufferPointer<UnsafeRawPointer>) -> Void) {
+        withUnsafeBufferPointer { buffer in
+            // SAFETY: a reference to an object has the layout of a pointer.
+            let base = buffer.baseAddress.map {
+                UnsafeRawPointer($0).assumingMemoryBound(to: UnsafeRawPointer.self)
+            }
+            body(UnsafeBufferPointer(start: base, count: buffer.count))
+        }
+    }
 }
 
 /// Whether an existential holds a reference to `object` itself, when that can be seen without a cast: nil if not.

@@ -356,17 +356,23 @@ public final class EntityWriter {
     }
 
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
-    func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
-        if !postingSlots.isEmpty || !preservedSlots.isEmpty, let row = try replacedRow(key, replacing) {
-            let referrer = ObjectRef(entity: layout.id, key: key)
-            for slot in postingSlots where slot < row.block.slotCount {
-                let column = try row.block.column(slot)
-                if !column.isNull(row.index) {
-                    postings[slot]?.others.append(
-                        PostingChange(target: column.reference(row.index), referrer: referrer, isRemoval: true))
+    public func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
+        if !postingSlots.isEmpty || !preservedSlots.isEmpty {
+            var place: Int? = replacing.location.row
+            if lastReplaced?.location != replacing.location.block { place = try replacedRow(key, replacing)?.index }
+            if let row = place, let block = lastReplaced {
+                let referrer = ObjectRef(entity: layout.id, key: key)
+                for index in postingSlots.indices where postingSlots[index] < block.slotCount {
+                    let column = try block.column(postingSlots[index])
+                    if column.isNull(row) { continue }
+                    // SAFETY: the writer holds the accumulator.
+                    postingLists[index]._withUnsafeGuaranteedRef {
+                        $0.others.append(
+                            PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))
+                    }
                 }
+                if !preservedSlots.isEmpty { try preserve(Row(block: block, index: row), key: key) }
             }
-            if !preservedSlots.isEmpty { try preserve(row, key: key) }
         }
         if !constraints.isEmpty {
             try giveUpValues(key, replacing, changed: nil)

@@ -1,0 +1,103 @@
+/// Which of the methods that Strata calls on every object a class overrides.
+///
+/// Going through all objects to call methods that do nothing costs a large save more than its rows do, and asking every
+/// object about each of its properties by name many times that: it is only done for classes that would notice.
+///
+/// A class's table of methods has one word for each. The one in question is where a class that overrides nothing but
+/// this method differs from NSManagedObject while one that overrides nothing does not.
+struct MethodOverrides: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let prepareForDeletion = MethodOverrides(rawValue: 1)
+    static let willSave = MethodOverrides(rawValue: 1 << 1)
+    static let didSave = MethodOverrides(rawValue: 1 << 2)
+    static let awakeFromFetch = MethodOverrides(rawValue: 1 << 3)
+    static let validateForInsert = MethodOverrides(rawValue: 1 << 4)
+    static let validateForDelete = MethodOverrides(rawValue: 1 << 5)
+    static let validateValue = MethodOverrides(rawValue: 1 << 6)
+
+    static let all = MethodOverrides(rawValue: .max)
+
+    // Of the classes that follow no objects are made.
+    private class Inheriting: NSManagedObject {
+        /// Empty methods may be made one by the compiler.
+        static func probe(_ name: String) {
+            preconditionFailure("\(name) of a class without objects")
+        }
+    }
+    private class Preparing: Inheriting {
+        override func prepareForDeletion() { Self.probe(#function) }
+    }
+    private class Saving: Inheriting {
+        override func willSave() { Self.probe(#function) }
+    }
+    private class Saved: Inheriting {
+        override func didSave() { Self.probe(#function) }
+    }
+    private class Awaking: Inheriting {
+        override func awakeFromFetch() { Self.probe(#function) }
+    }
+    private class CheckingInsertion: Inheriting {
+        override func validateForInsert() throws { Self.probe(#function) }
+    }
+    private class CheckingDeletion: Inheriting {
+        override func validateForDelete() throws { Self.probe(#function) }
+    }
+    private class CheckingValues: Inheriting {
+        override func validateValue(
+            _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
+        ) throws { Self.probe(#function) }
+    }
+
+    /// The methods' words in class metadata; nil for one whose table is not what it is expected to be.
+    private static let words: [(method: MethodOverrides, word: Int?)] = [
+        (.prepareForDeletion, word(Preparing.self)), (.willSave, word(Saving.self)), (.didSave, word(Saved.self)),
+        (.awakeFromFetch, word(Awaking.self)), (.validateForInsert, word(CheckingInsertion.self)),
+        (.validateForDelete, word(CheckingDeletion.self)), (.validateValue, word(CheckingValues.self)),
+    ]
+
+    private static func word(_ overriding: NSManagedObject.Type) -> Int? {
+        let (base, overriding, inheriting) = (
+            table(NSManagedObject.self), table(overriding), table(Inheriting.self)
+        )
+        let count = min(base.count, overriding.count, inheriting.count)
+        let found = (0..<count).filter { base[$0] == inheriting[$0] && base[$0] != overriding[$0] }
+        return found.count == 1 ? found.first : nil
+    }
+
+    /// What a class overrides; a method counts as overridden if that cannot be found out.
+    static func of(_ type: NSManagedObject.Type) -> MethodOverrides {
+        if type == NSManagedObject.self { return [] }
+        let (own, base) = (table(type), table(NSManagedObject.self))
+        var overrides: MethodOverrides = []
+        for (method, word) in words {
+            guard let word, word < own.count, own[word] == base[word] else {
+                overrides.insert(method)
+                continue
+            }
+        }
+        return overrides
+    }
+
+    /// The words of a class's metadata, from its address point on.
+    private static func table(_ type: AnyClass) -> UnsafeBufferPointer<UInt> {
+        let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        // SAFETY: the fifth word of class metadata holds its size and how much of it lies before the address point.
+        let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
+        let before = metadata.load(fromByteOffset: 36, as: UInt32.self)
+        guard size > before, size < 1 << 20 else { return UnsafeBufferPointer(start: nil, count: 0) }
+        // What comes before the method tables says what the class is, and always differs.
+        let count = Int(size - before) / MemoryLayout<UInt>.size
+        return UnsafeBufferPointer(start: metadata.assumingMemoryBound(to: UInt.self), count: count)
+    }
+}
+
+extension NSManagedObject {
+    /// What the object's class overrides, which mostly is the one that its entity names.
+    @inline(__always)
+    final var overrides: MethodOverrides {
+        // SAFETY: metatypes are pointers.
+        let own = unsafeBitCast(type(of: self), to: UnsafeRawPointer.self)
+        return own == facts.pointee.objectClass ? facts.pointee.overrides : .all
+    }
+}

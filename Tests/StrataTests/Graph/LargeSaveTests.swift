@@ -1,0 +1,139 @@
+import CoreData
+import Foundation
+import Synchronization
+import Testing
+
+/// Saves so large that their objects are let go of on another core.
+@Suite struct LargeSaveTests {
+    private static let count = 3_000
+
+    /// An object that nobody holds leaves the context with the save; what somebody holds, or only knows weakly, is
+    /// where it was.
+    @Test(arguments: StoreKind.allCases) func onlyWhatNobodyHoldsLeaves(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let department = Department(context: context)
+            try context.save()
+            // As a fault it holds none of its employees.
+            context.refresh(department, mergeChanges: false)
+            var held: [Employee] = []
+            weak var known: Employee?
+            var (ids, knownID): ([NSManagedObjectID], NSManagedObjectID?) = ([], nil)
+            for index in 0..<Self.count {
+                let employee = Employee(context: context)
+                employee.name = "employee number \(index) with a long name"
+                employee.department = department
+                if index % 100 == 0 { held.append(employee) }
+                if index == 150 { known = employee }
+            }
+            try context.save()
+            ids = held.map(\.objectID)
+            knownID = known?.objectID
+            let registered = context.registeredObjects
+            #expect(registered.isSuperset(of: held) && registered.contains(department))
+            #expect(registered.count <= held.count + 2, "objects that nobody holds are still registered")
+            for (object, id) in zip(held, ids) {
+                #expect(context.registeredObject(for: id) === object && object.managedObjectContext === context)
+            }
+            // A weak reference either leads to the object that the context has, or to none.
+            if let knownID { #expect(context.registeredObject(for: knownID) === known) }
+            let all = try fetchAll(Employee.self, "Employee", context)
+            #expect(all.count == Self.count && department.employees == Set(all))
+            #expect(Set(all).isSuperset(of: held))
+            for (index, object) in held.enumerated() {
+                #expect(object.name == "employee number \(index * 100) with a long name")
+                object.age = 50
+            }
+            try context.save()
+            context.reset()
+            #expect(try fetchAll(Employee.self, "Employee", context).count { $0.age == 50 } == held.count)
+        }
+    }
+
+    /// An observer that keeps the notification keeps its objects.
+    @Test func observersKeepTheirObjects() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        let kept = Mutex<[Notification.Name: Set<NSManagedObjectID>]>([:])
+        nonisolated(unsafe) var notifications: [Notification] = []
+        let tokens = [NSManagedObjectContext.didChangeObjectsNotification, .NSManagedObjectContextDidSave].map { name in
+            NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
+                notifications.append(notification)
+                let objects = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+                kept.withLock { $0[name] = Set(objects.map(\.objectID)) }
+            }
+        }
+        defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+        try context.performAndWait {
+            for _ in 0..<Self.count { _ = Employee(context: context) }
+            try context.save()
+            #expect(kept.withLock { $0[.NSManagedObjectContextDidSave]?.count } == Self.count)
+            for notification in notifications {
+                let objects = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+                #expect(objects.count == Self.count)
+                #expect(context.registeredObjects.isSuperset(of: objects))
+                #expect(objects.allSatisfy { $0.managedObjectContext === context && ($0 as? Employee)?.age == 18 })
+            }
+            notifications = []
+        }
+    }
+
+    /// Saves follow each other while the objects of those before them are still being freed.
+    @Test(arguments: StoreKind.allCases) func importsGoOnMeanwhile(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            for round in 0..<5 {
+                let department = Department(context: context)
+                department.budget = Int64(round)
+                for index in 0..<Self.count {
+                    let employee = Employee(context: context)
+                    employee.name = "\(round)/\(index)"
+                    employee.department = department
+                }
+                try context.save()
+                if round % 2 == 1 { context.reset() }
+            }
+            let departments = try fetchAll(Department.self, "Department", context)
+            #expect(departments.count == 5)
+            #expect(departments.allSatisfy { $0.employees.count == Self.count })
+            let names = Set(departments.flatMap { $0.employees.map(\.name) })
+            #expect(names.count == 5 * Self.count)
+        }
+    }
+
+    /// A cascade over thousands of faults tells each, and nothing of them is left.
+    @Test(arguments: StoreKind.allCases) func cascades(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, GraphModel.company(employeesRule: .cascadeDeleteRule))
+        let context = store.context()
+        try context.performAndWait {
+            let department = Department(context: context)
+            for index in 0..<Self.count {
+                let employee = Employee(context: context)
+                employee.name = "\(index)"
+                employee.department = department
+            }
+            let other = Employee(context: context)
+            other.name = "other"
+            try context.save()
+            context.reset()
+            let doomed = try #require(try fetchAll(Department.self, "Department", context).first)
+            context.delete(doomed)
+            context.processPendingChanges()
+            let deleted = context.deletedObjects.compactMap { $0 as? Employee }
+            #expect(deleted.count == Self.count && deleted.allSatisfy { $0.isDeleted && !$0.isFault })
+            #expect(deleted.allSatisfy { $0.calls == ["awakeFromFetch", "prepareForDeletion"] })
+            let ids = deleted.map(\.objectID)
+            try context.save()
+            #expect(
+                deleted.allSatisfy {
+                    $0.calls == ["awakeFromFetch", "prepareForDeletion", "willSave", "didSave"]
+                        && $0.managedObjectContext == nil && !$0.isDeleted
+                })
+            #expect(deleted.map(\.objectID) == ids)
+            #expect(ids.allSatisfy { context.registeredObject(for: $0) == nil })
+            #expect(try fetchAll(Employee.self, "Employee", context).map(\.name) == ["other"])
+        }
+    }
+}
