@@ -119,8 +119,7 @@ struct SQLiteConditions {
             return condition("BEGINSWITH", "COALESCE(substr(\(own), 1, length(\(value))) = \(value), 0)")
         case 3 where !word.isEmpty:
             return condition("ENDSWITH", "COALESCE(substr(\(own), -length(\(value))) = \(value), 0)")
-        case 4,
-            5 where !word.isEmpty:
+        case 4 where !word.isEmpty, 5 where !word.isEmpty:
             return condition("CONTAINS", "COALESCE(instr(\(own), \(value)) > 0, 0)")
         case 6:
             let pattern =
