@@ -3,13 +3,15 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, fuzz, kills, follow or threads
+#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow or threads
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
 # STRATA_OPERATIONS   the number of operations of each of their runs (what is usual for the suite)
 # STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and how many times the
 #                     usual number of seeds of the object graph (100: millions of operations)
+# STRATA_PLANS        requests whose plans are compared with the interpreter and with SQLite (2 million)
+# STRATA_STRINGS      hostile predicate formats (10 million)
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
@@ -18,21 +20,35 @@ cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph fuzz kills follow threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow threads)
 
 sweeps() {
     mkdir -p .build-release
     STRATA_SOAK=${STRATA_SOAK:-10} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
-        --filter 'StrataLogTests\..*Sweep' | tee .build-release/sweeps.log
+        --filter 'StrataLogTests\..*(Sweep|Schedule)' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
 }
 
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
-    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests|PredicateFuzzTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter "StrataTests\.($suites)"
+}
+
+# Seeds of their own each time; STRATA_SEED repeats a run.
+plans() {
+    STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_PLANS:-2000000} / 10000)) STRATA_OPERATIONS=5000 \
+        "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        --filter 'StrataTests\.(PlanSweepTests|SQLiteComparisonTests)'
+}
+
+strings() {
+    STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_STRINGS:-10000000} / 250000)) STRATA_OPERATIONS=250000 \
+        "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        --filter 'StrataTests\.PredicateFuzzTests' | tee .build-release/strings.log
+    awk '/so far/ { n = $(NF - 1) > n ? $(NF - 1) : n } END { printf "soak: %d strings\n", n }' .build-release/strings.log
 }
 
 fuzz() {
@@ -64,9 +80,9 @@ threads() {
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | graph | fuzz | kills | follow | threads) ;;
+    sweeps | graph | plans | strings | fuzz | kills | follow | threads) ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph fuzz kills follow threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow threads)\n' "$part" >&2
         exit 2
         ;;
     esac

@@ -8,11 +8,32 @@ import Testing
 @testable import StrataLog
 
 @Suite struct UniqueConstraintTests {
-    private static func open(_ fs: any FileSystem) throws -> LogStore {
+    /// What knows the stored values: ordered indexes in either direction, or a table.
+    enum Knowledge: String, CaseIterable, Sendable {
+        case table
+        case index
+        case descendingIndex
+    }
+
+    private static func open(_ fs: any FileSystem, _ knowledge: Knowledge = .index) throws -> LogStore {
         let store = try LogStore.open("/store", in: fs, options: StoreTests.options(), schema: SampleSchema.schema)
         // The name alone, and the age and the last string together.
         let (root, entities) = (SampleSchema.person, [SampleSchema.person])
         store.enforce([[0], [1, 5]].map { UniqueConstraint(root: root, entities: entities, slots: $0) })
+        if knowledge == .table {
+            // Those of a checkpoint go.
+            try store.maintain([])
+        } else {
+            let kinds: [[(Int, ValueKind)]] = [[(0, .string)], [(1, .int16), (5, .string)]]
+            try store.maintain(
+                kinds.map { elements in
+                    OrderedIndexDefinition(
+                        root: root, entities: entities,
+                        elements: elements.map {
+                            .init(slot: $0.0, kind: $0.1, isDescending: knowledge == .descendingIndex)
+                        })
+                })
+        }
         return store
     }
 
@@ -43,9 +64,9 @@ import Testing
         return ObjectRef(entity: SampleSchema.person, key: key)
     }
 
-    @Test func aCommitThatFailsGivesItsValuesBack() throws {
+    @Test(arguments: Knowledge.allCases) func aCommitThatFailsGivesItsValuesBack(_ knowledge: Knowledge) throws {
         let fs = SimulatedFileSystem()
-        let store = try Self.open(fs)
+        let store = try Self.open(fs, knowledge)
         let first = try Self.insert(store, Person(name: "first", age: nil, mail: nil))
         fs.inject(.init(.fail(.noSpace), of: .write, repetition: .always))
         #expect(throws: StoreError.self) { try Self.insert(store, Person(name: "second", age: 1, mail: "x")) }
@@ -66,8 +87,8 @@ import Testing
         try Self.insert(store, Person(name: "fourth", age: 1, mail: nil))
     }
 
-    @Test func oneOfManyAtOnceWins() throws {
-        let store = try Self.open(MemoryFileSystem())
+    @Test(arguments: Knowledge.allCases) func oneOfManyAtOnceWins(_ knowledge: Knowledge) throws {
+        let store = try Self.open(MemoryFileSystem(), knowledge)
         let accepted = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 8) { number in
             for value in 0..<200 {
@@ -79,23 +100,32 @@ import Testing
         #expect(store.snapshot.count(entity: SampleSchema.person) == 200)
     }
 
-    /// Random transactions of several changes each against a dictionary; now and then the index is built anew.
-    @Test(arguments: 1...8 as ClosedRange<UInt64>) func randomTransactions(_ seed: UInt64) throws {
+    /// Random transactions of several changes each against a dictionary; now and then the store is opened anew, with
+    /// what knew the values before or something else.
+    @Test(arguments: 1...12 as ClosedRange<UInt64>) func randomTransactions(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let fs = MemoryFileSystem()
-        var store = try Self.open(fs)
+        let kinds = Knowledge.allCases
+        var store = try Self.open(fs, kinds[Int(seed % 3)])
         var people: [ObjectRef: Person] = [:]
         for step in 0..<400 {
             if step % 100 == 99 {
                 try store.close()
-                store = try Self.open(fs)
+                store = try Self.open(fs, seed > 6 ? kinds[random.below(3)] : kinds[Int(seed % 3)])
             }
+            if step % 100 == 50, step % 200 != 50 { try store.checkpoint() }
             let (transaction, next) = try Self.change(people, in: store, &random)
             let isValid = Self.isUnique(next.values.compactMap(\.name)) && Self.isUnique(next.values.compactMap(\.pair))
             let code = Self.commit(transaction, to: store)
             #expect(code == (isValid ? nil : .conflict), "seed \(seed), step \(step)")
             if code == nil { people = next }
         }
+    }
+
+    /// Some names are longer than an index looks at and differ only behind that.
+    private static func name(_ random: inout SeededGenerator) -> String {
+        let number = random.below(60)
+        return number < 5 ? String(repeating: "long", count: 300) + "\(number)" : "\(number)"
     }
 
     private static func isUnique(_ values: [String]) -> Bool { Set(values).count == values.count }
@@ -118,7 +148,7 @@ import Testing
         var untouched = people.keys.sorted()
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let person = Person(
-                name: Bool.random(using: &random) ? "\(Int.random(in: 0..<60, using: &random))" : nil,
+                name: Bool.random(using: &random) ? Self.name(&random) : nil,
                 age: Int16.random(in: 0..<8, using: &random),
                 mail: Bool.random(using: &random) ? "\(Int.random(in: 0..<8, using: &random))" : nil)
             let kind = Int.random(in: 0..<4, using: &random)
@@ -141,5 +171,61 @@ import Testing
             }
         }
         return (transaction, next)
+    }
+
+    // MARK: Where the values are known
+
+    private static func tableByteCount(_ store: LogStore) -> Int {
+        store.writer.withLock { $0?.uniqueness?.memoryByteCount ?? -1 }
+    }
+
+    @Test func anOpenedStoreKnowsWithoutReadingItsRows() throws {
+        let fs = MemoryFileSystem()
+        var store = try Self.open(fs)
+        let names = (0..<500).map { "name \($0)" }
+        for name in names { try Self.insert(store, Person(name: name, age: nil, mail: nil)) }
+        try store.close()
+        store = try Self.open(fs)
+        let error = #expect(throws: StoreError.self) {
+            try Self.insert(store, Person(name: "name 77", age: nil, mail: nil))
+        }
+        #expect(error?.uniqueConflicts.count == 1)
+        try Self.insert(store, Person(name: "new", age: nil, mail: nil))
+        #expect(Self.tableByteCount(store) == 0)
+        // Without an index, it is a table of all rows, which goes when the index is there.
+        try store.close()
+        store = try Self.open(fs, .table)
+        try Self.insert(store, Person(name: "newer", age: nil, mail: nil))
+        #expect(Self.tableByteCount(store) > 500 * 12)
+        try store.maintain([
+            OrderedIndexDefinition(
+                root: SampleSchema.person, entities: [SampleSchema.person],
+                elements: [.init(slot: 0, kind: .string)])
+        ])
+        try Self.insert(store, Person(name: "newest", age: nil, mail: nil))
+        #expect(throws: StoreError.self) { try Self.insert(store, Person(name: "newer", age: nil, mail: nil)) }
+        #expect(throws: StoreError.self) { try Self.insert(store, Person(name: "name 3", age: nil, mail: nil)) }
+        try Self.insert(store, Person(name: "last", age: nil, mail: nil))
+        #expect(Self.tableByteCount(store) == 0)
+    }
+
+    @Test func aDamagedIndexIsNoObstacle() throws {
+        let fs = SimulatedFileSystem()
+        let store = try Self.open(fs)
+        for number in 0..<300 { try Self.insert(store, Person(name: "name \(number)", age: nil, mail: nil)) }
+        try store.checkpoint()
+        let place = try #require(store.snapshot.ordered.list.first?.base?.directory?.entries.first)
+        let path = try #require(
+            try fs.list("/store").filter { $0.hasSuffix(".chk") }.max().map { FilePath("/store").appending($0) })
+        try fs.corrupt(path, .flipBit(offset: Int(place.offset) + 20, bit: 3))
+        for name in ["name 7", "name 150", "name 299"] {
+            let error = #expect(throws: StoreError.self) {
+                try Self.insert(store, Person(name: name, age: nil, mail: nil))
+            }
+            #expect(error?.code == .conflict && error?.uniqueConflicts.count == 1)
+        }
+        try Self.insert(store, Person(name: "other", age: nil, mail: nil))
+        // The rows have told it.
+        #expect(Self.tableByteCount(store) > 300 * 12)
     }
 }

@@ -115,6 +115,42 @@ public final class OrderedIndex: Sendable {
         return try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
     }
 
+    /// Hands out the objects whose entries begin with some bytes until the body returns false. Quick when there are none.
+    ///
+    /// - Throws: `.io` or `.corruption` when a block of the checkpoint has to be read and cannot be; what the body
+    ///   throws.
+    func forEach(
+        prefix: UnsafeRawBufferPointer, _ body: (ObjectRef) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        var found: (list: OrderedList, position: OrderedList.Position)?
+        func look(_ list: OrderedList) throws(StoreError) -> Bool {
+            guard let position = try list.position(ofPrefix: prefix) else { return false }
+            if found != nil { return true }
+            found = (list, position)
+            return false
+        }
+        var isMany = false
+        if let base { isMany = try look(base) }
+        for run in runs.list where !isMany { isMany = try look(run.list) }
+        if isMany {
+            // One list may take back what another one adds.
+            let range = OrderedRange(prefix: Array(prefix))
+            _ = try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
+            return
+        }
+        guard let (list, start) = found else { return }
+        var position = start
+        while position.block < list.blockCount {
+            let block = try list.block(position.block)
+            while position.index < block.count {
+                guard OrderedBytes.begins(block.entry(position.index), with: prefix) else { return }
+                if !block.isRemoval(position.index), try !body(block.ref(position.index)) { return }
+                position.index += 1
+            }
+            position = OrderedList.Position(block: position.block + 1, index: 0)
+        }
+    }
+
     /// Ascending.
     func forEachEntry(
         in range: OrderedRange, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool

@@ -169,6 +169,20 @@ final class OrderedList: @unchecked Sendable {
         return index < block.count ? Position(block: low - 1, index: index) : Position(block: low, index: 0)
     }
 
+    /// Where the first entry lies that begins with some bytes; nil when none does.
+    ///
+    /// - Complexity: O(log n); reads no block unless the bytes lie between two entries.
+    func position(ofPrefix prefix: UnsafeRawBufferPointer) throws(StoreError) -> Position? {
+        guard mayMeet(prefix, nil) else { return nil }
+        let position = try lowerBound(prefix)
+        guard position.block < blockCount else { return nil }
+        let begins =
+            position.index == 0
+            ? withFirst(position.block) { OrderedBytes.begins($0, with: prefix) }
+            : OrderedBytes.begins(try block(position.block).entry(position.index), with: prefix)
+        return begins ? position : nil
+    }
+
     /// Additions less removals before a key.
     func netCount(before key: UnsafeRawBufferPointer) throws(StoreError) -> Int {
         let position = try lowerBound(key)

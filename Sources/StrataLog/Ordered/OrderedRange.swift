@@ -68,6 +68,11 @@ enum OrderedBytes {
         return left.count - right.count
     }
 
+    static func begins(_ string: UnsafeRawBufferPointer, with prefix: UnsafeRawBufferPointer) -> Bool {
+        string.count >= prefix.count
+            && compare(UnsafeRawBufferPointer(rebasing: string.prefix(prefix.count)), prefix) == 0
+    }
+
     /// How many bytes both begin with.
     static func sharedCount(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, limit: Int) -> Int {
         let count = min(left.count, right.count, limit)

@@ -24,6 +24,8 @@ final class UniqueChanges {
     private lazy var positions = Dictionary(
         added.indices.map { (Name(constraint: added[$0].constraint, ref: added[$0].ref), $0) },
         uniquingKeysWith: { first, _ in first })
+    /// Which objects give the values of which constraints up; made when somebody asks.
+    private lazy var givenUp = Set(removed.map { Name(constraint: $0.constraint, ref: $0.ref) })
     /// The first error that reading a value met: rows are ended without throwing.
     private(set) var error: StoreError?
 
@@ -61,6 +63,26 @@ final class UniqueChanges {
 
     /// The position in `added` of what the transaction writes for an object.
     func position(_ constraint: Int, _ ref: ObjectRef) -> Int? { positions[Name(constraint: constraint, ref: ref)] }
+
+    /// Whether the transaction takes from an object the values that it has in the store.
+    func givesUp(_ constraint: Int, _ ref: ObjectRef) -> Bool {
+        !removed.isEmpty && givenUp.contains(Name(constraint: constraint, ref: ref))
+    }
+
+    /// The constraints whose values the transaction touches.
+    var constraints: Set<Int> {
+        var found: Set<Int> = []
+        var last = -1
+        for entry in added where entry.constraint != last {
+            last = entry.constraint
+            found.insert(last)
+        }
+        for entry in removed where entry.constraint != last {
+            last = entry.constraint
+            found.insert(last)
+        }
+        return found
+    }
 
     func values(_ entry: Entry) -> ArraySlice<UInt8> { bytes[entry.range] }
 }

@@ -27,6 +27,8 @@ struct UniqueTable: ~Copyable {
         refs.deallocate()
     }
 
+    var memoryByteCount: Int { (mask + 1) * 12 + crowds.values.reduce(0) { $0 + $1.count * 16 } }
+
     /// Calls `body` with each object under the hash until it returns false.
     func forEach(_ hash: UInt32, _ body: (ObjectRef) throws(StoreError) -> Bool) throws(StoreError) {
         var index = Int(hash) & mask

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// explanation; what it reads is in the cache afterwards.
     ///
     /// - Throws: as ``fetch(_:)-swift.method``.
-    public final func explain<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
+    public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
         let clock = ContinuousClock()
         let start = clock.now
         let executor = FetchExecutor(self, try FetchPlan(request, in: self))
