@@ -67,7 +67,7 @@ follow() {
 # sanitizer.
 threads() {
     local engine='ConcurrencyTests|IndexConcurrency|CacheTests|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
-    engine+='StoreTests|UniqueConstraint|StoreTests|StoreRegression|FormatParts|PastSnapshot'
+    engine+='|StoreTests|UniqueConstraint|Compaction(Tests|Concurrency)|StoreRegression|FormatParts|PastSnapshot'
     local graph='ManyContexts|HistorySequence|Following|FetchAsync|ServiceClient|SyncClient|LibraryClient|ObjectClient'
     graph+='|HelpersClient|Observation|StoreLock|FetchedResultsC|Parent(Rules|Save|Context)|Faulting|ContextTests'
     graph+='|ConcurrencySetting|ConcurrencyDebugging|QueryGeneration|Batch|PastGeneration|Difference|HistoryRe|IdentityTests'
