@@ -1,4 +1,4 @@
-public import DataSet
+import DataSet
 
 /// What an update storm needs of a store.
 public protocol StormStore: Contestant {
