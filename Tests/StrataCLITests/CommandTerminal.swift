@@ -12,12 +12,17 @@ final class CommandTerminal {
     private let leader: Int32
     private let follower: Int32
 
+    /// TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+    private static let setLock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+
     init() throws {
-        let leader = posix_openpt(O_RDWR | O_NOCTTY)
+        let leader = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         try #require(leader >= 0)
-        try #require(grantpt(leader) == 0 && unlockpt(leader) == 0)
-        let name = try #require(ptsname(leader))
-        let follower = open(name, O_RDWR | O_NOCTTY)
+        var (lock, number): (Int32, Int32) = (0, 0)
+        let isUnlocked = ioctl(leader, Self.setLock, &lock) == 0 && ioctl(leader, Self.getNumber, &number) == 0
+        try #require(isUnlocked)
+        let follower = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         try #require(follower >= 0)
         (self.leader, self.follower) = (leader, follower)
     }

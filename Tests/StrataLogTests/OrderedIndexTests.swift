@@ -169,6 +169,24 @@ struct OrderedModel {
     }
 
     /// Bytes whose checksums are right but whose contents are not: nothing traps, nothing is read elsewhere.
+    /// Found by fuzzing checkpoints: a filter over a slot that no entity can have.
+    @Test func aFilterOverAnImpossibleSlotIsRefused() throws {
+        func bytes(slot: Int) -> [UInt8] {
+            OrderedIndexDefinition(
+                root: 3, entities: [3], elements: [.init(slot: 0, kind: .string)],
+                filter: .within(slot: slot, kind: .bool, ranges: [])
+            ).encoded()
+        }
+        func slots(_ bytes: [UInt8]) throws(MalformedBytes) -> SlotSet {
+            try bytes.withBytes { bytes throws(MalformedBytes) in
+                var reader = ByteReader(bytes)
+                return try OrderedIndexDefinition(from: &reader).slots
+            }
+        }
+        #expect(try slots(bytes(slot: Schema.maximumSlots - 1)).contains(Schema.maximumSlots - 1))
+        #expect(throws: MalformedBytes.self) { try slots(bytes(slot: Schema.maximumSlots)) }
+    }
+
     @Test func hostileDirectoriesAndBlocksAreRefusedOrHarmless() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

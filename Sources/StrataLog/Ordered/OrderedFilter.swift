@@ -70,8 +70,8 @@ public indirect enum OrderedFilter: Hashable, Sendable {
         case 3: self = .not(try OrderedFilter(from: &reader, depth: depth + 1))
         case 4:
             let slot = Int(try reader.read(UInt16.self))
-            guard let kind = ValueKind(rawValue: try reader.read()) else {
-                throw reader.malformed("a filter has an unknown kind of value")
+            guard slot < Schema.maximumSlots, let kind = ValueKind(rawValue: try reader.read()) else {
+                throw reader.malformed("a filter has an impossible slot")
             }
             var ranges: [OrderedRange] = []
             for _ in 0..<(try reader.readCount(minimumByteCount: 5)) {
