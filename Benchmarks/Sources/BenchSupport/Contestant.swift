@@ -50,7 +50,7 @@ public enum ScanQuery: String, CaseIterable, Sendable {
     case groupSum = "group_sum"
     /// How many active rows have age >= 40.
     case numbers = "numbers"
-    /// How many rows have "DELTA" in the bio, whatever the case (and marks, where those can be ignored).
+    /// How many rows have "DELTA" in the bio, whatever the case and marks.
     case folded = "folded"
     /// The first 50 rows by email; the digest of their names.
     case sorted = "sorted"

@@ -5,7 +5,7 @@ import GRDB
 /// The people through GRDB as its users write it: Codable records, the query interface, a DatabasePool with
 /// synchronous=FULL and its other settings untouched.
 public final class GRDBPeople: Contestant {
-    private let pool: DatabasePool
+    let pool: DatabasePool
 
     /// Opens the database below `folder`, creating it with its tables when it is not there.
     public init(in folder: Folder) throws {

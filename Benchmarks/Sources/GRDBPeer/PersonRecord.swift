@@ -18,6 +18,7 @@ struct PersonRecord: Codable, FetchableRecord, MutablePersistableRecord {
 
     enum Columns {
         static let id = Column(CodingKeys.id)
+        static let name = Column(CodingKeys.name)
         static let age = Column(CodingKeys.age)
         static let score = Column(CodingKeys.score)
         static let bio = Column(CodingKeys.bio)

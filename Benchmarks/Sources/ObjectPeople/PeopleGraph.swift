@@ -10,7 +10,8 @@ public final class PeopleGraph: BenchStore {
     private(set) var container: NSPersistentContainer
     private(set) var context: NSManagedObjectContext
     private let store: NSPersistentStoreDescription
-    private var personIDs: [NSManagedObjectID] = []
+    private var isIndexed: Bool
+    private(set) var personIDs: [NSManagedObjectID] = []
     private var departmentIDs: [NSManagedObjectID] = []
 
     /// Where below a contestant's folder the store lies.
@@ -29,12 +30,15 @@ public final class PeopleGraph: BenchStore {
         }
         container = try PeopleContainer.load(store, PeopleModel.model(isIndexed: isIndexed))
         self.store = store
+        self.isIndexed = isIndexed
         context = container.newBackgroundContext()
         if isNew { departmentIDs = try context.performAndWait { try PeopleContainer.insertDepartments(context) } }
     }
 
     /// Opens the store again with a model that has the index.
     public func buildIndex() throws {
+        guard !isIndexed else { return }
+        isIndexed = true
         try close()
         container = try PeopleContainer.load(store, PeopleModel.model(isIndexed: true))
         context = container.newBackgroundContext()

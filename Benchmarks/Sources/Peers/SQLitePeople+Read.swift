@@ -50,8 +50,7 @@ extension SQLitePeople {
         case .numbers:
             return UInt64(try database.integer("SELECT count(*) FROM person WHERE age >= 40 AND active = 1"))
         case .folded:
-            // LIKE knows the case of ASCII; marks would take a function of one's own.
-            return UInt64(try database.integer("SELECT count(*) FROM person WHERE bio LIKE '%DELTA%'"))
+            return UInt64(try database.integer("SELECT count(*) FROM person WHERE contains_cd(bio, 'delta')"))
         case .sorted:
             let statement = try database.statement("SELECT name FROM person ORDER BY email, id LIMIT 50")
             defer { sqlite3_reset(statement) }
@@ -77,7 +76,7 @@ extension SQLitePeople {
     }
 
     @inline(__always)
-    private func strings(_ statement: OpaquePointer) -> UInt64 {
+    func strings(_ statement: OpaquePointer) -> UInt64 {
         digest(
             age: Int16(truncatingIfNeeded: sqlite3_column_int(statement, 3)),
             department: UInt64(sqlite3_column_int64(statement, 8)),
@@ -90,7 +89,7 @@ extension SQLitePeople {
 
     /// The column's bytes; valid until the statement moves on.
     @inline(__always)
-    private func text(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
+    func text(_ statement: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
         let start = sqlite3_column_text(statement, column)
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
     }

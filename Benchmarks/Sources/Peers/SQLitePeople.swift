@@ -25,6 +25,7 @@ public final class SQLitePeople: StormStore {
             try database.execute(
                 "PRAGMA mmap_size=4294967296; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY")
         }
+        try addFunctions()
         if isNew { try createTables(indexed: indexed) }
     }
 

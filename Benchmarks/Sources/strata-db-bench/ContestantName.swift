@@ -31,6 +31,16 @@ enum ContestantName: String, CaseIterable {
         }
     }
 
+    /// The store with both indexes from the start, for batch requests.
+    func openIndexed(in folder: Folder) throws -> any BatchWrites {
+        switch self {
+        case .objects: return try PeopleGraph(in: folder, isIndexed: true)
+        case .sqliteIndexed: return try SQLitePeople(in: folder, settings: .tuned, indexed: true)
+        case .sqliteDefaultIndexed: return try SQLitePeople(in: folder, settings: .defaults, indexed: true)
+        default: throw BenchFailure("\(rawValue) has no batch requests")
+        }
+    }
+
     /// - Parameter recordByteCount: bytes of a raw log's one-row record; nil for the row's own.
     func open(in folder: Folder, recordByteCount: Int? = nil) throws -> any Contestant {
         switch self {

@@ -12,6 +12,10 @@ enum Group: String, CaseIterable {
     case readseq
     /// A predicate over all rows, and sums by department.
     case scan
+    /// Ordered pages by index, and from departments to their persons.
+    case index
+    /// Batch requests with both indexes live: inserting, updating and deleting.
+    case batch
     /// Opening and reading the first row, after a clean close.
     case open
     /// The same after the process was killed.
@@ -36,6 +40,8 @@ enum Group: String, CaseIterable {
             [.engine, .raw, .rawReserved, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
         case .readrandom, .readseq, .scan, .deletes, .open:
             [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
+        case .index: [.engine, .objects, .sqliteIndexed, .sqliteDefaultIndexed, .grdb]
+        case .batch: [.objects, .sqliteIndexed, .sqliteDefaultIndexed]
         case .readcold: [.engine, .objects]
         case .openkilled: [.engine, .objects, .sqlite, .lmdb]
         case .memory: [.engine]
@@ -47,8 +53,8 @@ enum Group: String, CaseIterable {
     /// Whether the group reads what fillbatch left.
     var needsFilledStore: Bool {
         switch self {
-        case .fillbatch, .fillsync, .openkilled, .storm, .objects: false
-        case .readrandom, .readcold, .readseq, .scan, .open, .memory, .deletes: true
+        case .fillbatch, .fillsync, .batch, .openkilled, .storm, .objects: false
+        case .readrandom, .readcold, .readseq, .scan, .index, .open, .memory, .deletes: true
         }
     }
 }

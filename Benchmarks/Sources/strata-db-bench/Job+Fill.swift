@@ -1,6 +1,7 @@
 import BenchSupport
 import DataSet
 import EnginePeople
+import ObjectPeople
 
 extension Job {
     /// Inserts all rows, 10,000 a durable transaction. The rows are made before the clock starts.
@@ -58,6 +59,36 @@ extension Job {
         emit(
             "record_bytes", exactly: (after.systemCallBytes - before.systemCallBytes) / UInt64(commits),
             "bytes written a commit")
+        try people.close()
+    }
+
+    /// Batch requests into a store with both indexes.
+    func writeBatches() throws {
+        let rows = PersonRow.all(rowCount)
+        let packed = PackedPeople(rows)
+        let people = try contestant.openIndexed(in: folder)
+        settleDisks()
+        let (inserting, _) = try timed { try people.insertInBatches(rows, packed: packed) }
+        emit("insert_rows_per_s", Double(rowCount) / inserting, "rows/s")
+        try people.prepareKeys(rowCount)
+        settleDisks()
+        let (updating, updated) = try timed { try people.setScore(1.5, fromAge: 40) }
+        emit("update_rows_per_s", Double(updated) / updating, "rows/s")
+        emit("check_updated", exactly: UInt64(updated), "rows")
+        let ids = (1...UInt64(rowCount)).filter(deletedHalf)
+        settleDisks()
+        let (deleting, _) = try timed { try people.deleteInBatches(ids) }
+        emit("delete_rows_per_s", Double(ids.count) / deleting, "rows/s")
+        settleDisks()
+        let (deletingByPredicate, deleted) = try timed { try people.deleteActive() }
+        emit("delete_by_predicate_rows_per_s", Double(deleted) / deletingByPredicate, "rows/s")
+        emit("check_deleted", exactly: UInt64(deleted), "rows")
+        emit("check_left", exactly: try people.scan(.groupSum) ?? 0, "digest")
+        if let graph = people as? PeopleGraph {
+            settleDisks()
+            let (inserting, _) = try timed { try graph.insertDictionaries(rows) }
+            emit("insert_dictionaries_rows_per_s", Double(rowCount) / inserting, "rows/s")
+        }
         try people.close()
     }
 

@@ -101,6 +101,37 @@ extension Job {
         try small.remove()
     }
 
+    /// Pages and relationships, each twice: the second time all that is read is cached.
+    func readIndexed() throws {
+        guard let people = try open() as? any IndexedReads else { throw BenchFailure("no indexes") }
+        let (seconds, _) = try timed { try people.buildIndex() }
+        emit("index_build_s", seconds, "s")
+        _ = try people.readPages(1, idsOnly: false)
+        for (metric, idsOnly) in [("page_ids_per_s", true), ("page_objects_per_s", false)] {
+            let (seconds, check) = try timed { try people.readPages(Workload.pages, idsOnly: idsOnly) }
+            emit(metric, Double(Workload.pages) / seconds, "pages of \(Workload.pageCount)/s")
+            if !idsOnly { emitCheck("check_pages", check) }
+        }
+        for (metric, decodesAll) in [("to_many_names_per_s", false), ("to_many_objects_per_s", true)] {
+            for state in ["cold", "warm"] {
+                var count = 0
+                var sum: UInt64 = 0
+                let (seconds, _) = try timed {
+                    for department in 1...PersonRow.departmentCount {
+                        let found = try people.traverse(department: department, decodesAll: decodesAll)
+                        count += found.count
+                        sum &+= found.digest
+                    }
+                }
+                guard count == rowCount else { throw BenchFailure("\(count) persons of all departments") }
+                emit("\(metric)_\(state)", Double(count) / seconds, "objects/s")
+                emitCheck("check_to_many", sum)
+            }
+        }
+        noteStatistics(people)
+        try people.close()
+    }
+
     /// A check that only contestants with all rows can agree on.
     private func emitCheck(_ metric: String, _ value: UInt64) {
         emit(contestant == .grdb ? "\(metric)_grdb" : metric, exactly: value, "digest")

@@ -48,6 +48,8 @@ struct Job {
         case .readcold: try readCold()
         case .readseq: try readSequentially()
         case .scan: try scan()
+        case .index: try readIndexed()
+        case .batch: try writeBatches()
         case .open: try openAndRead("open_first_read_ms")
         case .openkilled: try fillAndDieOrOpen()
         case .memory: try indexMemory()

@@ -3,7 +3,7 @@ enum Targets {
     private static let sqlite: [ContestantName] = [.sqlite, .sqliteDefault]
     private static let sqliteIndexed: [ContestantName] = [.sqliteIndexed, .sqliteDefaultIndexed]
 
-    static let all = fill + reads + opens + storm + objects
+    static let all = fill + reads + queries + batches + opens + storm + objects
 
     private static let fill = [
         Target(group: .fillbatch, text: "objects against SQLite", bound: .atLeast(1), unit: "x") {
@@ -76,6 +76,46 @@ enum Targets {
             $0.value(.memory, .engine, "opened_bytes_per_object")
         },
     ]
+
+    private static let queries = [
+        query("two numbers, counted", "numbers", 15),
+        query("a number and CONTAINS, counted", "predicate", 3),
+        query("CONTAINS[cd] against an equivalent function", "folded", 10),
+        query("sum and average by department", "group_sum", 20),
+        query("first 50 by an unindexed string", "sorted", 3),
+        Target(group: .index, text: "ordered page to IDs, against SQLite", bound: .atLeast(2), unit: "x") {
+            $0.ratio(.index, "page_ids_per_s", .objects, over: sqliteIndexed)
+        },
+        Target(
+            group: .index, text: "ordered page to objects, all fields read, against SQLite", bound: .atLeast(1.2),
+            unit: "x"
+        ) { $0.ratio(.index, "page_objects_per_s", .objects, over: sqliteIndexed) },
+        Target(group: .index, text: "the same against GRDB's records", bound: .atLeast(4), unit: "x") {
+            $0.ratio(.index, "page_objects_per_s", .objects, over: [.grdb])
+        },
+        Target(group: .index, text: "names of departments' persons, against SQLite", bound: .atLeast(3), unit: "x") {
+            $0.ratio(.index, "to_many_names_per_s_warm", .objects, over: sqliteIndexed)
+        },
+    ]
+
+    private static let batches = [
+        batch("batch insert, two indexes", "insert_rows_per_s", 8),
+        batch("batch update of one column by predicate", "update_rows_per_s", 3),
+        batch("batch delete of half the rows", "delete_rows_per_s", 10),
+    ]
+
+    /// A query over all rows, the second time.
+    private static func query(_ text: String, _ name: String, _ limit: Double) -> Target {
+        Target(group: .scan, text: "\(text), against SQLite", bound: .atLeast(limit), unit: "x") {
+            $0.ratio(.scan, "\(name)_warm_rows_per_s", .objects, over: sqlite)
+        }
+    }
+
+    private static func batch(_ text: String, _ metric: String, _ limit: Double) -> Target {
+        Target(group: .batch, text: "\(text), against SQLite", bound: .atLeast(limit), unit: "x") {
+            $0.ratio(.batch, metric, .objects, over: sqliteIndexed)
+        }
+    }
 
     private static let opens = [
         Target(group: .open, text: "engine, closed cleanly", bound: .atMost(3), unit: " ms at 1,000,000 rows") {

@@ -23,6 +23,18 @@ final class StoreHandle: Sendable {
     private let keeper = Mutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
 
+    private let stripCache = Mutex<StripCache?>(nil)
+
+    /// What scans keep of the columns. Made with the first scan.
+    var strips: StripCache {
+        stripCache.withLock { cache in
+            if let cache { return cache }
+            let made = StripCache(budgetBytes: StripUse.budgetBytes ?? StripCache.defaultBudgetBytes)
+            cache = made
+            return made
+        }
+    }
+
     /// What history the store keeps; nil for all of it.
     var retention: RetentionKeeper? {
         get { hasRetention.load(ordering: .relaxed) ? keeper.withLock { $0 } : nil }

@@ -43,12 +43,13 @@ struct DictionaryFetch {
     /// To be asked only if there is no other store: groups are put together here.
     mutating func addColumns(_ scan: StoreScan, _ report: ScanReport) throws -> Bool {
         guard CompiledExecution.isEnabled, !plan.needsObjects, plan.sorts.count == sorts.count,
-            let grouping = ColumnGrouping(dictionaries, sorts, plan.shape), let columns = try scan.columnScan()
+            let grouping = ColumnGrouping(dictionaries, sorts, plan.shape),
+            let columns = try scan.columnScan(reading: grouping.slots)
         else { return false }
         var all = GroupedColumns(grouping)
         var found: [Group] = []
         do {
-            try scan.run(columns) { chunk in
+            try scan.run(columns, .whole) { chunk in
                 var part = GroupedColumns(grouping)
                 try part.add(chunk)
                 return (part, chunk.count)

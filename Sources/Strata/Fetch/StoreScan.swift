@@ -76,13 +76,16 @@ struct StoreScan {
     }
 
     /// The predicate as a program over all rows; nil when they are not scanned, or only objects can answer it.
-    private func compiledScan() throws -> CompiledScan? {
+    ///
+    /// - Parameter slots: what is read besides the columns of the predicate.
+    private func compiledScan(reading slots: [Int] = []) throws -> CompiledScan? {
         guard context == nil, CompiledExecution.isEnabled else { return nil }
         let root = scope.handle.map.numbers[plan.shape.root.index]
         guard root != 0 else { return nil }
         let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
         let compiled = try compiler.compile(plan.predicate)
-        let scan = CompiledScan(scope.handle, scope.snapshot, compiled, root: root, wanted: wanted)
+        let scan = CompiledScan(
+            scope.handle, scope.snapshot, compiled, root: root, wanted: wanted, reading: slots)
         return try usingIndex(compiled) { choice throws(StoreError) in
             let refs = try choice.refs(wanted: wanted)
             report.note(choice)
@@ -92,10 +95,12 @@ struct StoreScan {
 
     /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
     /// looked at one by one, or when there is a shorter way to them.
-    func columnScan() throws -> CompiledScan? {
+    ///
+    /// - Parameter slots: what is read besides the columns of the predicate.
+    func columnScan(reading slots: [Int] = []) throws -> CompiledScan? {
         guard !FetchCandidates.mayNarrow(plan.predicate, plan) else { return nil }
         do {
-            guard let scan = try compiledScan(), scan.predicate.rest == nil else { return nil }
+            guard let scan = try compiledScan(reading: slots), scan.predicate.rest == nil else { return nil }
             if scan.candidates == nil { report.note(plan.predicate == nil ? .allRows : .compiledScan) }
             return scan
         } catch let error as StoreError {
@@ -105,10 +110,11 @@ struct StoreScan {
 
     /// Runs a scan, and adds what it did to the report.
     func run<Part>(
-        _ scan: CompiledScan, make: (ScannedChunk) throws -> Part, take: (Part) throws -> Bool
+        _ scan: CompiledScan, _ pace: CompiledScan.Pace = .careful, make: (ScannedChunk) throws -> Part,
+        take: (Part) throws -> Bool
     ) throws {
         let report = report
-        try scan.run(checkCancellation: checkCancellation) { chunk in
+        try scan.run(pace, checkCancellation: checkCancellation) { chunk in
             (chunk.statistics, try make(chunk))
         } take: { (part: (statistics: ScanStatistics, value: Part)) in
             report.statistics.add(part.statistics)
@@ -123,7 +129,7 @@ struct StoreScan {
         if let exact = try indexCount() { return exact }
         var count = 0
         if let scan = try columnScan() {
-            try run(scan) {
+            try run(scan, maximum == .max ? .whole : .careful) {
                 $0.count
             } take: {
                 count += $0
@@ -178,10 +184,11 @@ struct StoreScan {
             }
         case .compiled(let scan):
             try visit(scan.predicate.rest) { visitor in
+                let log = scope.handle.log
                 try run(scan) {
                     $0
                 } take: { chunk in
-                    chunk.visitMatches { visitor.visit($0, $1, $2) }
+                    try chunk.visitMatches(reading: visitor.needsRow ? log : nil) { visitor.visit($0, $1, $2) }
                 }
             } _: {
                 try body($0, $1)

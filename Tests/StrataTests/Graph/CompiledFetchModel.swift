@@ -5,7 +5,8 @@ import StrataTestKit
 
 /// An entity with an attribute of every type and a relationship, a subentity, and random rows and predicates for them.
 enum CompiledFetchModel {
-    static func model() -> NSManagedObjectModel {
+    /// - Parameter hasSubentity: whether there are special things, whose rows lie between those of the others.
+    static func model(hasSubentity: Bool = true) -> NSManagedObjectModel {
         let thing = GraphModel.entity("Thing")
         let special = GraphModel.entity("SpecialThing")
         let owner = GraphModel.entity("Owner")
@@ -16,10 +17,10 @@ enum CompiledFetchModel {
             kinds.map { GraphModel.attribute($0.name, $0.type) }
             + kinds.filter { $0.name != "list" }.map { GraphModel.attribute($0.name + "Twin", $0.type) } + [ownerOf]
         special.properties = [GraphModel.attribute("extra", .integer32AttributeType)]
-        thing.subentities = [special]
+        if hasSubentity { thing.subentities = [special] }
         owner.properties = [GraphModel.attribute("title", .stringAttributeType), things]
         let model = NSManagedObjectModel()
-        model.entities = [thing, special, owner]
+        model.entities = hasSubentity ? [thing, special, owner] : [thing, owner]
         return model
     }
 

@@ -10,9 +10,11 @@ import Testing
         let context: NSManagedObjectContext
         var owners: [NSManagedObject]
         var things: [NSManagedObject] = []
+        let hasSubentity: Bool
 
-        init(_ context: NSManagedObjectContext) throws {
+        init(_ context: NSManagedObjectContext, hasSubentity: Bool = true) throws {
             self.context = context
+            self.hasSubentity = hasSubentity
             owners = (0..<6).map { index in
                 let owner = insert("Owner", context)
                 owner.setValue(index == 0 ? nil : CompiledFetchModel.words[index], forKey: "title")
@@ -25,7 +27,7 @@ import Testing
             for _ in 0..<count {
                 switch random.below(things.count < 50 ? 1 : 4) {
                 case 0, 1:
-                    let thing = insert(random.chance(0.3) ? "SpecialThing" : "Thing", context)
+                    let thing = insert(random.chance(0.3) && hasSubentity ? "SpecialThing" : "Thing", context)
                     set(thing, &random)
                     things.append(thing)
                 case 2: set(things[random.below(things.count)], &random)

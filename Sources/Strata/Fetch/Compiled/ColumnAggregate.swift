@@ -28,15 +28,17 @@ struct ColumnAggregate {
         }
     }
 
-    /// Takes in rows of a block.
+    /// Takes in rows of a block or of strips.
     ///
     /// - Throws: `NotCompiled` when a sum of integers overflows, or an extreme meets what is no number.
-    mutating func add(_ block: Block, _ rows: [Int32], _ groups: [Int32]) throws {
+    mutating func add(
+        _ part: ScanPart, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>
+    ) throws {
         guard let column else {
             for group in groups { counts[Int(group)] += 1 }
             return
         }
-        let view = try block.column(column.slot)
+        let view = try part.column(column.slot)
         if function == .count {
             for (row, group) in zip(rows, groups) where !view.isNull(Int(row)) { counts[Int(group)] += 1 }
             return
@@ -53,7 +55,8 @@ struct ColumnAggregate {
 
     @inline(__always)
     private mutating func addIntegers(
-        _ view: ColumnView, _ rows: [Int32], _ groups: [Int32], _ load: (Int) -> Int64
+        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
+        _ load: (Int) -> Int64
     ) throws {
         for index in 0..<rows.count {
             let row = Int(rows[index])
@@ -64,8 +67,21 @@ struct ColumnAggregate {
 
     @inline(__always)
     private mutating func addReals(
-        _ view: ColumnView, _ rows: [Int32], _ groups: [Int32], _ load: (Int) -> Double
+        _ view: ColumnView, _ rows: UnsafeBufferPointer<Int32>, _ groups: UnsafeBufferPointer<Int32>,
+        _ load: (Int) -> Double
     ) throws {
+        if function != .min, function != .max, view.nulls == nil {
+            counts.withUnsafeMutableBufferPointer { counts in
+                reals.withUnsafeMutableBufferPointer { reals in
+                    for index in 0..<rows.count {
+                        let group = Int(groups[index])
+                        counts[group] &+= 1
+                        reals[group] += load(Int(rows[index]))
+                    }
+                }
+            }
+            return
+        }
         for index in 0..<rows.count {
             let row = Int(rows[index])
             if view.isNull(row) { continue }
@@ -112,8 +128,17 @@ struct ColumnAggregate {
         }
     }
 
+    /// Whether the other one's sums and counts are the same.
+    func addsUpAs(_ other: ColumnAggregate) -> Bool {
+        guard column?.slot == other.column?.slot else { return false }
+        let sums: [Aggregate.Function] = [.sum, .average]
+        return function == other.function || sums.contains(function) && sums.contains(other.function)
+    }
+
     /// The function as the interpreter keeps it.
-    func state(_ group: Int) -> AggregateState {
+    ///
+    /// - Parameter function: which of those that add up the same.
+    func state(_ group: Int, of function: Aggregate.Function) -> AggregateState {
         let count = counts[group]
         switch function {
         case .min, .max: return AggregateState(function, count: count, best: count > 0 ? best(group) : nil)

@@ -2,15 +2,15 @@ import CStrataSupport
 import Foundation
 import StrataLog
 
-/// Runs compiled predicates over blocks. Belongs to one thread.
+/// Runs compiled predicates over blocks and strips. Belongs to one thread.
 final class ColumnEvaluator {
     private let log: LogStore
     private let snapshot: Snapshot
     /// For folded text.
     private var scratch: [UInt8] = []
-    /// Bits that are not in use, each for the largest block.
+    /// Bits that are not in use, each for the largest part.
     private var spare: [UnsafeMutablePointer<UInt64>] = []
-    private static let wordsMaximum = RowBits.wordCount(rows: 1 << 16)
+    private static let wordsMaximum = RowBits.wordCount(rows: ScannedChunk.partMaximumRows)
 
     init(_ log: LogStore, _ snapshot: Snapshot) {
         self.log = log
@@ -22,25 +22,25 @@ final class ColumnEvaluator {
     }
 
     /// Leaves of the rows those that satisfy the program.
-    func filter(_ rows: RowBits, _ node: CompiledPredicate.Node, _ block: Block) throws(StoreError) {
+    func filter(_ rows: RowBits, _ node: CompiledPredicate.Node, _ part: ScanPart) throws(StoreError) {
         switch node {
         case .constant(let value): if !value { rows.clear() }
         case .test(let test):
-            switch test.verdict(block) {
+            switch part.verdict(test) {
             case .all: break
             case .none: rows.clear()
-            case .some: try apply(test, rows, block)
+            case .some: try apply(test, rows, part)
             }
         case .all(let nodes):
             for node in nodes {
-                try filter(rows, node, block)
+                try filter(rows, node, part)
                 if rows.isEmpty { return }
             }
         case .not(let node):
             let inner = borrow(rows.wordCount)
             defer { giveBack(inner) }
             inner.copy(from: rows)
-            try filter(inner, node, block)
+            try filter(inner, node, part)
             rows.subtract(inner)
         case .any(let nodes):
             // Each is asked only for the rows that none before has taken.
@@ -53,7 +53,7 @@ final class ColumnEvaluator {
             rows.clear()
             for node in nodes {
                 taken.copy(from: rest)
-                try filter(taken, node, block)
+                try filter(taken, node, part)
                 rows.formUnion(taken)
                 rest.subtract(taken)
                 if rest.isEmpty { return }
@@ -69,14 +69,14 @@ final class ColumnEvaluator {
 
     // MARK: Tests
 
-    private func apply(_ test: ColumnTest, _ rows: RowBits, _ block: Block) throws(StoreError) {
+    private func apply(_ test: ColumnTest, _ rows: RowBits, _ part: ScanPart) throws(StoreError) {
         if case .key(let keys, let isNegated) = test.condition {
-            rows.forEach(in: 0..<block.rowCount) { row in
-                if keys.contains(Int64(block.key(row))) == isNegated { rows.remove(row) }
+            rows.forEach(in: 0..<part.rowCount) { row in
+                if keys.contains(Int64(part.key(row))) == isNegated { rows.remove(row) }
             }
             return
         }
-        let column = try block.column(test.slot)
+        let column = try part.column(test.slot)
         let nullResult = test.nullResult
         switch test.condition {
         case .integers(let low, let high, let isNegated):
@@ -94,7 +94,8 @@ final class ColumnEvaluator {
         case .isNull: rows.filter(column, nullResult: true) { _ in false }
         case .isNotNull: rows.filter(column, nullResult: false) { _ in true }
         case .decimal(let relation, let value): decimal(column, rows, nullResult, relation, value)
-        case .text(let test): try text(column, rows, nullResult, test)
+        case .text(let text):
+            try self.text(column, rows, nullResult, text, isASCII: part.isKnownASCII(test.slot))
         case .textSet(let set, let folding): try textSet(column, rows, set, folding)
         case .data(let relation, let constant):
             try forEachValue(column, rows, nullResult) { bytes in
@@ -157,18 +158,45 @@ final class ColumnEvaluator {
     }
 
     private func text(
-        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextTest
+        _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: TextTest, isASCII: Bool
     ) throws(StoreError) {
         // From a third of the rows on it is quicker to search all of their bytes at once.
-        if test.isPlainSearch, column.externals == nil, rows.count * 3 > column.rowCount {
-            search(column, rows, test.pattern)
-        } else {
-            try forEachValue(column, rows, nullResult) { test.holds($0, &scratch) }
+        guard test.isSearch, column.externals == nil, rows.count * 3 > column.rowCount else {
+            return try forEachValue(column, rows, nullResult) { test.holds($0, &scratch) }
+        }
+        guard !test.folding.isEmpty, !isASCII else { return search(column, rows, test) }
+        // Values beyond ASCII are folded by Unicode's rules, one by one.
+        let others = borrow(rows.wordCount)
+        defer { giveBack(others) }
+        others.clear()
+        markBeyondASCII(column, others)
+        for index in 0..<rows.wordCount { others.words[index] &= rows.words[index] }
+        rows.subtract(others)
+        search(column, rows, test)
+        if others.isEmpty { return }
+        try forEachValue(column, others, nullResult) { test.holds($0, &scratch) }
+        rows.formUnion(others)
+    }
+
+    /// Marks the rows whose values are not all ASCII.
+    private func markBeyondASCII(_ column: ColumnView, _ rows: RowBits) {
+        let offsets = column.offsets
+        let end = Int(offsets[column.rowCount])
+        var place = Int(offsets[0])
+        var row = 0
+        while place < end {
+            let next = strata_find_beyond_ascii(column.heap + place, end - place)
+            if next < 0 { return }
+            place += next
+            while Int(offsets[row + 1]) <= place { row += 1 }
+            rows.insert(row..<row + 1)
+            place = Int(offsets[row + 1])
         }
     }
 
-    /// Searches all values at once, which lie one behind the other.
-    private func search(_ column: ColumnView, _ rows: RowBits, _ pattern: [UInt8]) {
+    /// Searches all values at once, which lie one behind the other. Only of those in ASCII the result counts if case or
+    /// diacritics do not.
+    private func search(_ column: ColumnView, _ rows: RowBits, _ test: TextTest) {
         let found = borrow(rows.wordCount)
         defer { giveBack(found) }
         found.clear()
@@ -176,9 +204,10 @@ final class ColumnEvaluator {
         let end = Int(offsets[column.rowCount])
         var place = Int(offsets[0])
         var row = 0
-        pattern.withUnsafeBytes { pattern in
+        test.pattern.withUnsafeBytes { pattern in
             while place < end {
-                let next = strata_find(column.heap + place, end - place, pattern.baseAddress, pattern.count)
+                let text = UnsafeRawBufferPointer(start: column.heap + place, count: end - place)
+                let next = test.find(pattern, in: text)
                 if next < 0 { return }
                 place += next
                 while Int(offsets[row + 1]) <= place { row += 1 }

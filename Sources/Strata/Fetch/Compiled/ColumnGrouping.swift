@@ -19,6 +19,9 @@ struct ColumnGrouping {
     /// For each column of the dictionaries the group it shows; nil for aggregates.
     let plainGroups: [Int?]
 
+    /// The slots whose columns are read.
+    var slots: [Int] { groups.map(\.slot) + functions.compactMap { $0.column?.slot } }
+
     /// Nil unless everything is a plain attribute, or a to-one relationship to group by.
     init?(_ dictionaries: DictionaryPlan, _ sorts: [KeySortDescriptor], _ shape: EntityShape) {
         guard dictionaries.isGrouped, sorts.allSatisfy({ dictionaries.names.contains($0.path.text) }) else {

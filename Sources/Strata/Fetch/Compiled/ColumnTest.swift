@@ -123,17 +123,21 @@ struct ColumnTest: Sendable {
         }
     }
 
-    /// What the block's zone maps allow to be said without reading a value.
-    func verdict(_ block: Block) -> Verdict {
+    /// Whether zone maps can say anything at all.
+    var hasZones: Bool {
         switch condition {
-        case .key, .reference, .isNothing, .isSomething: return .some
-        default: break
+        case .key, .reference, .isNothing, .isSomething: false
+        default: true
         }
-        let nulls = block.nullCount(slot)
+    }
+
+    /// What a block's zone maps allow to be said without reading a value.
+    func verdict(_ zone: ColumnZone) -> Verdict {
+        let nulls = zone.nullCount
         // Dead rows count here, too: what holds for all of them holds for the others.
-        if let nulls, nulls == block.rowCount { return nullResult ? .all : .none }
+        if let nulls, nulls == zone.rowCount { return nullResult ? .all : .none }
         let values: Verdict
-        switch (condition, block.zone(slot)) {
+        switch (condition, zone.range) {
         case (.isNull, _): values = .none
         case (.isNotNull, _): values = .all
         case (.integers(let low, let high, let isNegated), .integers(let least, let greatest)?):
@@ -164,6 +168,20 @@ struct ColumnTest: Sendable {
         case .equal: value < least || value > greatest ? .none : least == value && greatest == value ? .all : .some
         case .notEqual: value < least || value > greatest ? .all : least == value && greatest == value ? .none : .some
         }
+    }
+}
+
+/// What a block's zone map knows of a column.
+struct ColumnZone: Sendable {
+    /// Nil where there is none.
+    let range: ZoneRange?
+    let nullCount: Int?
+    let rowCount: Int
+
+    init(_ block: Block, _ slot: Int) {
+        range = block.zone(slot)
+        nullCount = block.nullCount(slot)
+        rowCount = block.rowCount
     }
 }
 

@@ -13,15 +13,17 @@ struct CompiledPredicate {
         case not(Node)
 
         /// What zone maps say about a block.
-        func verdict(_ block: Block) -> ColumnTest.Verdict {
+        ///
+        /// - Parameter ask: what they say about a test.
+        func verdict(_ ask: (ColumnTest) -> ColumnTest.Verdict) -> ColumnTest.Verdict {
             switch self {
             case .constant(let value): return value ? .all : .none
-            case .test(let test): return test.verdict(block)
-            case .not(let node): return node.verdict(block).inverted
+            case .test(let test): return ask(test)
+            case .not(let node): return node.verdict(ask).inverted
             case .all(let nodes):
                 var result = ColumnTest.Verdict.all
                 for node in nodes {
-                    switch node.verdict(block) {
+                    switch node.verdict(ask) {
                     case .none: return .none
                     case .some: result = .some
                     case .all: break
@@ -31,13 +33,25 @@ struct CompiledPredicate {
             case .any(let nodes):
                 var result = ColumnTest.Verdict.none
                 for node in nodes {
-                    switch node.verdict(block) {
+                    switch node.verdict(ask) {
                     case .all: return .all
                     case .some: result = .some
                     case .none: break
                     }
                 }
                 return result
+            }
+        }
+
+        /// The slots whose columns are read.
+        var slots: Set<Int> {
+            switch self {
+            case .constant: return []
+            case .test(let test):
+                if case .key = test.condition { return [] }
+                return [test.slot]
+            case .all(let nodes), .any(let nodes): return nodes.reduce(into: []) { $0.formUnion($1.slots) }
+            case .not(let node): return node.slots
             }
         }
 

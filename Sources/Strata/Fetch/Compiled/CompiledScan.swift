@@ -9,23 +9,55 @@ struct CompiledScan {
     private(set) var predicate: CompiledPredicate
     /// The only objects to be looked at, by key, where an index gave them: ``predicate`` is what they have to satisfy.
     private(set) var candidates: [ObjectRef]?
+    /// The chunks' columns, put together from their blocks; nil when blocks are asked themselves.
+    private(set) var strips: StripSource?
     private let root: UInt16
     /// By entity number.
     private let wanted: [Bool]
 
-    /// Rows of a chunk. The first ones are smaller, for those who want few results. Where chunks end does not depend
-    /// on the number of cores, so that sums of floating-point numbers do not, either.
+    /// How many chunks are worked on one after the other, and how many together.
+    enum Pace {
+        /// Few results may be enough.
+        case careful
+        /// What the first rows give helps with the others.
+        case steady
+        /// Every row is wanted.
+        case whole
+
+        fileprivate var serialChunks: Int {
+            switch self {
+            case .careful: 3
+            case .steady: 1
+            case .whole: 0
+            }
+        }
+
+        fileprivate func chunks(cores: Int) -> Int { self == .whole ? cores * 32 : cores * 2 }
+    }
+
+    /// Rows of the first chunk, for those who want few results. Where chunks end does not depend on the number of cores,
+    /// so that sums of floating-point numbers do not, either.
     private static let rowsOfFirstChunk = 4_096
-    private static let rowsOfChunk = 65_536
+    /// Chunks end where keys pass a multiple of this, so that rows that come or go elsewhere do not shift their ends.
+    private static let keysOfChunk: UInt64 = 1 << 16
+    /// A chunk that has fewer rows goes on, since many objects were deleted there.
+    private static let rowsOfThinChunk = 16_384
+    /// A chunk has fewer rows than this.
+    static let rowsOfChunkMaximum = 1 << 17
     /// Runs of a chunk, however short: what lies scattered takes more time.
     private static let runsOfChunk = 32_768
-    /// From this chunk on several are worked on at a time.
-    private static let serialChunks = 3
 
-    init(_ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16, wanted: [Bool]) {
+    /// - Parameter slots: what is read besides the columns of the predicate.
+    init(
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16, wanted: [Bool],
+        reading slots: [Int] = []
+    ) {
         self.handle = handle
         self.snapshot = snapshot
         self.predicate = predicate
+        // Rows of several entities lie between each other.
+        let all = predicate.program.slots.union(slots).sorted()
+        strips = wanted.count { $0 } == 1 ? StripSource(handle, root: root, slots: all) : nil
         self.root = root
         self.wanted = wanted
     }
@@ -35,6 +67,7 @@ struct CompiledScan {
         var scan = self
         scan.candidates = candidates
         scan.predicate = residual
+        scan.strips = nil
         return scan
     }
 
@@ -66,7 +99,8 @@ struct CompiledScan {
     ///   - make: called on any thread, for several chunks at a time; must not change anything they share.
     ///   - take: called on this thread; false stops.
     func run<Part>(
-        checkCancellation: (() throws -> Void)?, make: (ScannedChunk) throws -> Part, take: (Part) throws -> Bool
+        _ pace: Pace = .careful, checkCancellation: (() throws -> Void)?, make: (ScannedChunk) throws -> Part,
+        take: (Part) throws -> Bool
     ) throws {
         var wave: [[RowRun]] = []
         var runs: [RowRun] = []
@@ -90,14 +124,30 @@ struct CompiledScan {
             runs = []
             rows = 0
             chunks += 1
-            return wave.count < (chunks <= Self.serialChunks ? 1 : cores * 2) || finishWave()
+            return wave.count < (chunks <= pace.serialChunks ? 1 : pace.chunks(cores: cores)) || finishWave()
+        }
+        /// Adds a run that passes no multiple of the keys of a chunk.
+        func add(_ run: RowRun) -> Bool {
+            if rows >= Self.rowsOfThinChunk, let last = runs.last,
+                last.firstKey / Self.keysOfChunk != run.firstKey / Self.keysOfChunk, !finishChunk()
+            {
+                return false
+            }
+            runs.append(run)
+            rows += run.count
+            let isFull = runs.count >= Self.runsOfChunk || chunks == 0 && rows >= Self.rowsOfFirstChunk
+            return !isFull || finishChunk()
         }
         do {
             try forEachRun { run throws(StoreError) in
-                runs.append(run)
-                rows += run.count
-                let rowsWanted = chunks == 0 ? Self.rowsOfFirstChunk : Self.rowsOfChunk
-                return rows < rowsWanted && runs.count < Self.runsOfChunk || finishChunk()
+                let end = (run.firstKey / Self.keysOfChunk + 1) * Self.keysOfChunk
+                if run.firstKey + UInt64(run.count) <= end { return add(run) }
+                var (first, second) = (run, run)
+                first.count = Int(end - run.firstKey)
+                second.firstKey = end
+                second.count -= first.count
+                second.location.rawValue += UInt64(first.count)
+                return add(first) && add(second)
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: handle)

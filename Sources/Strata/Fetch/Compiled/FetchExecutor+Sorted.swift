@@ -24,11 +24,11 @@ extension FetchExecutor {
         if let refs = try scan.firstByIndex(sorts, limit: rowLimit) {
             return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
         }
-        guard let columns = try scan.columnScan() else { return nil }
+        guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }
         var rows = SortedRows(sorts, limit: rowLimit)
         do {
             var bound: UInt64?
-            try scan.run(columns) { chunk in
+            try scan.run(columns, .steady) { chunk in
                 var part = SortedRows(sorts, limit: rowLimit)
                 try part.add(chunk, bound: bound)
                 return (part, chunk.count)
@@ -52,11 +52,11 @@ extension FetchExecutor {
         var found = StoredMatches()
         let entries = rows.finish()
         found.isSorted = !withKeys
-        found.matches = entries.map { entry in
+        found.matches = try entries.map { entry in
             var match = FetchMatch(ref: entry.ref, storeIndex: store.index)
             if withKeys, let shape = scope.handle.map.shape(entry.ref.entity) {
-                match.keys = SortKeys(
-                    RowSource(scope, shape, rows.blocks[Int(entry.block)], Int(entry.row)), keySorts)
+                let row = try row(entry, rows.parts[Int(entry.part)], scope)
+                match.keys = SortKeys(RowSource(scope, shape, row.block, row.index), keySorts)
             }
             return match
         }
@@ -64,5 +64,16 @@ extension FetchExecutor {
         // Changes are laid over rows in the order of their creation.
         if withKeys { found.matches.sort { $0.ref.key < $1.ref.key } }
         return found
+    }
+
+    private func row(_ entry: SortedRows.Entry, _ part: ScanPart, _ scope: RowScope) throws -> Row {
+        do {
+            switch part {
+            case .block(let block): return Row(block: block, index: Int(entry.row))
+            case .strips(let chunk): return try scope.handle.log.row(at: chunk.location(Int(entry.row)))
+            }
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: scope.handle)
+        }
     }
 }

@@ -40,6 +40,33 @@ struct GroupTable {
         return group
     }
 
+    /// The groups of many rows by one column.
+    @inline(__always)
+    mutating func groups(
+        _ count: Int, into groups: UnsafeMutableBufferPointer<Int32>, code: (Int) -> UInt64
+    ) {
+        if count == 0 { return }
+        let base = base ?? code(0) & ~ObjectRef.maximumKey
+        self.base = base
+        var position = 0
+        while position < count {
+            // Groups that are known, without writing to the table.
+            direct.withUnsafeBufferPointer { direct in
+                while position < count {
+                    let offset = code(position) &- base
+                    guard offset < UInt64(Self.directMaximum) else { return }
+                    let known = direct[Int(offset)]
+                    if known == 0 { return }
+                    groups[position] = Int32(bitPattern: known) &- 1
+                    position += 1
+                }
+            }
+            if position == count { return }
+            groups[position] = Int32(group(code(position)))
+            position += 1
+        }
+    }
+
     /// The group of a combination, which is added if it is new. Codes of null are 0.
     mutating func find(_ key: UnsafeBufferPointer<UInt64>, nulls keyNulls: UInt64) -> Int {
         let mask = table.count - 1

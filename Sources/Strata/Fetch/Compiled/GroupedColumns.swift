@@ -8,14 +8,25 @@ struct GroupedColumns {
     /// For each group column its strings.
     private var strings: [ByteStringSet]
     private var texts: [[String]]
-    private var aggregates: [ColumnAggregate]
+    /// Functions that add up the same have one together.
+    private var aggregates: [ColumnAggregate] = []
+    /// For each function its aggregate.
+    private var aggregateIndexes: [Int] = []
 
     init(_ grouping: ColumnGrouping) {
         self.grouping = grouping
         table = GroupTable(width: grouping.groups.count)
         strings = grouping.groups.map { _ in ByteStringSet() }
         texts = grouping.groups.map { _ in [] }
-        aggregates = grouping.functions.map { ColumnAggregate($0) }
+        for function in grouping.functions {
+            let aggregate = ColumnAggregate(function)
+            if let known = aggregates.firstIndex(where: { $0.addsUpAs(aggregate) }) {
+                aggregateIndexes.append(known)
+            } else {
+                aggregateIndexes.append(aggregates.count)
+                aggregates.append(aggregate)
+            }
+        }
     }
 
     var count: Int { table.count }
@@ -27,26 +38,39 @@ struct GroupedColumns {
     /// - Throws: `NotCompiled` for values that the interpreter has to group.
     mutating func add(_ chunk: ScannedChunk) throws {
         var rows: [Int32] = []
-        for (index, block) in chunk.blocks.enumerated() {
+        var groups: [Int32] = []
+        for (index, part) in chunk.parts.enumerated() {
+            let count = chunk.count(inPart: index)
+            if count == 0 { continue }
             rows.removeAll(keepingCapacity: true)
-            chunk.forEachRow(inBlock: index) { rows.append(Int32($0)) }
-            if rows.isEmpty { continue }
-            let groups = try groups(of: rows, block)
-            for aggregate in aggregates.indices {
-                aggregates[aggregate].resize(table.count)
-                try aggregates[aggregate].add(block, rows, groups)
+            rows.reserveCapacity(count)
+            chunk.forEachRow(inPart: index) { rows.append(Int32($0)) }
+            if groups.count < count { groups = [Int32](repeating: 0, count: count) }
+            try groups.withUnsafeMutableBufferPointer { groups in
+                try rows.withUnsafeBufferPointer { rows in
+                    let groups = UnsafeMutableBufferPointer(rebasing: groups[..<count])
+                    try find(groups, of: rows, part)
+                    for aggregate in aggregates.indices {
+                        aggregates[aggregate].resize(table.count)
+                        try aggregates[aggregate].add(part, rows, UnsafeBufferPointer(groups))
+                    }
+                }
             }
         }
     }
 
-    private mutating func groups(of rows: [Int32], _ block: Block) throws -> [Int32] {
-        var groups = [Int32](repeating: 0, count: rows.count)
-        let columns = try grouping.groups.map { try block.column($0.slot) }
+    /// Finds the group of each row.
+    private mutating func find(
+        _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ part: ScanPart
+    ) throws {
+        let columns = try grouping.groups.map { try part.column($0.slot) }
         if columns.isEmpty {
             _ = table.find(UnsafeBufferPointer(start: nil, count: 0), nulls: 0)
-            return groups
+            groups.update(repeating: 0)
+            return
         }
         if columns.contains(where: { $0.externals != nil }) { throw NotCompiled() }
+        if columns.count == 1, columns[0].nulls == nil, findDirectly(groups, of: rows, columns[0]) { return }
         var key = [UInt64](repeating: 0, count: columns.count)
         for (position, row) in rows.enumerated() {
             var nulls: UInt64 = 0
@@ -64,7 +88,31 @@ struct GroupedColumns {
                 groups[position] = Int32(key.withUnsafeBufferPointer { table.find($0, nulls: nulls) })
             }
         }
-        return groups
+    }
+
+    /// As above, by one column of integers or references without null: the value is the code. False for other columns.
+    private mutating func findDirectly(
+        _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ column: ColumnView
+    ) -> Bool {
+        func codes<T: BitwiseCopyable>(_ table: inout GroupTable, _: T.Type, _ code: (T) -> UInt64) -> Bool {
+            precondition(Int(column.width) == MemoryLayout<T>.size, "the slot has another kind")
+            let values = column.values.assumingMemoryBound(to: T.self)
+            table.groups(rows.count, into: groups) { code(values[Int(rows[$0])]) }
+            return true
+        }
+        switch grouping.groups[0].info.kind {
+        case .bool: return codes(&table, UInt8.self) { $0 != 0 ? 1 : 0 }
+        case .int16: return codes(&table, Int16.self) { UInt64(bitPattern: Int64($0)) }
+        case .int32: return codes(&table, Int32.self) { UInt64(bitPattern: Int64($0)) }
+        case .int64: return codes(&table, Int64.self) { UInt64(bitPattern: $0) }
+        case .toOne:
+            // A reference to nothing is null.
+            let values = column.values.assumingMemoryBound(to: UInt64.self)
+            var hasNothing = false
+            for row in rows { hasNothing = hasNothing || ObjectRef(rawValue: values[Int(row)]).isNull }
+            return hasNothing ? false : codes(&table, UInt64.self) { $0 }
+        default: return false
+        }
     }
 
     /// The code of a value in a group column; nil for null.
@@ -128,7 +176,10 @@ struct GroupedColumns {
             keys.append(
                 column.info.kind == .toOne ? value : ResultConversion.convert(value, to: .undefinedAttributeType))
         }
-        return (keys, aggregates.map { $0.state(number) })
+        let states = zip(grouping.functions, aggregateIndexes).map { function, index in
+            aggregates[index].state(number, of: function.function)
+        }
+        return (keys, states)
     }
 
     private func value(_ code: UInt64, _ kind: SlotKind, _ texts: [String], _ scope: RowScope) throws -> Any {

@@ -198,7 +198,7 @@ struct PredicateCompiler {
         let scan = CompiledScan(
             handle, snapshot, CompiledPredicate(program: program, rest: nil), root: root, wanted: wanted)
         var keys: [Int64] = []
-        try scan.run(checkCancellation: nil) { chunk in
+        try scan.run(.whole, checkCancellation: nil) { chunk in
             var keys: [Int64] = []
             chunk.forEach { _, _, key in keys.append(Int64(key)) }
             return keys

@@ -48,6 +48,18 @@ struct RowBits {
         }
     }
 
+    /// Clears the bits of neighbouring rows.
+    func remove(_ rows: Range<Int>) {
+        var row = rows.lowerBound
+        while row < rows.upperBound {
+            let bit = row & 63
+            let count = min(64 - bit, rows.upperBound - row)
+            let mask = count == 64 ? UInt64.max : ((1 as UInt64) << UInt64(count) - 1) << UInt64(bit)
+            words[row >> 6] &= ~mask
+            row += count
+        }
+    }
+
     /// Calls the body with the set rows of a range, ascending.
     @inline(__always)
     func forEach<Failure: Error>(in rows: Range<Int>, _ body: (Int) throws(Failure) -> Void) throws(Failure) {

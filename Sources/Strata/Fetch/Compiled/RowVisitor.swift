@@ -5,7 +5,7 @@ import StrataLog
 final class RowVisitor {
     private let scope: RowScope
     private let predicate: NSPredicate?
-    private let needsRow: Bool
+    let needsRow: Bool
     private let report: ScanReport
     private let rowsPerCheck: Int
     private let checkCancellation: (() throws -> Void)?
@@ -68,15 +68,46 @@ final class RowVisitor {
 
 extension ScannedChunk {
     /// Calls the body with the matches in order until it returns false; false when it did.
-    func visitMatches(_ body: (ObjectRef, Block?, Int) -> Bool) -> Bool {
-        struct Stop: Error {}
-        do {
-            try forEach { index, row, key throws(Stop) in
-                let block = blocks[index]
-                if !body(ObjectRef(entity: block.entity, key: key), block, row) { throw Stop() }
+    ///
+    /// - Parameter log: where blocks are read from that strips do not have; nil when nobody needs them, then the body
+    ///   gets none.
+    func visitMatches(
+        reading log: LogStore?, _ body: (ObjectRef, Block?, Int) -> Bool
+    ) throws(StoreError) -> Bool {
+        enum End: Error {
+            case stop
+            case failure(StoreError)
+        }
+        var current: Block?
+        func block(_ place: Location, _ log: LogStore) throws(End) -> Block {
+            if let current, current.location == place.block { return current }
+            do throws(StoreError) {
+                let block = try log.block(at: place)
+                current = block
+                return block
+            } catch {
+                throw .failure(error)
+            }
+        }
+        do throws(End) {
+            try forEach { index, row, key throws(End) in
+                let goesOn: Bool
+                switch parts[index] {
+                case .block(let block): goesOn = body(ObjectRef(entity: block.entity, key: key), block, row)
+                case .strips(let chunk):
+                    let ref = ObjectRef(entity: chunk.entity, key: key)
+                    if let log {
+                        let place = chunk.location(row)
+                        goesOn = body(ref, try block(place, log), place.row)
+                    } else {
+                        goesOn = body(ref, nil, 0)
+                    }
+                }
+                if !goesOn { throw .stop }
             }
             return true
         } catch {
+            if case .failure(let failure) = error { throw failure }
             return false
         }
     }

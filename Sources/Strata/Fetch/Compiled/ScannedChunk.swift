@@ -1,15 +1,21 @@
 import StrataLog
 
-/// Some tens of thousands of rows that were tested together: their blocks, and which rows satisfy the program.
+/// Some tens of thousands of rows that were tested together: their blocks or strips, and which rows satisfy the program.
 ///
 /// The rows of a block may come in several runs, with those of other blocks between them: updated rows lie in later
 /// blocks. Each block is tested once, and the matches are handed out in the order of the runs, which is that of keys.
+/// Strips are one part, which has all rows in that order.
 final class ScannedChunk {
+    /// No part has more.
+    static let partMaximumRows = CompiledScan.rowsOfChunkMaximum
+
     let runs: [RowRun]
-    private(set) var blocks: [Block] = []
+    private(set) var parts: [ScanPart] = []
     private(set) var statistics = ScanStatistics()
-    /// For each run the index of its block; -1 when none of its rows matches.
-    private var blockIndexes: [Int32] = []
+    /// For each run the index of its part; -1 when none of its rows matches.
+    private var partIndexes: [Int32] = []
+    /// The part's rows, if it has strips.
+    private var strips: StripChunk?
     private var bits: [RowBits] = []
     private let words: UnsafeMutablePointer<UInt64>
 
@@ -19,25 +25,37 @@ final class ScannedChunk {
         self.runs = runs
         var wordCount = 0
         do {
-            (blocks, blockIndexes) = try Self.load(runs, scan, &statistics)
-            for block in blocks { wordCount += RowBits.wordCount(rows: block.rowCount) }
+            strips = try scan.strips?.chunk(runs, scan.predicate.program, wants: scan.wants, &statistics)
+            if let strips {
+                parts = [.strips(strips)]
+            } else {
+                (parts, partIndexes) = try Self.load(runs, scan, &statistics)
+            }
+            for part in parts { wordCount += RowBits.wordCount(rows: part.rowCount) }
         }
         words = .allocate(capacity: max(1, wordCount))
         words.initialize(repeating: 0, count: max(1, wordCount))
         var next = words
-        bits.reserveCapacity(blocks.count)
-        for block in blocks {
-            let count = RowBits.wordCount(rows: block.rowCount)
+        bits.reserveCapacity(parts.count)
+        for part in parts {
+            let count = RowBits.wordCount(rows: part.rowCount)
             bits.append(RowBits(words: next, wordCount: count))
             next += count
         }
-        for (run, index) in zip(runs, blockIndexes) where index >= 0 {
-            bits[Int(index)].insert(run.location.row..<run.location.row + run.count)
-            statistics.rowsTested += run.count
+        if let strips {
+            bits[0].insert(0..<strips.rowCount)
+            let pruned = strips.prune(bits[0], scan.predicate.program)
+            statistics.prunedBlocks += pruned.blocks
+            statistics.rowsTested += strips.rowCount - pruned.rows
+        } else {
+            for (run, index) in zip(runs, partIndexes) where index >= 0 {
+                bits[Int(index)].insert(run.location.row..<run.location.row + run.count)
+                statistics.rowsTested += run.count
+            }
         }
         guard scan.predicate.isSelective else { return }
-        for (index, block) in blocks.enumerated() {
-            try evaluator.filter(bits[index], scan.predicate.program, block)
+        for (index, part) in parts.enumerated() {
+            try evaluator.filter(bits[index], scan.predicate.program, part)
         }
     }
 
@@ -45,8 +63,8 @@ final class ScannedChunk {
 
     private static func load(
         _ runs: [RowRun], _ scan: CompiledScan, _ statistics: inout ScanStatistics
-    ) throws(StoreError) -> ([Block], [Int32]) {
-        var blocks: [Block] = []
+    ) throws(StoreError) -> ([ScanPart], [Int32]) {
+        var blocks: [ScanPart] = []
         var indexes: [Int32] = []
         indexes.reserveCapacity(runs.count)
         var known: [UInt64: Int32] = [:]
@@ -64,11 +82,11 @@ final class ScannedChunk {
                     if scan.wants(block.entity) {
                         statistics.blocks += 1
                         if wasCached { statistics.cachedBlocks += 1 }
-                        if scan.predicate.program.verdict(block) == .none {
+                        if scan.predicate.program.verdict({ ScanPart.block(block).verdict($0) }) == .none {
                             statistics.prunedBlocks += 1
                         } else {
                             last.index = index
-                            blocks.append(block)
+                            blocks.append(.block(block))
                         }
                     }
                     known[place.rawValue] = last.index
@@ -87,21 +105,25 @@ final class ScannedChunk {
     /// How many rows match.
     var count: Int { bits.reduce(0) { $0 + $1.count } }
 
-    /// Calls the body with the matching rows of a block, ascending.
+    /// How many rows of a part match.
+    func count(inPart index: Int) -> Int { bits[index].count }
+
+    /// Calls the body with the matching rows of a part, ascending.
     @inline(__always)
-    func forEachRow(inBlock index: Int, _ body: (Int) -> Void) {
-        bits[index].forEach(in: 0..<blocks[index].rowCount, body)
+    func forEachRow(inPart index: Int, _ body: (Int) -> Void) {
+        bits[index].forEach(in: 0..<parts[index].rowCount, body)
     }
 
-    /// Calls the body with the matches of each run: the index of the block, and the key and row of each.
+    /// Calls the body with the matches of each run: the index of the part, and the key and row of each.
     @inline(__always)
     func forEach<Failure: Error>(
-        _ body: (_ block: Int, _ row: Int, _ key: UInt64) throws(Failure) -> Void
+        _ body: (_ part: Int, _ row: Int, _ key: UInt64) throws(Failure) -> Void
     ) throws(Failure) {
-        for (position, run) in runs.enumerated() {
-            let index = Int(blockIndexes[position])
+        for position in runs.indices {
+            let run = runs[position]
+            let index = strips == nil ? Int(partIndexes[position]) : 0
             guard index >= 0 else { continue }
-            let first = run.location.row
+            let first = strips.map { Int($0.starts[position]) } ?? run.location.row
             try bits[index].forEach(in: first..<first + run.count) { row throws(Failure) in
                 try body(index, row, run.firstKey + UInt64(row - first))
             }

@@ -6,14 +6,15 @@ struct SortedRows {
         /// Of the first column.
         var code: UInt64
         var ref: ObjectRef
-        var block: Int32
+        /// Of ``SortedRows/parts``.
+        var part: Int32
         var row: Int32
     }
 
     private let sorts: [ColumnSort]
     private let limit: Int
-    private(set) var blocks: [Block] = []
-    /// For each block those of the columns sorted by, one behind the other.
+    private(set) var parts: [ScanPart] = []
+    /// For each part those of the columns sorted by, one behind the other.
     private var columns: [ColumnView] = []
     /// Each in order, and nothing twice.
     private var lists: [[Entry]] = []
@@ -38,11 +39,11 @@ struct SortedRows {
         var bound = bound ?? .max
         // Sorted now and then, so that few are kept when few are wanted.
         let most = limit > Int.max / 4 ? Int.max : limit * 2 + 1_024
-        blocks = chunk.blocks
-        columns.reserveCapacity(blocks.count * sorts.count)
-        for block in blocks {
+        parts = chunk.parts
+        columns.reserveCapacity(parts.count * sorts.count)
+        for part in parts {
             for sort in sorts {
-                let column = try block.column(sort.slot)
+                let column = try part.column(sort.slot)
                 if column.externals != nil { throw NotCompiled() }
                 columns.append(column)
             }
@@ -53,7 +54,7 @@ struct SortedRows {
             if code > bound { return }
             entries.append(
                 Entry(
-                    code: code, ref: ObjectRef(entity: blocks[index].entity, key: key), block: Int32(index),
+                    code: code, ref: ObjectRef(entity: parts[index].entity, key: key), part: Int32(index),
                     row: Int32(row)))
             if entries.count >= most {
                 shorten(&entries)
@@ -62,7 +63,7 @@ struct SortedRows {
         }
         shorten(&entries)
         lists = [entries]
-        forgetUnusedBlocks()
+        forgetUnusedParts()
     }
 
     private func shorten(_ entries: inout [Entry]) {
@@ -72,20 +73,20 @@ struct SortedRows {
 
     /// Takes in another part; the parts come in any order.
     mutating func merge(_ other: SortedRows) {
-        let offset = Int32(blocks.count)
-        blocks += other.blocks
+        let offset = Int32(parts.count)
+        parts += other.parts
         columns += other.columns
         for list in other.lists where !list.isEmpty {
             lists.append(
                 list.map { entry in
                     var entry = entry
-                    entry.block += offset
+                    entry.part += offset
                     return entry
                 })
         }
         guard limit < Int.max, lists.count > 1 else { return }
         mergeLists()
-        forgetUnusedBlocks()
+        forgetUnusedParts()
     }
 
     private mutating func mergeLists() {
@@ -115,29 +116,29 @@ struct SortedRows {
         return result
     }
 
-    private mutating func forgetUnusedBlocks() {
-        var numbers = [Int32](repeating: -1, count: blocks.count)
-        var (keptBlocks, keptColumns): ([Block], [ColumnView]) = ([], [])
+    private mutating func forgetUnusedParts() {
+        var numbers = [Int32](repeating: -1, count: parts.count)
+        var (keptParts, keptColumns): ([ScanPart], [ColumnView]) = ([], [])
         for list in lists.indices {
             for index in lists[list].indices {
-                let old = Int(lists[list][index].block)
+                let old = Int(lists[list][index].part)
                 if numbers[old] < 0 {
-                    numbers[old] = Int32(keptBlocks.count)
-                    keptBlocks.append(blocks[old])
+                    numbers[old] = Int32(keptParts.count)
+                    keptParts.append(parts[old])
                     keptColumns += columns[old * sorts.count..<(old + 1) * sorts.count]
                 }
-                lists[list][index].block = numbers[old]
+                lists[list][index].part = numbers[old]
             }
         }
-        (blocks, columns) = (keptBlocks, keptColumns)
+        (parts, columns) = (keptParts, keptColumns)
     }
 
     private func precedes(_ left: Entry, _ right: Entry) -> Bool {
         if left.code != right.code { return left.code < right.code }
         for (index, sort) in sorts.enumerated() where index > 0 || !sort.hasExactCodes {
             let order = sort.order(
-                columns[Int(left.block) * sorts.count + index], Int(left.row),
-                columns[Int(right.block) * sorts.count + index], Int(right.row))
+                columns[Int(left.part) * sorts.count + index], Int(left.row),
+                columns[Int(right.part) * sorts.count + index], Int(right.row))
             if order != 0 { return order < 0 }
         }
         return left.ref.key < right.ref.key

@@ -56,14 +56,26 @@ struct TextTest: Sendable {
         }
     }
 
-    /// Whether the bytes can be searched for the pattern as they are.
-    var isPlainSearch: Bool { operation == .contains && folding.isEmpty && !pattern.isEmpty }
+    /// Whether the question is where the pattern occurs.
+    var isSearch: Bool { operation == .contains && !pattern.isEmpty }
+
+    /// Where the pattern occurs in bytes as they are; if case or diacritics do not count, in ASCII only. -1 where it
+    /// does not.
+    @inline(__always)
+    func find(_ pattern: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer) -> Int {
+        folding.contains(.caseInsensitive)
+            ? strata_find_caseless(bytes.baseAddress, bytes.count, pattern.baseAddress, pattern.count)
+            : strata_find(bytes.baseAddress, bytes.count, pattern.baseAddress, pattern.count)
+    }
 
     /// Whether the comparison holds for a value.
     ///
     /// - Parameter scratch: for folded bytes; grows as needed.
     func holds(_ bytes: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
         if folding.isEmpty { return compare(bytes) }
+        if isSearch, strata_find_beyond_ascii(bytes.baseAddress, bytes.count) < 0 {
+            return pattern.withUnsafeBytes { find($0, in: bytes) >= 0 }
+        }
         if scratch.count < bytes.count { scratch = Array(repeating: 0, count: bytes.count * 2) }
         let isASCII = scratch.withUnsafeMutableBytes { target in
             Self.fold(bytes, into: target, ignoresCase: folding.contains(.caseInsensitive))

@@ -89,7 +89,8 @@ extension StoreScan {
     ) throws(StoreError) {
         let scan = CompiledScan(
             scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.numbers[plan.shape.rootIndex],
-            wanted: wanted)
+            wanted: wanted
+        ).over([], choice.residual)
         var part: [ObjectRef] = []
         var partCount = Self.firstPartCount
         var statistics = ScanStatistics()

@@ -1,0 +1,42 @@
+public import BenchSupport
+import DataSet
+import GRDB
+
+extension GRDBPeople: IndexedReads {
+    public func buildIndex() throws {
+        try pool.write { database in
+            try database.create(
+                index: "person_department", on: "person", columns: ["departmentId"], options: .ifNotExists)
+            try database.create(
+                index: "person_age_name", on: "person", columns: ["age", "name"], options: .ifNotExists)
+        }
+    }
+
+    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
+        let request = PersonRecord.filter(PersonRecord.Columns.age == Workload.pageAge)
+            .order(PersonRecord.Columns.name).limit(Workload.pageCount)
+        var sum: UInt64 = 0
+        for _ in 0..<count {
+            sum &+= try pool.read { database in
+                if idsOnly {
+                    _ = try request.select(PersonRecord.Columns.id, as: Int64.self).fetchAll(database)
+                    return 0
+                }
+                return try request.fetchAll(database).reduce(0) { $0 &+ $1.digest }
+            }
+        }
+        return sum
+    }
+
+    public func traverse(department: Int, decodesAll: Bool) throws -> (count: Int, digest: UInt64) {
+        try pool.read { database in
+            let persons = PersonRecord.filter(PersonRecord.Columns.departmentId == department)
+            if decodesAll {
+                let records = try persons.fetchAll(database)
+                return (records.count, records.reduce(0) { $0 &+ nameDigest($1.name) })
+            }
+            let names = try persons.select(PersonRecord.Columns.name, as: String.self).fetchAll(database)
+            return (names.count, names.reduce(0) { $0 &+ nameDigest($1) })
+        }
+    }
+}

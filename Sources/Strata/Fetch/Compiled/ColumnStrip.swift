@@ -1,0 +1,150 @@
+import CStrataSupport
+import StrataLog
+
+/// The values of one column of some tens of thousands of neighbouring rows, one behind the other, however many blocks
+/// they came from: a loop over a strip reads nothing but the values. Immutable.
+///
+/// Unchecked: the memory is written before the strip is made, and belongs to it alone.
+final class ColumnStrip: @unchecked Sendable {
+    let view: ColumnView
+    /// What it takes.
+    let byteCount: Int
+    /// Of text: whether all of it is ASCII.
+    let isASCII: Bool
+    /// What the zone maps of the rows' blocks say, by segment; empty when there are too many.
+    private let zones: [ColumnZone?]
+    private let memory: [UnsafeMutableRawPointer]
+    private let pages: ColumnPages
+
+    /// Takes over what a builder has put together.
+    init(_ builder: ColumnStripBuilder, _ zones: [ColumnZone?]) {
+        self.zones = zones
+        pages = builder.pages
+        let (view, memory, byteCount) = builder.finish()
+        self.view = view
+        self.memory = memory
+        self.byteCount = byteCount
+        if view.kind == .string {
+            let end = Int(view.offsets[view.rowCount])
+            isASCII = strata_find_beyond_ascii(view.heap, end) < 0
+        } else {
+            isASCII = false
+        }
+    }
+
+    var hasZones: Bool { !zones.isEmpty }
+
+    /// What the zone map of a segment's block says; nil when it is not known.
+    func zone(_ segment: Int) -> ColumnZone? { segment < zones.count ? zones[segment] : nil }
+
+    deinit {
+        for pointer in memory { pages.deallocate(pointer) }
+    }
+}
+
+/// Puts a strip together, piece by piece.
+final class ColumnStripBuilder {
+    /// A strip whose text is longer is not made: it would take too much of the memory at once.
+    private static let heapMaximumBytes = 32 << 20
+
+    let pages: ColumnPages
+    private let kind: ValueKind
+    private let width: Int
+    private let rowCount: Int
+    private let values: UnsafeMutableRawPointer
+    private var nulls: UnsafeMutablePointer<UInt8>?
+    private var heap: UnsafeMutableRawPointer?
+    private var heapCapacity = 0
+    private var heapCount = 0
+    /// Rows so far.
+    private(set) var count = 0
+    private var isFinished = false
+
+    init(_ kind: ValueKind, rowCount: Int, _ pages: ColumnPages) {
+        self.pages = pages
+        self.kind = kind
+        self.rowCount = rowCount
+        width = kind.fixedWidth
+        values = pages.allocate(width > 0 ? rowCount * width : (rowCount + 1) * 4)
+        if width == 0 { values.storeBytes(of: 0, as: UInt32.self) }
+    }
+
+    deinit {
+        guard !isFinished else { return }
+        pages.deallocate(values)
+        if let nulls { pages.deallocate(nulls) }
+        if let heap { pages.deallocate(heap) }
+    }
+
+    /// Takes in rows of a column. False when they cannot lie in a strip: then it is given up.
+    func append(_ view: ColumnView, _ rows: Range<Int>) -> Bool {
+        precondition(rows.upperBound <= view.rowCount && count + rows.count <= rowCount, "rows out of range")
+        guard view.kind == kind, view.externals == nil else { return false }
+        if width > 0 {
+            (values + count * width).copyMemory(
+                from: view.values + rows.lowerBound * width, byteCount: rows.count * width)
+        } else if !appendText(view, rows) {
+            return false
+        }
+        if view.nulls != nil { appendNulls(view, rows) }
+        count += rows.count
+        return true
+    }
+
+    private func appendText(_ view: ColumnView, _ rows: Range<Int>) -> Bool {
+        let source = view.offsets
+        let start = source[rows.lowerBound]
+        let byteCount = Int(source[rows.upperBound] - start)
+        if heapCount + byteCount > heapCapacity {
+            // What the rows so far take each, and an eighth more.
+            let expected = (heapCount + byteCount) * rowCount / (count + rows.count) * 9 / 8 + 64
+            guard grow(max(heapCount + byteCount, expected)) else { return false }
+        }
+        guard let heap else { return false }
+        let offsets = values.assumingMemoryBound(to: UInt32.self) + count
+        let difference = UInt32(heapCount) &- start
+        for (index, row) in rows.enumerated() { offsets[index + 1] = source[row + 1] &+ difference }
+        (heap + heapCount).copyMemory(from: view.heap + Int(start), byteCount: byteCount)
+        heapCount += byteCount
+        return true
+    }
+
+    private func grow(_ capacity: Int) -> Bool {
+        guard capacity <= Self.heapMaximumBytes else { return false }
+        let grown = pages.allocate(capacity)
+        if let heap {
+            grown.copyMemory(from: heap, byteCount: heapCount)
+            pages.deallocate(heap)
+        }
+        heap = grown
+        heapCapacity = capacity
+        return true
+    }
+
+    private func appendNulls(_ view: ColumnView, _ rows: Range<Int>) {
+        let bits: UnsafeMutablePointer<UInt8>
+        if let nulls {
+            bits = nulls
+        } else {
+            let byteCount = (rowCount + 7) / 8
+            bits = pages.allocate(byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+            nulls = bits
+        }
+        for (index, row) in rows.enumerated() where view.isNull(row) {
+            bits[(count + index) >> 3] |= 1 << UInt8((count + index) & 7)
+        }
+    }
+
+    /// The view over all rows and what it lies in.
+    fileprivate func finish() -> (view: ColumnView, memory: [UnsafeMutableRawPointer], byteCount: Int) {
+        precondition(count == rowCount, "rows are missing")
+        isFinished = true
+        let view = ColumnView(
+            over: kind, rows: rowCount, values: values, heap: heap ?? values, nulls: nulls.map { UnsafePointer($0) })
+        var memory = [values]
+        if let heap { memory.append(heap) }
+        if let nulls { memory.append(nulls) }
+        let fixed = width > 0 ? rowCount * width : (rowCount + 1) * 4
+        return (view, memory, fixed + heapCapacity + (nulls == nil ? 0 : (rowCount + 7) / 8))
+    }
+}

@@ -1,0 +1,152 @@
+import CoreData
+import Foundation
+import Strata
+import StrataTestKit
+import Testing
+
+/// Fetches over strips of columns against fetches over blocks and the interpreter, while rows come, change and go.
+@Suite struct StripTests {
+    enum Budget: CaseIterable {
+        /// All strips fit.
+        case ample
+        /// Some of them do: others are dropped, or not kept.
+        case scarce
+
+        var byteCount: Int { self == .ample ? 64 << 20 : 24 << 10 }
+    }
+
+    /// The same request over strips, twice, over blocks, and interpreted.
+    private func all<Value>(_ body: () throws -> Value) rethrows -> [Value] {
+        var results: [Value] = []
+        for _ in 0..<2 { results.append(try StripUse.$current.withValue(.always) { try body() }) }
+        results.append(try StripUse.$current.withValue(.never) { try body() })
+        results.append(try CompiledExecution.$isEnabled.withValue(false) { try body() })
+        return results
+    }
+
+    private func expectSame<Value: Equatable>(_ text: String, _ body: () throws -> Value) rethrows {
+        let results = try all(body)
+        #expect(results.dropFirst().allSatisfy { $0 == results[0] }, "\(text)")
+    }
+
+    @Test(arguments: StoreKind.allCases, Budget.allCases) func randomRequests(
+        _ kind: StoreKind, _ budget: Budget
+    ) throws {
+        let seed: UInt64 = budget == .ample ? 21 : 22
+        print("StripTests.randomRequests: \(kind), \(budget), seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        try StripUse.$budgetBytes.withValue(budget.byteCount) {
+            let store = try TestStore(kind, CompiledFetchModel.model(hasSubentity: false))
+            let context = store.context()
+            try context.performAndWait {
+                var world = try CompiledFetchTests.World(context, hasSubentity: false)
+                for round in 0..<12 {
+                    world.change(round % 4 == 0 ? 500 : 15, &random)
+                    if round % 4 != 3 { try context.save() }
+                    for _ in 0..<50 { try comparePredicate(world, &random) }
+                    for _ in 0..<15 { try compareOrder(world, &random) }
+                    for _ in 0..<15 { try compareGroups(world, &random) }
+                }
+            }
+        }
+    }
+
+    private func comparePredicate(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Thing")
+        request.resultType = .managedObjectIDResultType
+        let predicate = CompiledFetchModel.predicate(world.owners, world.things, &random)
+        request.predicate = predicate
+        request.includesPendingChanges = random.chance(0.8)
+        if random.chance(0.3) { request.fetchLimit = random.below(30) }
+        try expectSame(predicate.formatString) { try world.context.fetch(request) }
+        try expectSame(predicate.formatString) { try world.context.count(for: request) }
+    }
+
+    private func compareOrder(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Thing")
+        request.resultType = .managedObjectIDResultType
+        if random.chance(0.5) {
+            request.predicate = CompiledFetchModel.predicate(world.owners, world.things, &random)
+        }
+        request.sortDescriptors = (0..<1 + random.below(2)).map { _ in
+            let kind = CompiledFetchModel.kinds[random.below(CompiledFetchModel.kinds.count)].name
+            return NSSortDescriptor(key: kind, ascending: random.chance(0.5))
+        }
+        if random.chance(0.7) { request.fetchLimit = 1 + random.below(30) }
+        let names = request.sortDescriptors?.map(\.description) ?? []
+        try expectSame("\(names) \(request.predicate?.formatString ?? "")") { try world.context.fetch(request) }
+    }
+
+    private func compareGroups(_ world: CompiledFetchTests.World, _ random: inout SeededGenerator) throws {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+        request.resultType = .dictionaryResultType
+        let groups = [["owner"], ["int16"], ["bool", "string"], ["int64"], []][random.below(5)]
+        // Sums whose order cannot matter.
+        let functions = [
+            ("sum", "int16"), ("average", "int16"), ("count", "string"), ("min", "date"), ("max", "int32"),
+        ]
+        let aggregates = functions.enumerated().map { index, function in
+            let description = NSExpressionDescription()
+            description.name = "value\(index)"
+            description.expression = NSExpression(format: "\(function.0):(\(function.1))")
+            return description
+        }
+        if random.chance(0.4) {
+            request.predicate = CompiledFetchModel.predicate(world.owners, world.things, &random)
+        }
+        request.propertiesToFetch = groups + aggregates
+        if !groups.isEmpty { request.propertiesToGroupBy = groups }
+        try expectSame("\(groups) \(request.predicate?.formatString ?? "")") { try world.context.fetch(request) }
+    }
+
+    /// Several chunks, text within and beyond ASCII, rows that change between scans, and those that are deleted.
+    @Test(arguments: StoreKind.allCases) func manyRows(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            var employees: [Employee] = []
+            for index in 0..<80_000 {
+                let employee = Employee(context: context)
+                employee.name = index % 7 == 0 ? "x Delta \(index)" : index % 50_021 == 1 ? "d\u{E9}lta" : "y \(index)"
+                employee.age = Int16(index % 100)
+                if index % 997 == 0 { employees.append(employee) }
+                if index % 40_000 == 39_999 { try context.save() }
+            }
+            let formats = [
+                "name CONTAINS 'Delta'", "name CONTAINS[c] 'dELTA'", "name CONTAINS[cd] 'DELTA'",
+                "name CONTAINS[d] 'del'",
+                "age >= 40 AND name ENDSWITH '7'", "age == 3", "NOT (age BETWEEN {10, 90})", "name == nil",
+            ]
+            for round in 0..<3 {
+                for format in formats { try compare(format, context) }
+                for (index, employee) in employees.enumerated() where index % 3 == round {
+                    if round == 1 {
+                        context.delete(employee)
+                    } else {
+                        employee.age = -1
+                        employee.name = index % 2 == 0 ? "" : "changed d\u{E9}lta"
+                    }
+                }
+                try context.save()
+            }
+            for format in formats { try compare(format, context) }
+        }
+    }
+
+    private func compare(_ format: String, _ context: NSManagedObjectContext) throws {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Employee")
+        request.resultType = .managedObjectIDResultType
+        request.predicate = NSPredicate(format: format)
+        let strips = try context.fetch(request)
+        let again = try context.fetch(request)
+        let blocks = try StripUse.$current.withValue(.never) { try context.fetch(request) }
+        #expect(strips == blocks && again == blocks, "\(format)")
+        let counts = try (
+            context.count(for: request),
+            CompiledExecution.$isEnabled.withValue(false) {
+                try context.count(for: request)
+            }
+        )
+        #expect(counts.0 == counts.1 && counts.0 == blocks.count, "\(format)")
+    }
+}
