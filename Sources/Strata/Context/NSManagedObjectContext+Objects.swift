@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
         }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
-        if owner == nil { recentFaults.add(ref, storeIndex) }
+        if owner == nil { object.row = recentFaults.add(ref, storeIndex) }
         return object
     }
 
@@ -110,12 +110,13 @@ extension NSManagedObjectContext {
         do {
             let isBatched = given == nil && generation == nil && !handle.isDetached && handle.custom == nil
             if isBatched, readSampling.isSample() { object.flags.insert(.sampled) }
-            if isBatched, let found = try rowFromBatch(object, handle) {
-                object.attach(found.block, row: found.location.row, location: found.location)
-            } else if isBatched,
-                let found = recentFaults.take(object.ref, object.storeIndex, handle, readSampling.wanted)
+            if isBatched,
+                let found = recentFaults.take(
+                    object.ref, object.row, object.storeIndex, handle, readSampling.wanted)
             {
                 object.attach(taking: found.block, found.location)
+            } else if isBatched, let found = try rowFromBatch(object, handle) {
+                object.attach(found.block, row: found.location.row, location: found.location)
             } else {
                 guard !handle.isDetached,
                     let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
@@ -125,6 +126,7 @@ extension NSManagedObjectContext {
                     return
                 }
                 let block = try block(at: location, of: handle, in: shown)
+                if isBatched { block.prefetch(location.row, readSampling.wanted) }
                 object.attach(block, row: location.row, location: location)
             }
         } catch {
@@ -184,11 +186,12 @@ extension NSManagedObjectContext {
     ) throws(StoreError) -> (block: Block, location: Location)? {
         if let membersBatch,
             let found = try membersBatch.take(
-                object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
+                object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
         {
             return found
         }
-        return try fetchBatch?.take(object.ref, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
+        return try fetchBatch?.take(
+            object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
     }
 
     /// The fault's row, or its store, is gone.

@@ -102,13 +102,13 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// neighbour.
     @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
     /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
-    final var fetchBatch: FaultBatch?
-    final var membersBatch: FaultBatch?
+    @exclusivity(unchecked) final var fetchBatch: FaultBatch?
+    @exclusivity(unchecked) final var membersBatch: FaultBatch?
     /// The faults that were last made by ID, and what is read of the objects whose faults fire.
-    @exclusivity(unchecked) final var recentFaults = RecentFaults()
+    final let recentFaults = RecentFaults()
     @exclusivity(unchecked) final var readSampling = ReadSampling()
     /// What reading objects has cost so far.
-    public internal(set) final var faultStatistics = FaultStatistics()
+    @exclusivity(unchecked) public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
     /// Objects that ``detectConflicts(for:)`` was called for.
     final var required: Set<NSManagedObject> = []

@@ -133,6 +133,8 @@ final class ObjectRegistry: @unchecked Sendable {
             if let object = found[index] {
                 result.append(object)
             } else if let object = makeFault(ref, storeIndex, handle: handle) {
+                // Where a batch of these finds it.
+                object.row = UInt32(truncatingIfNeeded: index)
                 missing.append(object)
                 result.append(object)
             }

@@ -69,12 +69,16 @@ final class FaultBatch {
 
     /// The row of an object whose fault fires, if the object is one of these and exists.
     ///
-    /// - Parameter wanted: the slots that are going to be read, as bits.
+    /// - Parameters:
+    ///   - hint: its position among them, if it was made for them; anything else does no harm.
+    ///   - wanted: the slots that are going to be read, as bits.
     func take(
-        _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64,
+        _ ref: ObjectRef, _ hint: UInt32, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64,
         _ statistics: inout FaultStatistics
     ) throws(StoreError) -> (block: Block, location: Location)? {
-        guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref) else { return nil }
+        guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref, Int(hint)) else {
+            return nil
+        }
         next = index + 1
         // A second stray may begin a new order, which the next fault shows.
         if strays > 1 { return nil }
@@ -103,24 +107,38 @@ final class FaultBatch {
         return (block, place.location)
     }
 
-    /// Faults mostly fire in order; of what is in the order of references, any is found, unless many fire in no order:
-    /// then only now and then one is searched for.
-    private func index(of ref: ObjectRef) -> Int? {
-        let end = min(next + Self.lookAhead, refs.count)
-        for index in next..<max(next, end) where refs[index] == ref {
-            strays = 0
-            return index
+    /// Faults mostly fire in order; of what is in the order of references, any is found, and so is what is where the
+    /// hint says, unless many fire in no order: then only now and then one is searched for.
+    private func index(of ref: ObjectRef, _ hint: Int) -> Int? {
+        let isThere = hint < refs.count && refs[hint] == ref
+        if isThere {
+            if hint >= next, hint - next < Self.lookAhead {
+                strays = 0
+                return hint
+            }
+        } else if strays <= Self.strayMaximum {
+            let end = min(next + Self.lookAhead, refs.count)
+            for index in next..<max(next, end) where refs[index] == ref {
+                strays = 0
+                return index
+            }
         }
-        guard isAscending else { return nil }
-        if let first = window.first, refs[first] <= ref, refs[window.upperBound - 1] >= ref {
+        guard isThere || isAscending else { return nil }
+        if isThere ? window.contains(hint) : windowCovers(ref) {
             strays = 0
-            return search(ref, in: window)
+            return isThere ? hint : search(ref, in: window)
         }
         if refs.count > size {
             strays += 1
             if strays > Self.strayMaximum, strays % Self.strayInterval != 0 { return nil }
         }
-        return search(ref, in: 0..<refs.count)
+        return isThere ? hint : search(ref, in: 0..<refs.count)
+    }
+
+    /// Whether a reference lies between those of the window, which ascend.
+    private func windowCovers(_ ref: ObjectRef) -> Bool {
+        guard let first = window.first else { return false }
+        return refs[first] <= ref && refs[window.upperBound - 1] >= ref
     }
 
     private func search(_ ref: ObjectRef, in range: Range<Int>) -> Int? {
@@ -141,13 +159,25 @@ final class FaultBatch {
         places.removeAll(keepingCapacity: true)
         window = start..<min(start + size, refs.count)
         self.publication = publication
+        var previous = Location.absent
         for index in window {
             do {
                 let location = try snapshot.locate(refs[index])
-                guard !location.isAbsent else {
-                    places.append(Place(location: location))
-                    continue
-                }
+                places.append(Place(location: location))
+                if location.isAbsent || location.block == previous { continue }
+                previous = location.block
+                // Taking a reference to a block waits for it, and everything behind waits, too.
+                handle.log.prefetchBlock(at: location)
+            } catch {
+                // A neighbour that cannot be read is its own fault's problem.
+                if index == first { throw error }
+                places.append(Place(location: Location.absent))
+            }
+        }
+        for index in window {
+            let location = places[index - start].location
+            if location.isAbsent { continue }
+            do {
                 if last?.location != location.block {
                     if let known = blocks[location.block] {
                         last = known
@@ -158,11 +188,10 @@ final class FaultBatch {
                         last = block
                     }
                 }
-                places.append(Place(location: location, block: last))
+                places[index - start].block = last
             } catch {
-                // A neighbour that cannot be read is its own fault's problem.
                 if index == first { throw error }
-                places.append(Place(location: Location.absent))
+                places[index - start].location = .absent
             }
         }
     }

@@ -16,10 +16,12 @@ final class RecentFaults {
     /// How many faults are remembered.
     private static let capacity = 1_024
     /// How many rows are known ahead at most; grows up to it while faults fire in the order in which they were made.
-    private static let maximumAhead = 12
-    private static let placeCount = 16
-    /// How many faults that never fired are passed over in search of the one that does.
-    private static let lookAhead = 8
+    private static let maximumAhead = 20
+    private static let placeCount = 32
+    /// With fewer rows than this known ahead, the next are looked up.
+    private static let lead = 4
+    /// After more faults than this that did not fire, their order is not that in which they were made.
+    private static let gapMaximum = 8
 
     /// The references of the faults, by their number modulo the capacity.
     private let refs: UnsafeMutablePointer<ObjectRef>
@@ -47,9 +49,9 @@ final class RecentFaults {
         refs.deallocate()
     }
 
-    /// A fault was made.
+    /// A fault was made. Returns its number, of which the object keeps the lowest bits.
     @inline(__always)
-    func add(_ ref: ObjectRef, _ storeIndex: UInt16) {
+    func add(_ ref: ObjectRef, _ storeIndex: UInt16) -> UInt32 {
         if storeIndex != self.storeIndex {
             // One store is the common case.
             forgetPlaces()
@@ -58,6 +60,7 @@ final class RecentFaults {
         }
         refs[made & (Self.capacity - 1)] = ref
         made += 1
+        return UInt32(truncatingIfNeeded: made - 1)
     }
 
     /// Lets go of what was looked up.
@@ -66,66 +69,79 @@ final class RecentFaults {
     }
 
     /// The row of an object whose fault fires, with a reference to its block for the caller: if it is one of these,
-    /// others were made after it, and its block is cached.
+    /// fires in the order in which they were made, others were made after it, and its block is cached.
     ///
-    /// - Parameter wanted: the slots that are going to be read, as bits.
+    /// - Parameters:
+    ///   - number: what ``add(_:_:)`` has returned for it, or anything for an object that is none of these.
+    ///   - wanted: the slots that are going to be read, as bits.
     func take(
-        _ ref: ObjectRef, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64
+        _ ref: ObjectRef, _ number: UInt32, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64
     ) -> (block: Unmanaged<Block>, location: Location)? {
-        guard storeIndex == self.storeIndex, next < made, let index = index(of: ref) else { return nil }
+        let age = Int(UInt32(truncatingIfNeeded: made) &- number)
+        guard age > 0, age <= Self.capacity, storeIndex == self.storeIndex else { return nil }
+        let index = made - age
+        guard refs[index & (Self.capacity - 1)] == ref else { return nil }
+        if index < next || index - next > Self.gapMaximum {
+            // It may begin a new order, which the next fault shows.
+            forgetPlaces()
+            (next, located, ahead) = (index + 1, index + 1, 1)
+            return nil
+        }
         let newest = handle.log.publicationCount
-        if newest != publication || index >= located {
+        if newest != publication {
             forgetPlaces()
             (next, located, publication, ahead) = (index, index, newest, 1)
         }
-        while next < index { drop() }
-        if located == index, index + 1 == made {
+        while next < min(index, located) { drop() }
+        next = index + 1
+        if located <= index {
+            located = index
             // There are no neighbours.
-            (next, located) = (made, made)
-            return nil
+            if next == made {
+                located = next
+                return nil
+            }
         }
-        // Some at a time, since asking for the newest snapshot takes a lock.
-        if located <= index + 1 + ahead / 2 {
-            locate(upTo: min(index + 1 + ahead, made), handle)
+        // Some at a time: they wait for memory together, and asking for the newest snapshot takes a lock.
+        if located <= next + min(ahead / 2, Self.lead) {
+            locate(upTo: min(next + ahead, made), handle)
             ahead = min(ahead * 2, Self.maximumAhead)
         }
         let place = places[index & (Self.placeCount - 1)]
         places[index & (Self.placeCount - 1)].block = nil
-        next = index + 1
         pipeline.advance(to: index, limit: located, wanted) { number in
-            let place = places[number & (Self.placeCount - 1)]
+            let place = number == index ? place : places[number & (Self.placeCount - 1)]
             return place.block.map { ($0, place.location.row) }
         }
         return place.block.map { ($0, place.location) }
-    }
-
-    private func index(of ref: ObjectRef) -> Int? {
-        if made - next > Self.capacity {
-            // The oldest have been written over.
-            forgetPlaces()
-            (next, located) = (made - Self.capacity, made - Self.capacity)
-        }
-        for index in next..<min(next + Self.lookAhead, made) where refs[index & (Self.capacity - 1)] == ref {
-            return index
-        }
-        return nil
     }
 
     /// Looks up the rows of the faults from ``located`` up to, not including, `end`. One that is not there, or cannot
     /// be read, is left to its own fault.
     private func locate(upTo end: Int, _ handle: StoreHandle) {
         guard located < end else { return }
-        let snapshot = handle.log.snapshot
-        while located < end {
-            var place = Place()
-            if let location = try? snapshot.locate(refs[located & (Self.capacity - 1)]), !location.isAbsent,
-                let block = handle.log.cachedBlock(at: location), (try? block.verify()) != nil
-            {
-                place = Place(location: location, block: .passRetained(block))
-            }
-            places[located & (Self.placeCount - 1)] = place
-            located += 1
+        let (snapshot, first) = (handle.log.snapshot, located)
+        var last = Location.absent
+        for number in first..<end {
+            let location = (try? snapshot.locate(refs[number & (Self.capacity - 1)])) ?? .absent
+            places[number & (Self.placeCount - 1)] = Place(location: location)
+            if location.isAbsent || location.block == last { continue }
+            last = location.block
+            // Taking a reference to a block waits for it, and everything behind waits, too.
+            handle.log.prefetchBlock(at: location)
         }
+        var block: Block?
+        for number in first..<end {
+            let place = places + (number & (Self.placeCount - 1))
+            let location = place.pointee.location
+            if location.isAbsent { continue }
+            if block?.location != location.block {
+                block = handle.log.cachedBlock(at: location)
+                if let found = block, (try? found.verify()) == nil { block = nil }
+            }
+            place.pointee.block = block.map { .passRetained($0) }
+        }
+        located = end
     }
 
     /// Passes over the next fault.

@@ -1,18 +1,15 @@
 import StrataLog
 
-/// Brings the rows of the next objects of a batch into the processor's caches, step by step, while the objects before
-/// them are read.
+/// Brings the rows of the next objects of a batch into the processor's caches, some at a time: each step of the way to
+/// their values is taken for all of them before the next step follows, so that they wait for memory together.
 struct RowPipeline {
-    // How many objects before its own fault fires a row's steps are taken: far enough apart that what one step asked
-    // for has come when the next one follows it.
-    private static let viewsAhead = 8
-    private static let valuesAhead = 5
-    private static let bytesAhead = 2
+    /// How many rows are asked for together.
+    private static let count = 16
+    /// With fewer rows than this left, the next are asked for.
+    private static let lead = 2
 
-    /// The first objects whose steps have not been taken.
-    private var views = 0
-    private var values = 0
-    private var bytes = 0
+    /// The first object whose row has not been asked for.
+    private var end = 0
 
     /// The object at `index` is about to be read.
     ///
@@ -25,25 +22,23 @@ struct RowPipeline {
         to index: Int, limit: Int, _ slots: UInt64, _ row: (Int) -> (block: Unmanaged<Block>, row: Int)?
     ) {
         if slots == 0 { return }
-        // Objects may be read in another order than that of the batch.
-        if views > index + Self.viewsAhead + 1 { (views, values, bytes) = (0, 0, 0) }
-        views = max(views, index + 1)
-        values = max(values, index + 1)
-        bytes = max(bytes, index + 1)
-        let viewsEnd = min(limit, index + Self.viewsAhead + 1)
-        while views < viewsEnd {
-            if let (block, _) = row(views) { block._withUnsafeGuaranteedRef { $0.prefetchViews(slots) } }
-            views += 1
+        if end > index + Self.lead {
+            if end <= index + Self.lead + Self.count { return }
+            // Objects may be read in another order than that of the batch.
+            end = index
         }
-        let valuesEnd = min(views, index + Self.valuesAhead + 1)
-        while values < valuesEnd {
-            if let (block, row) = row(values) { block._withUnsafeGuaranteedRef { $0.prefetchValues(row, slots) } }
-            values += 1
+        let start = max(end, index)
+        let limit = min(limit, start + Self.count)
+        if start >= limit { return }
+        end = limit
+        for number in start..<limit {
+            if let (block, _) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchViews(slots) } }
         }
-        let bytesEnd = min(values, index + Self.bytesAhead + 1)
-        while bytes < bytesEnd {
-            if let (block, row) = row(bytes) { block._withUnsafeGuaranteedRef { $0.prefetchBytes(row, slots) } }
-            bytes += 1
+        for number in start..<limit {
+            if let (block, row) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchValues(row, slots) } }
+        }
+        for number in start..<limit {
+            if let (block, row) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchBytes(row, slots) } }
         }
     }
 }

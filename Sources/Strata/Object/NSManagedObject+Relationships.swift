@@ -98,17 +98,19 @@ extension NSManagedObject {
         if isFault { realize(slot) }
         if flags.contains(.sampled) { noteSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
-        guard let block else { return nil }
-        let target = block.verifiedColumn(slot).reference(Int(row))
-        guard !target.isNull, let context = registry?.context, let object = context.object(target, storeIndex, of: self)
-        else {
-            return nil
+        guard let blockReference, let registryReference else { return nil }
+        // SAFETY: the object has a reference to the block until it takes another one, and to its registry.
+        let target = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot).reference(Int(row)) }
+        guard !target.isNull else { return nil }
+        let known = registryReference._withUnsafeGuaranteedRef { registry in
+            registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
         }
+        guard let known else { return nil }
         // Kept, so that the target lives as long as this object refers to it and is found at once next time.
         let overlay = ensuredOverlay
-        (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: object)
+        (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: known)
         overlay.markCached(slot, isNull: false)
-        return object
+        return known
     }
 
     final func existingState(_ relationship: RelationshipShape) -> ToManyState? {

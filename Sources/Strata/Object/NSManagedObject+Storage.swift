@@ -61,7 +61,7 @@ extension NSManagedObject {
             flags.insert(.realized)
             return
         }
-        guard let context = registry?.context else {
+        guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.context }) else {
             preconditionFailure(
                 "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset")
         }

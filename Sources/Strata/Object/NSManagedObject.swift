@@ -21,7 +21,8 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) @usableFromInline final var overlay: Overlay?
     /// A block that the object has a reference to; see ``block``.
     @exclusivity(unchecked) @usableFromInline final var blockReference: Unmanaged<Block>?
-    /// The row in `block`.
+    /// The row in `block`; of a fault, where the batch that it was made for may find it (``FaultBatch``,
+    /// ``RecentFaults``).
     @exclusivity(unchecked) @usableFromInline final var row: UInt32 = 0
     /// A registry that the object has a reference to; see ``registry``.
     @exclusivity(unchecked) final var registryReference: Unmanaged<ObjectRegistry>?

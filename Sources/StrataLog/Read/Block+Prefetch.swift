@@ -12,14 +12,40 @@ extension Block {
         slotCount >= 64 ? slots : slots & (1 << UInt64(slotCount) - 1)
     }
 
+    /// More lines than this are not asked for when only some of the columns between the first and the last are wanted.
+    private static let viewLinesMaximum = 8
+    private static let lineBytes = 64
+
     /// Asks for what says where the slots' columns lie.
     package func prefetchViews(_ slots: UInt64) {
+        let known = known(slots)
+        if known == 0 { return }
         strata_prefetch(UnsafeRawPointer(ready))
-        var rest = known(slots)
+        let (first, last) = (known.trailingZeroBitCount, 63 - known.leadingZeroBitCount)
+        let stride = MemoryLayout<ColumnView>.stride
+        let start = UnsafeRawPointer(views + first)
+        let span = (last - first + 1) * stride
+        if span <= Self.viewLinesMaximum * Self.lineBytes {
+            for offset in Swift.stride(from: 0, to: span, by: Self.lineBytes) { strata_prefetch(start + offset) }
+            strata_prefetch(start + span - 1)
+            return
+        }
+        var rest = known
         while rest != 0 {
-            strata_prefetch(UnsafeRawPointer(views + rest.trailingZeroBitCount))
+            let view = UnsafeRawPointer(views + rest.trailingZeroBitCount)
+            strata_prefetch(view)
+            strata_prefetch(view + stride - 1)
             rest &= rest - 1
         }
+    }
+
+    /// Asks for all that a row's values take: their misses overlap, though those of the steps do not.
+    package func prefetch(_ row: Int, _ slots: UInt64) {
+        // Two values wait for each other no longer than this would take.
+        if slots.nonzeroBitCount < 3 { return }
+        prefetchViews(slots)
+        prefetchValues(row, slots)
+        prefetchBytes(row, slots)
     }
 
     /// Asks for a row's values, and for where its bytes lie.
@@ -51,9 +77,11 @@ extension Block {
             let offsets = view.pointee.values.assumingMemoryBound(to: UInt32.self)
             let (start, end) = (Int(offsets[row]), Int(offsets[row &+ 1]))
             guard end > start else { continue }
-            strata_prefetch(view.pointee.heap + start)
-            // Text is short: what does not begin in the first line mostly ends in the second or third.
-            if end - start > 32 { strata_prefetch(view.pointee.heap + end - 1) }
+            let bytes = view.pointee.heap + start
+            strata_prefetch(bytes)
+            // Text is short: it mostly ends in the same line or the next two.
+            if end - start > 1 { strata_prefetch(view.pointee.heap + end - 1) }
+            if end - start > Self.lineBytes { strata_prefetch(bytes + Self.lineBytes) }
         }
     }
 }

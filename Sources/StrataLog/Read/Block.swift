@@ -8,41 +8,42 @@ public import Synchronization
 /// Unchecked: the pointers are constant, and what they point to is written under `lock` before its ready flag is
 /// released.
 public final class Block: @unchecked Sendable {
-    /// Of row 0.
-    public let location: Location
-    /// The number of the rows' entity in the store's schema.
-    public let entity: UInt16
-    /// The version of the schema that the rows were written with.
-    public let schemaVersion: UInt16
+    // What every read of a row asks for comes first, so that it lies in the line of the reference count and the next.
+    @usableFromInline let views: UnsafeMutablePointer<ColumnView>
+    /// 1 once the slot's view is there.
+    @usableFromInline let ready: UnsafeMutablePointer<Atomic<UInt8>>
     /// At least 1.
     public let rowCount: Int
     /// Slots that the rows have; the entity may have got more since.
     public let slotCount: Int
+    /// Nil when all rows have ``blockSequence``.
+    @usableFromInline let sequences: UnsafeMutablePointer<UInt64>?
     /// Of the transaction (or compaction) that wrote the block.
     public let blockSequence: UInt64
+    private let isVerified = Atomic<Bool>(false)
+    /// The number of the rows' entity in the store's schema.
+    public let entity: UInt16
+    /// The version of the schema that the rows were written with.
+    public let schemaVersion: UInt16
+    /// Of row 0.
+    public let location: Location
+    @usableFromInline let firstKey: UInt64
+    /// Nil when keys count up from ``firstKey``.
+    @usableFromInline let keys: UnsafeMutablePointer<UInt64>?
+
     /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
     package private(set) var estimatedByteCount = 0
-
     let layout: EntityLayout
     let header: BlockHeader
     /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
     let bytes: UnsafeRawPointer
     /// Where the bytes and decoded columns come from; nil for the heap.
     let memory: BlockMemory?
-    @usableFromInline let firstKey: UInt64
-    /// Nil when keys count up from ``firstKey``.
-    @usableFromInline let keys: UnsafeMutablePointer<UInt64>?
-    /// Nil when all rows have ``blockSequence``.
-    @usableFromInline let sequences: UnsafeMutablePointer<UInt64>?
-    @usableFromInline let views: UnsafeMutablePointer<ColumnView>
-    /// 1 once the slot's view is there.
-    @usableFromInline let ready: UnsafeMutablePointer<Atomic<UInt8>>
     /// Memory of decoded columns, by slot.
     private let owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     /// What the views point into when the rows were never stored; keys and sequences lie there, too.
     private let rows: TakenRows?
     private let lock = Mutex<Void>(())
-    private let isVerified = Atomic<Bool>(false)
     /// Set before the block is handed out.
     private var epoch: SegmentEpoch?
     private var kept: [Block] = []
@@ -126,9 +127,7 @@ public final class Block: @unchecked Sendable {
         keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
         sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
         let slots = header.slotCount
-        views = .allocate(capacity: Swift.max(slots, 1))
-        ready = .allocate(capacity: Swift.max(slots, 1))
-        owned = .allocate(capacity: Swift.max(slots, 1))
+        (views, owned, ready) = Self.allocateColumns(slots)
         for slot in 0..<slots { (ready + slot).initialize(to: Atomic(0)) }
         owned.initialize(repeating: nil, count: slots)
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
@@ -162,9 +161,7 @@ public final class Block: @unchecked Sendable {
         sequences = memory.sequences
         bytes = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
         estimatedByteCount = memory.rowCount * memory.fixedRowBytes + memory.heapBytes + 256
-        views = .allocate(capacity: Swift.max(slotCount, 1))
-        ready = .allocate(capacity: Swift.max(slotCount, 1))
-        owned = .allocate(capacity: Swift.max(slotCount, 1))
+        (views, owned, ready) = Self.allocateColumns(slotCount)
         owned.initialize(repeating: nil, count: slotCount)
         for slot in 0..<slotCount {
             let column = memory.columns[slot]
@@ -184,15 +181,30 @@ public final class Block: @unchecked Sendable {
 
     deinit {
         for slot in 0..<slotCount { owned[slot].map(free) }
-        owned.deallocate()
         ready.deinitialize(count: slotCount)
-        ready.deallocate()
-        views.deallocate()
+        // All three lie there.
+        UnsafeMutableRawPointer(views).deallocate()
         if rows == nil {
             keys?.deallocate()
             sequences?.deallocate()
         }
         free(UnsafeMutableRawPointer(mutating: bytes))
+    }
+
+    /// What there is for each column, side by side in memory that begins with a line of the processor's caches.
+    private static func allocateColumns(_ slots: Int) -> (
+        views: UnsafeMutablePointer<ColumnView>, owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+        ready: UnsafeMutablePointer<Atomic<UInt8>>
+    ) {
+        let viewBytes = slots * MemoryLayout<ColumnView>.stride
+        let ownedBytes = slots * MemoryLayout<UnsafeMutableRawPointer?>.stride
+        let start = UnsafeMutableRawPointer.allocate(
+            byteCount: Swift.max(viewBytes + ownedBytes + slots, 1), alignment: 64)
+        return (
+            start.bindMemory(to: ColumnView.self, capacity: slots),
+            (start + viewBytes).bindMemory(to: UnsafeMutableRawPointer?.self, capacity: slots),
+            (start + viewBytes + ownedBytes).bindMemory(to: Atomic<UInt8>.self, capacity: slots)
+        )
     }
 
     /// Uninitialised memory for a decoded column, aligned to 16.

@@ -1,3 +1,4 @@
+internal import CStrataSupport
 internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.
@@ -54,6 +55,17 @@ package final class BlockCache: @unchecked Sendable {
         let key = location.block.rawValue
         let hash = CacheTable.hash(key)
         return shard(hash).pointee.withLock { $0.get(key, hash: hash) }
+    }
+
+    /// Asks the processor for the beginning of the block at `location`, if it is here: whoever takes a reference to a
+    /// block that was not read for a while waits for it.
+    package func prefetch(_ location: Location) {
+        let key = location.block.rawValue
+        let hash = CacheTable.hash(key)
+        guard let address = shard(hash).pointee.withLock({ $0.address(key, hash: hash) }) else { return }
+        // The block may have gone: an address that nothing lies at any more does no harm.
+        strata_prefetch(address)
+        strata_prefetch(address + 64)
     }
 
     /// Keeps the block, unless it is over the budget (of its part of the cache) by itself.

@@ -10,8 +10,6 @@ struct CacheQueues: ~Copyable {
         var block: Unmanaged<Block>?
         var byteCount = 0
         var next = Self.none
-        /// ``CacheQueues/tick`` when it was last counted as used.
-        var tick: UInt32 = 0
         var uses: UInt8 = 0
 
         static let none = UInt32.max
@@ -66,36 +64,45 @@ struct CacheQueues: ~Copyable {
 
     @inline(__always)
     mutating func get(_ key: UInt64, hash: UInt64) -> Block? {
-        guard let index = table.find(key, hash: hash), let block = nodes[Int(index)].block else {
+        guard let entry = table.find(key, hash: hash), let block = entry.pointee.block else {
             misses &+= 1
             return nil
         }
         hits &+= 1
-        let node = nodes + Int(index)
-        if node.pointee.tick != tick {
-            node.pointee.tick = tick
+        if entry.pointee.tick != tick {
+            entry.pointee.tick = tick
+            let node = nodes + Int(entry.pointee.node)
             node.pointee.uses = min(node.pointee.uses + 1, Self.usesMaximum)
         }
         return block.takeUnretainedValue()
     }
 
+    /// Where the block lies, if it is here. Nothing keeps it there once the lock is given back, and it does not count
+    /// as used.
+    @inline(__always)
+    func address(_ key: UInt64, hash: UInt64) -> UnsafeRawPointer? {
+        guard let entry = table.find(key, hash: hash), let block = entry.pointee.block else { return nil }
+        return UnsafeRawPointer(block.toOpaque())
+    }
+
     mutating func insert(_ block: Block, key: UInt64, hash: UInt64) -> Block {
         precondition(key != 0, "a block at the absent location")
         let found = table.find(key, hash: hash)
-        if let found, let present = nodes[Int(found)].block { return present.takeUnretainedValue() }
+        if let present = found?.pointee.block { return present.takeUnretainedValue() }
         guard block.estimatedByteCount <= budgetBytes else { return block }
         tick &+= 1
-        if let found {
+        let ghost = found?.pointee.node
+        if let ghost {
             // The ghost stays in its queue as an entry without a key until it comes out.
             table.remove(key)
-            nodes[Int(found)].key = 0
+            nodes[Int(ghost)].key = 0
         }
         makeRoom(block.estimatedByteCount)
         let index = takeNode()
-        nodes[Int(index)] = Node(
-            key: key, block: Unmanaged.passRetained(block), byteCount: block.estimatedByteCount, tick: tick)
-        append(index, to: found == nil ? .small : .main)
-        table.insert(key, hash: hash, node: index)
+        let kept = Unmanaged.passRetained(block)
+        nodes[Int(index)] = Node(key: key, block: kept, byteCount: block.estimatedByteCount)
+        append(index, to: ghost == nil ? .small : .main)
+        table.insert(CacheTable.Entry(key: key, block: kept, node: index, tick: tick), hash: hash)
         return block
     }
 
@@ -111,8 +118,8 @@ struct CacheQueues: ~Copyable {
                 var isWanted = segment.map { Location(rawValue: node.key).segment != $0 } ?? false
                 if pinnedOnly { isWanted = node.block?._withUnsafeGuaranteedRef { $0.isPinned } != true }
                 if node.key == 0 || !isWanted {
-                    node.block?.release()
                     if node.key != 0 { table.remove(node.key) }
+                    node.block?.release()
                     giveBack(index)
                 } else {
                     append(index, to: queue)
@@ -149,6 +156,7 @@ extension CacheQueues {
             append(index, to: .main)
             return
         }
+        table.find(node.pointee.key, hash: CacheTable.hash(node.pointee.key))?.pointee.block = nil
         drop(node)
         append(index, to: .ghost)
         // As many ghosts as blocks held, so that "soon" follows the size of the cache.
@@ -170,8 +178,8 @@ extension CacheQueues {
                 append(index, to: .main)
                 continue
             }
-            drop(node)
             table.remove(node.pointee.key)
+            drop(node)
             giveBack(index)
             return
         }

@@ -1,11 +1,14 @@
-/// A hash table from block keys to node numbers: open addressing in entries of 16 bytes, linear probing, removal by
-/// moving entries back.
+/// A hash table from block keys to blocks and node numbers: open addressing in entries of 24 bytes, linear probing,
+/// removal by moving entries back. What a look-up needs lies in the entry: it touches no node.
 struct CacheTable: ~Copyable {
-    private struct Entry {
+    struct Entry {
         /// 0 for a free entry: no block is at the absent location.
         var key: UInt64
+        /// The node's, without a reference; nil when only the memory of a block is left.
+        var block: Unmanaged<Block>?
         var node: UInt32
-        var reserved: UInt32 = 0
+        /// When the node was last counted as used.
+        var tick: UInt32 = 0
     }
 
     private var entries: UnsafeMutablePointer<Entry>
@@ -15,12 +18,14 @@ struct CacheTable: ~Copyable {
     init() {
         mask = 63
         entries = .allocate(capacity: 64)
-        entries.initialize(repeating: Entry(key: 0, node: 0), count: 64)
+        entries.initialize(repeating: Self.free, count: 64)
     }
 
     deinit {
         entries.deallocate()
     }
+
+    private static var free: Entry { Entry(key: 0, block: nil, node: 0) }
 
     /// Spreads a location over 64 bits. The lowest choose a shard, the upper half the table entry.
     @inline(__always)
@@ -34,27 +39,28 @@ struct CacheTable: ~Copyable {
         Int(truncatingIfNeeded: hash >> 24) & mask
     }
 
+    /// The key's entry, which can be written until the table changes.
     @inline(__always)
-    func find(_ key: UInt64, hash: UInt64) -> UInt32? {
+    func find(_ key: UInt64, hash: UInt64) -> UnsafeMutablePointer<Entry>? {
         var index = home(hash)
         while entries[index].key != 0 {
-            if entries[index].key == key { return entries[index].node }
+            if entries[index].key == key { return entries + index }
             index = (index + 1) & mask
         }
         return nil
     }
 
-    /// - Precondition: the key is not 0 and not in the table.
-    mutating func insert(_ key: UInt64, hash: UInt64, node: UInt32) {
+    /// - Precondition: the entry's key is not 0 and not in the table.
+    mutating func insert(_ entry: Entry, hash: UInt64) {
         if (count + 1) * 4 > (mask + 1) * 3 { grow() }
-        place(key, hash: hash, node: node)
+        place(entry, hash: hash)
         count += 1
     }
 
-    private func place(_ key: UInt64, hash: UInt64, node: UInt32) {
+    private func place(_ entry: Entry, hash: UInt64) {
         var index = home(hash)
         while entries[index].key != 0 { index = (index + 1) & mask }
-        entries[index] = Entry(key: key, node: node)
+        entries[index] = entry
     }
 
     private mutating func grow() {
@@ -62,10 +68,8 @@ struct CacheTable: ~Copyable {
         let oldCount = mask + 1
         mask = oldCount * 2 - 1
         entries = .allocate(capacity: oldCount * 2)
-        entries.initialize(repeating: Entry(key: 0, node: 0), count: oldCount * 2)
-        for index in 0..<oldCount where old[index].key != 0 {
-            place(old[index].key, hash: Self.hash(old[index].key), node: old[index].node)
-        }
+        entries.initialize(repeating: Self.free, count: oldCount * 2)
+        for index in 0..<oldCount where old[index].key != 0 { place(old[index], hash: Self.hash(old[index].key)) }
         old.deallocate()
     }
 
@@ -85,7 +89,7 @@ struct CacheTable: ~Copyable {
             }
             next = (next + 1) & mask
         }
-        entries[hole] = Entry(key: 0, node: 0)
+        entries[hole] = Self.free
         count -= 1
     }
 }

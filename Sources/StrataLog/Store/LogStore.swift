@@ -133,6 +133,9 @@ public final class LogStore: Sendable {
     /// The block at a location if it is in the cache.
     package func cachedBlock(at location: Location) -> Block? { source.cache.get(location.block) }
 
+    /// Asks the processor for the beginning of the block at a location, if it is in the cache.
+    package func prefetchBlock(at location: Location) { source.cache.prefetch(location) }
+
     /// As ``block(at:)``; says whether the block was in the cache.
     public func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
         try source.block(at: location, wasCached: &wasCached)
