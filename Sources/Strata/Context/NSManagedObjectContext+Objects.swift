@@ -112,7 +112,8 @@ extension NSManagedObjectContext {
             if isBatched, readSampling.isSample() { object.flags.insert(.sampled) }
             if isBatched,
                 let found = recentFaults.take(
-                    object.ref, object.row, object.storeIndex, handle, readSampling.wanted)
+                    object.ref, object.row, object.storeIndex, handle, readSampling.wanted,
+                    readSampling.wanted & object.facts.pointee.toOneMask[0], registry)
             {
                 object.attach(taking: found.block, found.location)
             } else if isBatched, let found = try rowFromBatch(object, handle) {

@@ -74,7 +74,11 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final let violationWarned = Atomic<Bool>(false)
     /// What ``retainsRegisteredObjects`` says, for paths that every object takes.
     @exclusivity(unchecked) final var isRetaining = false
-    @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator?
+    @exclusivity(unchecked) final var coordinator: NSPersistentStoreCoordinator? {
+        didSet { coordinatorReference = coordinator.map { .passUnretained($0) } }
+    }
+    /// The coordinator, for what every object that is asked for by its ID asks it.
+    @exclusivity(unchecked) private final var coordinatorReference: Unmanaged<NSPersistentStoreCoordinator>?
     /// Nil for a context that works on a coordinator.
     @exclusivity(unchecked) final var link: ParentLink?
     /// There from the start, since children may be made on any thread.
@@ -379,12 +383,15 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// The index of the open store with this identity; nil when the coordinator has none.
     final func storeIndex(of identity: StoreIdentity) -> UInt16? {
-        guard let coordinator else { return nil }
-        let generation = coordinator.storesGeneration.load(ordering: .acquiring)
+        guard let coordinatorReference else { return nil }
+        // SAFETY: the context has a reference to the coordinator.
+        let generation = coordinatorReference._withUnsafeGuaranteedRef {
+            $0.storesGeneration.load(ordering: .acquiring)
+        }
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
             return lastStore.index
         }
-        guard let handle = coordinator.handle(identity) else { return nil }
+        guard let handle = coordinator?.handle(identity) else { return nil }
         let index = registry.storeIndex(of: handle)
         lastStore = (ObjectIdentifier(identity), generation, index)
         return index

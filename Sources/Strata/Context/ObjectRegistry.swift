@@ -89,6 +89,22 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
+    /// Asks the processor for the registered objects of some references, which wait for memory together.
+    func prefetch(_ numbers: Range<Int>, _ storeIndex: UInt16, _ ref: (Int) -> ObjectRef) {
+        locked { tables in
+            tables.with(storeIndex) { table in
+                for number in numbers { table.prefetch(ref(number)) }
+                for number in numbers {
+                    guard let object = table.object(ref(number)) else { continue }
+                    // An object takes about three lines.
+                    strata_prefetch(object)
+                    strata_prefetch(object + 64)
+                    strata_prefetch(object + 128)
+                }
+            }
+        }
+    }
+
     private static func retain(_ pointer: UnsafeMutableRawPointer?) -> NSManagedObject? {
         guard let pointer, let retained = strata_try_retain(pointer) else { return nil }
         return Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()

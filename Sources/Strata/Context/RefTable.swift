@@ -1,3 +1,4 @@
+import CStrataSupport
 import StrataLog
 
 /// An open-addressing table from object references to unretained objects.
@@ -50,6 +51,11 @@ struct RefTable: ~Copyable {
 
     func object(_ ref: ObjectRef) -> UnsafeMutableRawPointer? {
         entries[find(ref.rawValue)].object
+    }
+
+    /// Asks the processor for where a search begins.
+    func prefetch(_ ref: ObjectRef) {
+        strata_prefetch(entries + home(ref.rawValue))
     }
 
     /// Sets the object, replacing what was there.

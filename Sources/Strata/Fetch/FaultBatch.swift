@@ -153,46 +153,54 @@ final class FaultBatch {
     private func lookUp(from first: Int, _ handle: StoreHandle, _ publication: UInt64) throws(StoreError) {
         // What refers to each other is often read in no order: a small batch is looked up as a whole.
         let start = refs.count <= size ? 0 : first
-        let snapshot = handle.log.snapshot
-        var blocks: [Location: Block] = [:]
-        var last: Block?
+        let (log, snapshot) = (handle.log, handle.log.snapshot)
+        // It keeps the places from being compacted away meanwhile.
+        defer { withExtendedLifetime(snapshot) {} }
         places.removeAll(keepingCapacity: true)
         window = start..<min(start + size, refs.count)
         self.publication = publication
+        // Each step waits for memory: it is taken for all before the next one follows, as in RecentFaults.
         var previous = Location.absent
-        for index in window {
-            do {
-                let location = try snapshot.locate(refs[index])
-                places.append(Place(location: location))
-                if location.isAbsent || location.block == previous { continue }
-                previous = location.block
-                // Taking a reference to a block waits for it, and everything behind waits, too.
-                handle.log.prefetchBlock(at: location)
-            } catch {
-                // A neighbour that cannot be read is its own fault's problem.
-                if index == first { throw error }
-                places.append(Place(location: Location.absent))
-            }
+        snapshot.locate(window) {
+            refs[$0]
+        } _: { _, location in
+            places.append(Place(location: location))
+            if location.isAbsent || location.block == previous { return }
+            previous = location.block
+            log.prefetchPlace(at: location)
         }
+        // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
+        if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
+        previous = .absent
+        for place in places where !place.location.isAbsent && place.location.block != previous {
+            previous = place.location.block
+            log.prefetchBlock(at: place.location)
+        }
+        var known: [Location: Block] = [:]
+        var last: Block?
         for index in window {
             let location = places[index - start].location
             if location.isAbsent { continue }
             do {
-                if last?.location != location.block {
-                    if let known = blocks[location.block] {
-                        last = known
-                    } else {
-                        let block = try snapshot.block(at: location)
-                        try block.verify()
-                        blocks[location.block] = block
-                        last = block
-                    }
-                }
+                if last?.location != location.block { last = try block(at: location, log, &known) }
                 places[index - start].block = last
             } catch {
                 if index == first { throw error }
+                last = nil
                 places[index - start].location = .absent
             }
         }
+    }
+
+    /// A block, verified. What the cache does not keep is read once for the whole batch.
+    private func block(
+        at location: Location, _ log: LogStore, _ known: inout [Location: Block]
+    ) throws(StoreError) -> Block {
+        if !known.isEmpty, let block = known[location.block] { return block }
+        var wasCached = false
+        let block = try log.block(at: location, wasCached: &wasCached)
+        try block.verify()
+        if !wasCached { known[location.block] = block }
+        return block
     }
 }

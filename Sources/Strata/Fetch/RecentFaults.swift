@@ -16,8 +16,8 @@ final class RecentFaults {
     /// How many faults are remembered.
     private static let capacity = 1_024
     /// How many rows are known ahead at most; grows up to it while faults fire in the order in which they were made.
-    private static let maximumAhead = 20
-    private static let placeCount = 32
+    private static let maximumAhead = 28
+    private static let placeCount = 64
     /// With fewer rows than this known ahead, the next are looked up.
     private static let lead = 4
     /// After more faults than this that did not fire, their order is not that in which they were made.
@@ -36,6 +36,8 @@ final class RecentFaults {
     @exclusivity(unchecked) private var ahead = 1
     @exclusivity(unchecked) private var publication: UInt64 = 0
     @exclusivity(unchecked) private var pipeline = RowPipeline()
+    /// Whether the rows that were looked up last lie in many blocks.
+    @exclusivity(unchecked) private var isScattered = false
 
     init() {
         refs = .allocate(capacity: Self.capacity)
@@ -74,8 +76,10 @@ final class RecentFaults {
     /// - Parameters:
     ///   - number: what ``add(_:_:)`` has returned for it, or anything for an object that is none of these.
     ///   - wanted: the slots that are going to be read, as bits.
+    ///   - toOne: those of them that refer to other objects.
     func take(
-        _ ref: ObjectRef, _ number: UInt32, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64
+        _ ref: ObjectRef, _ number: UInt32, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64,
+        _ toOne: UInt64, _ registry: ObjectRegistry
     ) -> (block: Unmanaged<Block>, location: Location)? {
         let age = Int(UInt32(truncatingIfNeeded: made) &- number)
         guard age > 0, age <= Self.capacity, storeIndex == self.storeIndex else { return nil }
@@ -109,34 +113,61 @@ final class RecentFaults {
         }
         let place = places[index & (Self.placeCount - 1)]
         places[index & (Self.placeCount - 1)].block = nil
-        pipeline.advance(to: index, limit: located, wanted) { number in
+        let asked = pipeline.advance(to: index, limit: located, isScattered ? wanted : 0) { number in
             let place = number == index ? place : places[number & (Self.placeCount - 1)]
             return place.block.map { ($0, place.location.row) }
         }
+        if toOne != 0, !asked.isEmpty { prefetchTargets(asked, toOne, registry) }
         return place.block.map { ($0, place.location) }
+    }
+
+    /// Brings the objects that the rows of some faults refer to into the caches, as far as there are any.
+    private func prefetchTargets(_ numbers: Range<Int>, _ slots: UInt64, _ registry: ObjectRegistry) {
+        var rest = slots
+        while rest != 0 {
+            let slot = rest.trailingZeroBitCount
+            rest &= rest - 1
+            registry.prefetch(numbers, storeIndex) { number in
+                let place = places[number & (Self.placeCount - 1)]
+                return place.block?._withUnsafeGuaranteedRef { $0.knownReference(place.location.row, slot) } ?? .null
+            }
+        }
     }
 
     /// Looks up the rows of the faults from ``located`` up to, not including, `end`. One that is not there, or cannot
     /// be read, is left to its own fault.
     private func locate(upTo end: Int, _ handle: StoreHandle) {
         guard located < end else { return }
-        let (snapshot, first) = (handle.log.snapshot, located)
+        let (log, first) = (handle.log, located)
+        // Every step waits for memory, and most of what counts references waits for everything before it. So each is
+        // taken for all before the next one follows.
         var last = Location.absent
-        for number in first..<end {
-            let location = (try? snapshot.locate(refs[number & (Self.capacity - 1)])) ?? .absent
+        log.snapshot.locate(first..<end) {
+            refs[$0 & (Self.capacity - 1)]
+        } _: { number, location in
             places[number & (Self.placeCount - 1)] = Place(location: location)
+            if location.isAbsent || location.block == last { return }
+            last = location.block
+            log.prefetchPlace(at: location)
+        }
+        last = .absent
+        var blocks = 0
+        for number in first..<end {
+            let location = places[number & (Self.placeCount - 1)].location
             if location.isAbsent || location.block == last { continue }
             last = location.block
-            // Taking a reference to a block waits for it, and everything behind waits, too.
-            handle.log.prefetchBlock(at: location)
+            blocks += 1
+            log.prefetchBlock(at: location)
         }
+        // Rows of one block that follow each other need no help.
+        isScattered = blocks * 4 > end - first
         var block: Block?
         for number in first..<end {
             let place = places + (number & (Self.placeCount - 1))
             let location = place.pointee.location
             if location.isAbsent { continue }
             if block?.location != location.block {
-                block = handle.log.cachedBlock(at: location)
+                block = log.cachedBlock(at: location)
                 if let found = block, (try? found.verify()) == nil { block = nil }
             }
             place.pointee.block = block.map { .passRetained($0) }

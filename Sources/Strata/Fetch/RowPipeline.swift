@@ -4,32 +4,32 @@ import StrataLog
 /// their values is taken for all of them before the next step follows, so that they wait for memory together.
 struct RowPipeline {
     /// How many rows are asked for together.
-    private static let count = 16
+    private static let count = 24
     /// With fewer rows than this left, the next are asked for.
     private static let lead = 2
 
     /// The first object whose row has not been asked for.
     private var end = 0
 
-    /// The object at `index` is about to be read.
+    /// The object at `index` is about to be read. Returns which rows have been asked for now.
     ///
     /// - Parameters:
     ///   - limit: the first object whose row is not known.
     ///   - slots: the slots that are going to be read.
     ///   - row: where an object's row lies, nil for one that has none.
-    @inline(__always)
+    @inline(__always) @discardableResult
     mutating func advance(
         to index: Int, limit: Int, _ slots: UInt64, _ row: (Int) -> (block: Unmanaged<Block>, row: Int)?
-    ) {
-        if slots == 0 { return }
+    ) -> Range<Int> {
+        if slots == 0 { return 0..<0 }
         if end > index + Self.lead {
-            if end <= index + Self.lead + Self.count { return }
+            if end <= index + Self.lead + Self.count { return 0..<0 }
             // Objects may be read in another order than that of the batch.
             end = index
         }
         let start = max(end, index)
         let limit = min(limit, start + Self.count)
-        if start >= limit { return }
+        if start >= limit { return 0..<0 }
         end = limit
         for number in start..<limit {
             if let (block, _) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchViews(slots) } }
@@ -40,5 +40,6 @@ struct RowPipeline {
         for number in start..<limit {
             if let (block, row) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchBytes(row, slots) } }
         }
+        return start..<limit
     }
 }

@@ -1,3 +1,4 @@
+internal import CStrataSupport
 internal import Synchronization
 
 /// The tree of directories above the pages: shared by an index and by an edit of it.
@@ -48,6 +49,23 @@ struct IndexTree {
         }
         if slot == 0 { return .absent }
         return Location(rawValue: IndexNode.values(IndexNode.pointer(slot))[offset])
+    }
+
+    /// Asks the processor for the part of the key's page that says where its row lies.
+    @inline(__always)
+    func prefetch(_ key: UInt64) {
+        guard let directory = directory(of: key) else { return }
+        let slot = IndexNode.slot(directory, Self.slotNumber(key, IndexNode.pageBits))
+            .pointee.load(ordering: .acquiring)
+        if slot <= IndexNode.lazy { return }
+        let page = IndexNode.pointer(slot)
+        if slot & IndexNode.runsTag == 0 {
+            strata_prefetch(IndexNode.values(page) + (Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1)))
+        } else {
+            // Mostly a few runs.
+            strata_prefetch(page)
+            strata_prefetch(page + 64)
+        }
     }
 
     /// Calls the body with each directory of pages and the number of its first page, in order, from the one that

@@ -44,6 +44,13 @@ package final class ObjectIndex: @unchecked Sendable {
         return try tree.location(of: key, pages)
     }
 
+    /// Asks the processor for what ``location(of:)`` is going to read.
+    @inline(__always)
+    func prefetch(_ key: UInt64) {
+        defer { withExtendedLifetime(self) {} }
+        tree.prefetch(key)
+    }
+
     /// Bytes that this version and all living versions related to it hold together.
     package var memoryByteCount: Int { pages.lineage.liveBytes.load(ordering: .relaxed) }
 

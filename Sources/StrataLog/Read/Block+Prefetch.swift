@@ -84,4 +84,12 @@ extension Block {
             if end - start > Self.lineBytes { strata_prefetch(bytes + Self.lineBytes) }
         }
     }
+
+    /// The object that a row refers to, if the slot is a reference whose column has been decoded; else a null one.
+    package func knownReference(_ row: Int, _ slot: Int) -> ObjectRef {
+        guard slot < slotCount, row < rowCount, ready[slot].load(ordering: .acquiring) != 0,
+            views[slot].kind == .reference
+        else { return .null }
+        return views[slot].reference(row)
+    }
 }

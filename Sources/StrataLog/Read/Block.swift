@@ -192,7 +192,9 @@ public final class Block: @unchecked Sendable {
     }
 
     /// What there is for each column, side by side in memory that begins with a line of the processor's caches.
-    private static func allocateColumns(_ slots: Int) -> (
+    private static func allocateColumns(
+        _ slots: Int
+    ) -> (
         views: UnsafeMutablePointer<ColumnView>, owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
         ready: UnsafeMutablePointer<Atomic<UInt8>>
     ) {

@@ -57,6 +57,12 @@ package final class BlockCache: @unchecked Sendable {
         return shard(hash).pointee.withLock { $0.get(key, hash: hash) }
     }
 
+    /// Asks the processor for where ``get(_:)`` looks.
+    package func prefetchPlace(of location: Location) {
+        let hash = CacheTable.hash(location.block.rawValue)
+        shard(hash).pointee.withLock { $0.prefetch(hash: hash) }
+    }
+
     /// Asks the processor for the beginning of the block at `location`, if it is here: whoever takes a reference to a
     /// block that was not read for a while waits for it.
     package func prefetch(_ location: Location) {

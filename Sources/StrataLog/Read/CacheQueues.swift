@@ -77,6 +77,9 @@ struct CacheQueues: ~Copyable {
         return block.takeUnretainedValue()
     }
 
+    @inline(__always)
+    func prefetch(hash: UInt64) { table.prefetch(hash: hash) }
+
     /// Where the block lies, if it is here. Nothing keeps it there once the lock is given back, and it does not count
     /// as used.
     @inline(__always)

@@ -1,3 +1,5 @@
+internal import CStrataSupport
+
 /// A hash table from block keys to blocks and node numbers: open addressing in entries of 24 bytes, linear probing,
 /// removal by moving entries back. What a look-up needs lies in the entry: it touches no node.
 struct CacheTable: ~Copyable {
@@ -48,6 +50,12 @@ struct CacheTable: ~Copyable {
             index = (index + 1) & mask
         }
         return nil
+    }
+
+    /// Asks the processor for where a look-up begins.
+    @inline(__always)
+    func prefetch(hash: UInt64) {
+        strata_prefetch(entries + home(hash))
     }
 
     /// - Precondition: the entry's key is not 0 and not in the table.

@@ -97,6 +97,28 @@ public final class Snapshot: Sendable {
         return try indexes[position].location(of: ref.key)
     }
 
+    /// As ``locate(_:)`` for several objects, which wait for memory together. A row whose place cannot be read counts
+    /// as absent.
+    package func locate(
+        _ numbers: Range<Int>, _ ref: (Int) -> ObjectRef, _ found: (_ number: Int, _ location: Location) -> Void
+    ) {
+        var last: (position: Int, index: ObjectIndex)?
+        func index(_ ref: ObjectRef) -> ObjectIndex? {
+            guard let position = layout.position(ofEntity: ref.entity) else { return nil }
+            if let last, last.position == position { return last.index }
+            last = (position, indexes[position])
+            return indexes[position]
+        }
+        for number in numbers {
+            let ref = ref(number)
+            index(ref)?.prefetch(ref.key)
+        }
+        for number in numbers {
+            let ref = ref(number)
+            found(number, (try? index(ref)?.location(of: ref.key)) ?? .absent)
+        }
+    }
+
     /// The object's row, or nil when there is no such object.
     ///
     /// - Throws: `.corruption` or `.io`, naming segment and offset.

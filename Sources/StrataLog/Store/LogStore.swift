@@ -133,6 +133,9 @@ public final class LogStore: Sendable {
     /// The block at a location if it is in the cache.
     package func cachedBlock(at location: Location) -> Block? { source.cache.get(location.block) }
 
+    /// Asks the processor for where ``cachedBlock(at:)`` looks.
+    package func prefetchPlace(at location: Location) { source.cache.prefetchPlace(of: location) }
+
     /// Asks the processor for the beginning of the block at a location, if it is in the cache.
     package func prefetchBlock(at location: Location) { source.cache.prefetch(location) }
 

@@ -43,6 +43,49 @@ import Testing
         }
     }
 
+    /// Once more others were made than are remembered, and never fired, the next ones are known again.
+    @Test(arguments: StoreKind.allCases) func faultsBehindManyThatNeverFired(_ kind: StoreKind) throws {
+        let (store, ids) = try filled(kind, 2_600)
+        let context = store.context()
+        try context.performAndWait {
+            var kept: [Employee] = []
+            for part in [0..<1_000, 1_000..<1_900, 1_900..<2_600] {
+                kept += try ids[part].map { try fault($0, context) }
+                for number in part.suffix(500) {
+                    #expect(kept[number].age == Int16(number))
+                    #expect(kept[number].name == "Employee with the number \(number)")
+                }
+            }
+            for number in 0..<2_600 { #expect(kept[number].age == Int16(number)) }
+        }
+    }
+
+    /// The results of a fetch in orders of their own, some of which other ways had made before: neither knows the
+    /// others' positions.
+    @Test(arguments: StoreKind.allCases) func resultsShowTheirOwnRowsInAnyOrder(_ kind: StoreKind) throws {
+        let (store, ids) = try filled(kind, 600)
+        for isAscending in [true, false] {
+            for order in [Array(0..<600), (0..<600).reversed(), (0..<600).shuffled()] {
+                let context = store.context()
+                try context.performAndWait {
+                    let early = try stride(from: 5, to: 600, by: 9).map { try fault(ids[$0], context) }
+                    let request = NSFetchRequest<Employee>(entityName: "Employee")
+                    request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: isAscending)]
+                    let employees = try context.fetch(request)
+                    let late = try fault(ids[7], context)
+                    for place in order {
+                        let number = isAscending ? place : 599 - place
+                        #expect(employees[place].age == Int16(number))
+                        if place % 50 == 0 { context.refresh(employees[place], mergeChanges: false) }
+                        #expect(employees[place].name == "Employee with the number \(number)")
+                    }
+                    for (index, employee) in early.enumerated() { #expect(employee.age == Int16(5 + 9 * index)) }
+                    #expect(late.age == 7)
+                }
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func faultsShowWhatWasSavedMeanwhile(_ kind: StoreKind) throws {
         let (store, ids) = try filled(kind, 40)
         let (reader, writer) = (store.context(), store.context())
