@@ -98,7 +98,7 @@ final class FaultBatch {
             return (block, place.location)
         }
         places.withUnsafeBufferPointer { places in
-            pipeline.advance(to: index, limit: start + places.count, wanted) { number in
+            _ = pipeline.advance(to: index, limit: start + places.count, wanted) { number in
                 guard let block = places[number - start].block else { return nil }
                 return (.passUnretained(block), places[number - start].location.row)
             }
