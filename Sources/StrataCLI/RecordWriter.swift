@@ -52,9 +52,12 @@ final class RecordWriter {
             let text = "{\(fields.joined(separator: ","))}"
             terminal.write(isEndless ? text + "\n" : (count == 0 ? "[" : ",\n") + text)
         case .table:
-            if widths != nil { return line(record.map(\.tableText), isNumeric: record.map(Self.isNumeric)) }
-            held.append(record)
-            if held.count >= Self.heldMaximum || isEndless { release() }
+            if widths == nil {
+                held.append(record)
+                if held.count >= Self.heldMaximum || isEndless { release() }
+            } else {
+                line(record.map(\.tableText), isNumeric: record.map(Self.isNumeric))
+            }
         }
         if isEndless { terminal.flush() }
     }
