@@ -1,3 +1,4 @@
+import CStrataSupport
 import Dispatch
 
 /// Lets go of the objects of a large save on another core.
@@ -33,12 +34,24 @@ final class SaveDisposal: @unchecked Sendable {
     func start(_ registry: ObjectRegistry) {
         // Otherwise something has come or gone since the changes were sorted, and an object may be in fewer lists.
         if leftovers.count == changes.inserted.count + changes.updated.count + changes.deleted.count {
-            let set = changes.insertedSet
-            if set == nil || set?.count == changes.inserted.count {
-                registry.forgetUnheld(changes.inserted, references: set == nil ? 2 : 3)
+            if changes.insertedSet == nil {
+                registry.forgetUnheld(changes.inserted, references: 2)
+            } else if changes.insertedSet?.count == changes.inserted.count, !isSetShared {
+                registry.forgetUnheld(changes.inserted, references: 3)
             }
         }
         DispatchQueue.global(qos: .userInitiated).async { self.free() }
+    }
+
+    /// Whether an observer has kept the notification's set, and with it all objects: that adds to no object's references.
+    private var isSetShared: Bool {
+        // SAFETY: a Swift set without Objective-C is a reference to its storage, and nothing else. Read from where it lies,
+        // it gets no further reference on the way.
+        guard MemoryLayout<Set<NSManagedObject>?>.size == MemoryLayout<UnsafeMutableRawPointer?>.size else { return true }
+        return withUnsafePointer(to: &changes.insertedSet) { set in
+            guard let storage = UnsafeRawPointer(set).load(as: UnsafeMutableRawPointer?.self) else { return false }
+            return !strata_is_held_only(storage, 1)
+        }
     }
 
     private func free() {
