@@ -47,7 +47,9 @@ final class SaveDisposal: @unchecked Sendable {
     private var isSetShared: Bool {
         // SAFETY: a Swift set without Objective-C is a reference to its storage, and nothing else. Read from where it lies,
         // it gets no further reference on the way.
-        guard MemoryLayout<Set<NSManagedObject>?>.size == MemoryLayout<UnsafeMutableRawPointer?>.size else { return true }
+        guard MemoryLayout<Set<NSManagedObject>?>.size == MemoryLayout<UnsafeMutableRawPointer?>.size else {
+            return true
+        }
         return withUnsafePointer(to: &changes.insertedSet) { set in
             guard let storage = UnsafeRawPointer(set).load(as: UnsafeMutableRawPointer?.self) else { return false }
             return !strata_is_held_only(storage, 1)
