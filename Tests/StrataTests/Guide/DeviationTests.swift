@@ -228,6 +228,25 @@ import Testing
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
+    /// Foundation makes a Swift Boolean of a Boolean number that is taken out of an `NSDictionary`.
+    @Test func booleansOfDictionariesAreNoIntegers() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.everything())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            insert("Thing", context).setValue(true, forKey: "bool")
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Thing")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["bool"]
+            let value = try #require(try context.fetch(request).first?["bool"])
+            #expect(value as? Bool == true)
+            #expect(value as? NSNumber == 1)
+            #expect(value as? Int == nil)
+        }
+    }
+
     /// Flips a bit wherever the bytes are in a store's log.
     private func damage(_ url: URL, _ bytes: Data) throws {
         var count = 0
