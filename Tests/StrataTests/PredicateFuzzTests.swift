@@ -1,4 +1,5 @@
 import Foundation
+import StrataTestKit
 import Testing
 
 @testable import Strata
@@ -49,7 +50,7 @@ import Testing
             outcome.change { $0 = found }
             end.signal()
         }
-        thread.stackSize = PlanSweepTests.isDebug ? 8 << 20 : 512 << 10
+        thread.stackSize = BuildMode.isDebug ? 8 << 20 : 512 << 10
         thread.start()
         end.wait()
         for problem in outcome.value.problems { Issue.record("seed \(seed): \(problem)") }

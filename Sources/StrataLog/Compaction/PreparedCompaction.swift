@@ -42,8 +42,7 @@ final class PreparedCompaction {
 
     /// Bytes gathered so far, roughly: when to write the record.
     var gatheredByteCount: Int {
-        rows.reduce(0) { $0 + $1.encoded.byteCount } + tombstones.reduce(0) { $0 + $1.encoded.byteCount }
-            + largeValues.reduce(0) { $0 + $1.bytes.count } + transactionByteCount
+        pieceByteCount + transactionByteCount
     }
 
     /// Roughly what the archived change tables take.
@@ -102,7 +101,8 @@ final class PreparedCompaction {
         let image = RecordImage(byteCount: byteCount, body: body)
         replacedPosition = position
         position = placement.position
-        let places = largeValuePlaces(placement, blocksOffset: image.offset)
+        let places = placement.largeValuePlaces(
+            largeValues, from: image.offset + pieceByteCount - largeValues.reduce(0) { $0 + $1.bytes.count })
         for index in rows.indices {
             let place = placement.place(at: image.offset)
             rows[index].encoded.patchExternals { places[Int($0)] }
@@ -118,11 +118,7 @@ final class PreparedCompaction {
             tombstones[index].encoded.stamp(at: place)
             append(tombstones[index].encoded.bytes, to: image)
         }
-        for value in largeValues {
-            var bytes = value.bytes
-            let crc = LargeValue.stamp(&bytes, at: placement.place(at: image.offset).withoutSequence)
-            image.append(piece: bytes, checksum: crc)
-        }
+        image.append(largeValues, placement)
         image.finish(
             header: placement.header(
                 .compaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
@@ -131,16 +127,6 @@ final class PreparedCompaction {
 
     private func append(_ bytes: [UInt8], to image: RecordImage) {
         image.append(piece: bytes, checksum: bytes.withUnsafeBytes { BlockHeader.storedChecksum($0) })
-    }
-
-    private func largeValuePlaces(_ placement: RecordPlacement, blocksOffset: Int) -> [ExternalValue] {
-        var offset = blocksOffset + pieceByteCount - largeValues.reduce(0) { $0 + $1.bytes.count }
-        return largeValues.map { value in
-            defer { offset += value.bytes.count }
-            return ExternalValue(
-                segment: placement.position.segment, byteOffset: UInt32(placement.position.offset + offset),
-                byteCount: UInt64(value.rawByteCount), storedByteCount: UInt64(value.bytes.count), checksum: 0)
-        }
     }
 
     /// Where the archived transactions are, once the record has its place.

@@ -27,10 +27,7 @@ struct HistoryBody {
         var offsets: [Int] = []
         for index in 0..<count {
             let change = try TransactionBody.readChange(&reader, blockCount: blockCount, &room)
-            groups.append(
-                ChangeGroup(
-                    entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
-                    replacedSequences: change.replacedSequences, tombstones: []))
+            groups.append(ChangeGroup(change, tombstones: []))
             if !change.tombstoneBlocks.isEmpty {
                 if offsets.isEmpty { offsets = Self.offsets(blocks) }
                 tombstones.append((index, change.tombstoneBlocks.map { offsets[$0] }))

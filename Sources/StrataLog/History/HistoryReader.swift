@@ -94,14 +94,7 @@ public struct HistoryReader {
         }
         let current = reader.segment
         let holes = snapshot.epoch.facts.holes
-        var limit = snapshot.end.offset
-        if current < snapshot.end.segment {
-            if let hole = holes.hole(at: current + 1) {
-                limit = hole.previousValidByteCount
-            } else {
-                limit = try self.reader(of: current + 1).segmentHeader().previousValidByteCount
-            }
-        }
+        let limit = try validByteCount(of: current, in: holes, before: snapshot.end)
         guard limit >= offset, !holes.contains(current), reader.segment <= snapshot.end.segment else {
             // A flush failed, and what was read has been written again in a later segment; or the segment is no longer
             // part of the log.
@@ -124,15 +117,7 @@ public struct HistoryReader {
             try readArchive(of: passed + 1, before: segment)
             return nil
         }
-        // Valid bytes of a segment that the log has left are what the next one's header says, not what the file holds.
-        var limit = end.offset
-        if segment < end.segment {
-            if let hole = epoch.facts.holes.hole(at: segment + 1) {
-                limit = hole.previousValidByteCount
-            } else {
-                limit = try reader(of: segment + 1).segmentHeader().previousValidByteCount
-            }
-        }
+        let limit = try validByteCount(of: segment, in: epoch.facts.holes, before: end)
         let new = try reader(of: segment, limit: limit)
         guard new.limit == limit else {
             throw StoreError(
@@ -150,6 +135,16 @@ public struct HistoryReader {
         }
         if offset < limit { return new }
         return try currentReader()
+    }
+
+    /// How many bytes of a segment count. Of one that the log has left that is what the next one's header says, not what
+    /// the file holds.
+    private func validByteCount(
+        of segment: UInt32, in holes: SegmentHoles, before end: LogPosition
+    ) throws(StoreError) -> Int {
+        guard segment < end.segment else { return end.offset }
+        if let hole = holes.hole(at: segment + 1) { return hole.previousValidByteCount }
+        return try reader(of: segment + 1).segmentHeader().previousValidByteCount
     }
 
     private func corrupt(_ what: String, _ segment: UInt32) -> StoreError {
@@ -171,15 +166,8 @@ public struct HistoryReader {
             throw corrupt("a record's body contradicts itself: \(error.reason)", reader.segment)
         }
         for (group, offsets) in body.tombstones {
-            var blocks: [Block] = []
-            for offset in offsets {
-                let position = start + header.blocksOffset + offset
-                guard position < min(Location.segmentMaximumBytes, start + header.byteCount) else {
-                    throw corrupt("a record's pieces are longer than it", reader.segment)
-                }
-                blocks.append(
-                    try source.block(at: Location(segment: reader.segment, byteOffset: position, row: 0)))
-            }
+            let blocks = try tombstones(
+                offsets.map { start + header.blocksOffset + $0 }, before: start + header.byteCount, in: reader.segment)
             body.setTombstones(blocks, ofGroup: group)
         }
         return HistoryTransaction(
@@ -195,25 +183,16 @@ public struct HistoryReader {
         }
     }
 
-    private func groups(
-        _ changes: [TransactionBody.ChangeRecord], _ positions: [Int], in segment: UInt32
-    ) throws(StoreError) -> [ChangeGroup] {
-        var groups: [ChangeGroup] = []
-        for change in changes {
-            var tombstones: [Block] = []
-            for index in change.tombstoneBlocks {
-                guard positions[index] < Location.segmentMaximumBytes else {
-                    throw corrupt("a record's pieces are longer than it", segment)
-                }
-                tombstones.append(
-                    try source.block(at: Location(segment: segment, byteOffset: positions[index], row: 0)))
+    /// The blocks with preserved values that begin at these offsets of a segment, all of them before `end`.
+    private func tombstones(_ positions: [Int], before end: Int, in segment: UInt32) throws(StoreError) -> [Block] {
+        var blocks: [Block] = []
+        for position in positions {
+            guard position < min(Location.segmentMaximumBytes, end) else {
+                throw corrupt("a record's pieces are longer than it", segment)
             }
-            groups.append(
-                ChangeGroup(
-                    entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
-                    replacedSequences: change.replacedSequences, tombstones: tombstones))
+            blocks.append(try source.block(at: Location(segment: segment, byteOffset: position, row: 0)))
         }
-        return groups
+        return blocks
     }
 
     /// Reads what compaction wrote down of transactions whose segment is gone.
@@ -235,11 +214,17 @@ public struct HistoryReader {
         }
         let positions = Self.positions(of: body.blocks, from: place.offset + header.blocksOffset)
         for transaction in body.transactions.reversed() where transaction.sequence >= sequence {
+            var groups: [ChangeGroup] = []
+            for change in transaction.changes {
+                let blocks = try tombstones(
+                    change.tombstoneBlocks.map { positions[$0] }, before: place.offset + header.byteCount,
+                    in: place.segment)
+                groups.append(ChangeGroup(change, tombstones: blocks))
+            }
             archived.append(
                 HistoryTransaction(
                     sequence: transaction.sequence, timestampNanoseconds: transaction.timestampNanoseconds,
-                    author: transaction.author, contextName: transaction.contextName,
-                    groups: try groups(transaction.changes, positions, in: place.segment)))
+                    author: transaction.author, contextName: transaction.contextName, groups: groups))
         }
         guard archived.last?.sequence == sequence else {
             throw corrupt("the archive lacks transaction \(sequence)", place.segment)

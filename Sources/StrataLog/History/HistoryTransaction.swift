@@ -31,3 +31,11 @@ public struct ChangeGroup: Sendable {
     /// have the preserved slots set.
     public var tombstones: [Block]
 }
+
+extension ChangeGroup {
+    init(_ change: TransactionBody.ChangeRecord, tombstones: [Block]) {
+        self.init(
+            entity: change.entity, kind: change.kind, keys: change.keys, changed: change.changed,
+            replacedSequences: change.replacedSequences, tombstones: tombstones)
+    }
+}

@@ -122,32 +122,19 @@ final class PreparedTransaction {
     /// Stamps every piece with its place and returns the record. Can be repeated with another place.
     func place(_ placement: RecordPlacement) -> RecordImage {
         let image = RecordImage(byteCount: byteCount, body: body)
-        let largeValues = largeValuePlaces(placement, blocksOffset: image.offset)
+        // Large values lie behind the blocks.
+        let largeValues = placement.largeValuePlaces(
+            transaction.largeValues, from: image.offset + transaction.jobs.reduce(0) { $0 + $1.bytes.count })
         for job in transaction.jobs {
             let offset = image.offset
             let place = placement.place(at: offset)
             job.stamp(at: place) { largeValues[Int($0)] }
             image.append(piece: job.bytes, checksum: job.headerChecksum)
         }
-        for value in transaction.largeValues {
-            var bytes = value.bytes
-            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: image.offset).withoutSequence)
-            image.append(piece: bytes, checksum: checksum)
-        }
+        image.append(transaction.largeValues, placement)
         image.finish(
             header: placement.header(
                 .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
         return image
-    }
-
-    /// Where the record's large values will lie: behind its blocks.
-    private func largeValuePlaces(_ placement: RecordPlacement, blocksOffset: Int) -> [ExternalValue] {
-        var offset = blocksOffset + transaction.jobs.reduce(0) { $0 + $1.bytes.count }
-        return transaction.largeValues.map { value in
-            defer { offset += value.bytes.count }
-            return ExternalValue(
-                segment: placement.position.segment, byteOffset: UInt32(placement.position.offset + offset),
-                byteCount: UInt64(value.rawByteCount), storedByteCount: UInt64(value.bytes.count), checksum: 0)
-        }
     }
 }

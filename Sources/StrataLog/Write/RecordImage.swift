@@ -28,6 +28,15 @@ final class RecordImage {
         pieceChecksums.append(checksum)
     }
 
+    /// Large values, each stamped with its place.
+    func append(_ largeValues: [(bytes: [UInt8], rawByteCount: Int)], _ placement: RecordPlacement) {
+        for value in largeValues {
+            var bytes = value.bytes
+            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: offset).withoutSequence)
+            append(piece: bytes, checksum: checksum)
+        }
+    }
+
     private func append(_ source: [UInt8]) {
         UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]).copyBytes(from: source)
         filled += source.count
@@ -93,5 +102,16 @@ struct RecordPlacement {
             bodyByteCount: bodyByteCount, previousChecksum: previousChecksum, durable: durable,
             bodyChecksum: bodyChecksum
         ).encoded(at: place(at: 0))
+    }
+
+    /// Where a record's large values lie, one behind the other from an offset in the record.
+    func largeValuePlaces(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
+        var offset = offset
+        return values.map { value in
+            defer { offset += value.bytes.count }
+            return ExternalValue(
+                segment: position.segment, byteOffset: UInt32(position.offset + offset),
+                byteCount: UInt64(value.rawByteCount), storedByteCount: UInt64(value.bytes.count), checksum: 0)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataTestKit
 import Testing
 
 /// How much the sweeps do, and whether they run at all.
@@ -16,17 +17,7 @@ enum Effort {
     }
 
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.
-    static let runsSweeps = !isDebug || number("STRATA_SWEEPS") == 1
-
-    static let isDebug = {
-        var isDebug = false
-        assert(
-            {
-                isDebug = true
-                return true
-            }())
-        return isDebug
-    }()
+    static let runsSweeps = !BuildMode.isDebug || number("STRATA_SWEEPS") == 1
 
     private static func number(_ name: String) -> Int? {
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) }

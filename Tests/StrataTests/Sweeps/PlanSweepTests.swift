@@ -9,18 +9,8 @@ import Testing
 ///
 /// 100,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
 @Suite struct PlanSweepTests {
-    static let isDebug = {
-        var isDebug = false
-        assert(
-            {
-                isDebug = true
-                return true
-            }())
-        return isDebug
-    }()
-
-    private static let seeds = RandomRuns.seeds(from: 100, count: isDebug ? 2 : 20)
-    private static let requests = RandomRuns.operations(isDebug ? 500 : 5_000)
+    private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 2 : 20)
+    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 500 : 5_000)
     private static let total = LockedBox((requests: 0, comparisons: 0))
 
     @Test(arguments: seeds) func everyWayFindsTheSame(_ seed: UInt64) throws {

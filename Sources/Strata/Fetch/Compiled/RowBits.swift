@@ -38,24 +38,22 @@ struct RowBits {
 
     /// Sets the bits of neighbouring rows.
     func insert(_ rows: Range<Int>) {
-        var row = rows.lowerBound
-        while row < rows.upperBound {
-            let bit = row & 63
-            let count = min(64 - bit, rows.upperBound - row)
-            let mask = count == 64 ? UInt64.max : ((1 as UInt64) << UInt64(count) - 1) << UInt64(bit)
-            words[row >> 6] |= mask
-            row += count
-        }
+        Self.forEachWord(of: rows) { words[$0] |= $1 }
     }
 
     /// Clears the bits of neighbouring rows.
     func remove(_ rows: Range<Int>) {
+        Self.forEachWord(of: rows) { words[$0] &= ~$1 }
+    }
+
+    /// Calls the body with the words that the rows' bits are in, and those bits.
+    @inline(__always)
+    private static func forEachWord(of rows: Range<Int>, _ body: (_ index: Int, _ bits: UInt64) -> Void) {
         var row = rows.lowerBound
         while row < rows.upperBound {
             let bit = row & 63
             let count = min(64 - bit, rows.upperBound - row)
-            let mask = count == 64 ? UInt64.max : ((1 as UInt64) << UInt64(count) - 1) << UInt64(bit)
-            words[row >> 6] &= ~mask
+            body(row >> 6, count == 64 ? UInt64.max : ((1 as UInt64) << UInt64(count) - 1) << UInt64(bit))
             row += count
         }
     }
