@@ -19,22 +19,10 @@ struct Compact: ParsableCommand {
 
     func run() throws {
         let report = try reporting { try compact() }
-        let facts = [
+        output.write([
             ("segments", report.segments), ("freedBytes", report.freedByteCount),
             ("writtenBytes", report.writtenByteCount),
-        ]
-        let terminal = Terminal.output
-        switch output.format {
-        case .table: for (name, value) in facts { terminal.write("\(name): \(value)\n") }
-        case .json:
-            let fields = facts.map { "\(Cell.quoted($0.0)):\($0.1)" }
-            terminal.write("{\(fields.joined(separator: ","))}\n")
-        case .csv:
-            let writer = RecordWriter(.csv, columns: ["what", "value"])
-            for (name, value) in facts { writer.write([.text(name), .integer(Int64(value))]) }
-            writer.finish()
-        }
-        terminal.flush()
+        ])
     }
 
     private func compact() throws -> CompactionReport {

@@ -8,7 +8,7 @@ struct StrataCommand: AsyncParsableCommand {
         abstract: "Look into a Strata store.",
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but `compact` \
-            needs the store for itself, and `verify --salvage` writes another one.
+            needs the store for itself, and `backup` and `verify --salvage` write another one.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
@@ -16,7 +16,9 @@ struct StrataCommand: AsyncParsableCommand {
             Exit codes: 0 done; 1 the store or the request failed; 2 verify found damage; 3 there is no such object; \
             64 the command line is wrong.
             """,
-        subcommands: [Info.self, Verify.self, Compact.self, History.self, Dump.self, Get.self, Query.self])
+        subcommands: [
+            Info.self, Verify.self, Backup.self, Compact.self, History.self, Dump.self, Get.self, Query.self,
+        ])
 }
 
 /// How the command ends when it has not simply done its work.

@@ -120,27 +120,67 @@ struct StoreDirectory {
 
     /// Copies what a store consists of.
     ///
-    /// Manifest and checkpoints say up to where the log was durable, so they are copied before the log: what they claim
-    /// of a store that is being written is in the copy then.
+    /// Manifest and checkpoints say up to where the log was durable, so they are copied before the log is looked at: what
+    /// they claim of a store that is being written is in the copy then. All segments are opened before the first is
+    /// copied, since the bytes of an open file stay when compaction removes it; where one goes before it is open, its rows
+    /// are in a later one, and everything is copied anew.
     private func copyFiles(from source: FilePath) throws(Errno) {
-        try fileSystem.createDirectory(unfinished)
-        let names = try fileSystem.list(source).filter { $0 != "LOCK" && $0 != "TAIL" && !$0.hasSuffix(".tmp") }
-        let caches = names.filter { !$0.hasSuffix(".seg") }
-        for name in caches + names.filter({ $0.hasSuffix(".seg") }) {
-            do {
-                try copyFile(source.appending(name), to: unfinished.appending(name))
-            } catch .noSuchFileOrDirectory where !name.hasSuffix(".seg") {
-                // A checkpoint that a newer one has taken the place of.
+        for _ in 0..<Self.copyAttempts {
+            try removeTree(unfinished)
+            try fileSystem.createDirectory(unfinished)
+            for name in try files(of: source) where !name.hasSuffix(".seg") {
+                // A checkpoint that a newer one has taken the place of is none that the copy needs.
+                guard let file = try openIfThere(source.appending(name)) else { continue }
+                try copy([file], to: [unfinished.appending(name)])
+            }
+            let names = try files(of: source).filter { $0.hasSuffix(".seg") }
+            var segments: [any File] = []
+            for name in names {
+                guard let file = try openIfThere(source.appending(name)) else { break }
+                segments.append(file)
+            }
+            guard segments.count == names.count else {
+                for segment in segments { try segment.close() }
                 continue
             }
+            try copy(segments, to: names.map(unfinished.appending))
+            return try fileSystem.syncDirectory(unfinished)
         }
-        try fileSystem.syncDirectory(unfinished)
+        throw .resourceBusy
+    }
+
+    /// How often a copy is begun anew because a segment went while it was being opened. Each time takes a compaction that
+    /// ends within that moment.
+    private static let copyAttempts = 100
+
+    private func files(of source: FilePath) throws(Errno) -> [String] {
+        try fileSystem.list(source).filter { $0 != "LOCK" && $0 != "TAIL" && !$0.hasSuffix(".tmp") }
+    }
+
+    private func openIfThere(_ path: FilePath) throws(Errno) -> (any File)? {
+        do {
+            return try fileSystem.open(path, .read)
+        } catch .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// Copies open files and closes them.
+    private func copy(_ files: [any File], to targets: [FilePath]) throws(Errno) {
+        for index in files.indices {
+            do {
+                try copy(files[index], to: targets[index])
+            } catch {
+                for file in files[index...] { try? file.close() }
+                throw error
+            }
+            try files[index].close()
+        }
     }
 
     private static let chunkByteCount = 1 << 20
 
-    private func copyFile(_ source: FilePath, to target: FilePath) throws(Errno) {
-        let input = try fileSystem.open(source, .read)
+    private func copy(_ input: any File, to target: FilePath) throws(Errno) {
         let output = try fileSystem.open(target, .create)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunkByteCount, alignment: 16)
         defer { buffer.deallocate() }
@@ -157,7 +197,6 @@ struct StoreDirectory {
         }
         try output.sync()
         try output.close()
-        try input.close()
     }
 
     private func removeTree(_ path: FilePath) throws(Errno) {

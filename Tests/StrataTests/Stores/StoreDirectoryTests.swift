@@ -96,6 +96,78 @@ import Testing
         #expect(try fileSystem.list("/") == ["empty", "store"])
     }
 
+    /// A store of several segments with little in them, whose writer compacts and writes on while it is copied: what is
+    /// copied is the store before or after that, whole. Segments went between listing and copying them, and the copy
+    /// failed.
+    @Test func aStoreIsCopiedWhileItIsCompacted() throws {
+        var opened = 1
+        var fewest = Int.max
+        var position = 0
+        var texts: Set<String> = []
+        while position < opened {
+            let fileSystem = MemoryFileSystem()
+            var options = LogOptions()
+            options.segmentMaximumBytes = 64 << 10
+            options.compaction.isAutomatic = false
+            options.retention.historyFloor = .max
+            let log = try LogStore.open("/source", in: fileSystem, options: options, schema: Self.schema)
+            defer { try? log.close() }
+            for text in ["first", "second", "third"] { try Self.fill(log, 400, text) }
+            try log.checkpoint()
+            let segments = try fileSystem.list("/source").filter { $0.hasSuffix(".seg") }
+            #expect(segments.count > 3)
+            let calls = LockedBox(0)
+            let interfering = InterferingFileSystem(fileSystem) { [position] path in
+                guard path.string.hasPrefix("/source/") else { return }
+                calls.change { $0 += 1 }
+                guard calls.value == position + 1 else { return }
+                do {
+                    try log.compact()
+                    try Self.fill(log, 1, "newest")
+                } catch {
+                    Issue.record("\(error)")
+                }
+            }
+            try StoreDirectory("/copy", interfering).replace(with: "/source")
+            if calls.value > position {
+                #expect(try fileSystem.list("/source").filter { $0.hasSuffix(".seg") }.count < segments.count)
+            }
+            options.createsIfMissing = false
+            let copy = try LogStore.open("/copy", in: fileSystem, options: options, schema: nil)
+            #expect(try copy.verify().problems.isEmpty)
+            for key in UInt64(1)...400 {
+                let row = try #require(try copy.snapshot.row(ObjectRef(entity: 1, key: key)))
+                let text = String(decoding: try row.block.column(0).bytes(row.index), as: UTF8.self)
+                if key == 1 { texts.insert(String(text.prefix(6))) } else { #expect(text.hasPrefix("third")) }
+            }
+            try copy.close()
+            opened = max(opened, calls.value)
+            fewest = min(fewest, calls.value)
+            position += 1
+        }
+        #expect(fewest > 5 && opened > fewest, "no copy was begun anew: \(fewest) to \(opened) openings")
+        #expect(texts == ["third ", "newest"])
+    }
+
+    /// Writes so many rows, each with a long text of its own.
+    private static func fill(_ log: LogStore, _ count: UInt64, _ text: String) throws {
+        var random = SeededGenerator(seed: UInt64(text.utf8.count))
+        for first in stride(from: UInt64(1), through: count, by: 50) {
+            let transaction = log.makeTransaction()
+            let writer = transaction.writer(for: 1)
+            for key in first..<min(first + 50, count + 1) {
+                if let row = try log.snapshot.row(ObjectRef(entity: 1, key: key)) {
+                    try writer.beginUpdate(key: key, replacing: row.version, changed: SlotSet([0]))
+                } else {
+                    writer.beginInsert(key: key)
+                }
+                writer.set(0, text + " " + (0..<40).map { _ in String(random.next(), radix: 36) }.joined())
+                writer.endRow()
+            }
+            _ = try log.commit(transaction)
+        }
+    }
+
     @Test func wholeFilesAreWrittenAtomically() throws {
         let url = URL(fileURLWithPath: "/file")
         let base = SimulatedFileSystem()
