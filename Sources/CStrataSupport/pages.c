@@ -1,8 +1,10 @@
 #define _GNU_SOURCE
 #include "StrataPages.h"
 
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const size_t large_page_bytes = (size_t)2 << 20;
 
@@ -25,4 +27,15 @@ void *strata_pages_map(size_t byte_count) {
 
 void strata_pages_unmap(void *base, size_t byte_count) {
     munmap(base, byte_count);
+}
+
+int strata_write_where_writable(void *target, const void *bytes, size_t byte_count) {
+    // The kernel answers with an error where a store would be a fault.
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
+    int is_written = write(ends[1], bytes, byte_count) == (ssize_t)byte_count
+        && read(ends[0], target, byte_count) == (ssize_t)byte_count;
+    close(ends[0]);
+    close(ends[1]);
+    return is_written ? 0 : -1;
 }

@@ -43,6 +43,7 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
     /// Creates a model without entities.
     public required override init() {
         super.init()
+        _ = FoundationPredicateRepair.isDone
     }
 
     /// Reads a model that ``encode(with:)`` wrote.

@@ -1,10 +1,9 @@
 import Foundation
 
-/// A compound predicate that prints, copies and compares as Core Data's does.
+/// A compound predicate that prints, copies and compares as Core Data's does, and knows how deep it is.
 ///
-/// Foundation's own on Linux prints `FALSEPREDICATE`, is copied to a predicate that is always false, and equals every
-/// other compound. Whatever Strata parses or keeps is turned into this subclass; `subpredicates` and the type stay
-/// Foundation's.
+/// Foundation's own on Linux does not of itself (``FoundationPredicateRepair``). Whatever Strata parses or keeps is turned
+/// into this subclass; `subpredicates` and the type stay Foundation's.
 final class CompoundPredicate: NSCompoundPredicate {
     let children: [NSPredicate]
     let depth: Int

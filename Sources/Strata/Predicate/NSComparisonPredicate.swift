@@ -114,6 +114,7 @@ open class NSComparisonPredicate: NSPredicate {
         comparator = ValueComparator(type, options, right: right)
         depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
+        _ = FoundationPredicateRepair.isDone
     }
 
     /// Whether the comparison holds for an object.

@@ -67,8 +67,7 @@ extension NSPredicate {
 
     /// The notation of the predicate, which `NSPredicate(format:)` reads back to an equal predicate.
     ///
-    /// The same as `predicateFormat`, except that Foundation on Linux marks that property deprecated and answers
-    /// `FALSEPREDICATE` for a compound predicate made with `NSCompoundPredicate`; this one is right for all of them.
+    /// The same as `predicateFormat`, which Foundation on Linux marks deprecated.
     public var formatString: String { PredicatePrinter.text(self) }
 
     /// The same predicate made of the classes of this module only, so that it prints, compares and copies properly.

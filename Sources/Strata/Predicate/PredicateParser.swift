@@ -37,6 +37,7 @@ struct PredicateParser {
     private init(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) {
         lexer = try PredicateLexer(format)
         self.arguments = arguments
+        _ = FoundationPredicateRepair.isDone
         try advance()
     }
 
