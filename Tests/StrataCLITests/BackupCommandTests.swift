@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct BackupCommandTests {
     /// Saves pairs of persons, on a thread of its own, until it is told to stop.
     private final class Saving: Sendable {
-        private let state = Mutex((saved: 0, stops: false))
+        private let state = Mutex((saved: 0, allowed: 0, stops: false))
         private let ended = DispatchSemaphore(value: 0)
 
         init(_ coordinator: NSPersistentStoreCoordinator) {
@@ -16,11 +16,13 @@ import Testing
                 let context = NSManagedObjectContext(.privateQueue)
                 context.persistentStoreCoordinator = coordinator
                 while !state.withLock({ $0.stops }) {
+                    guard state.withLock({ $0.saved < $0.allowed }) else {
+                        usleep(1_000)
+                        continue
+                    }
                     do {
                         try context.performAndWait { try Self.savePair(context) }
                         state.withLock { $0.saved += 1 }
-                        // The store is to grow less than what copies it takes its time.
-                        usleep(10_000)
                     } catch {
                         Issue.record(error)
                         return state.withLock { $0.stops = true }
@@ -40,9 +42,12 @@ import Testing
 
         var saved: Int { state.withLock { $0.saved } }
 
-        /// Waits until so many more have been saved.
-        func wait(for count: Int) {
-            let goal = saved + count
+        /// Lets it save so many more, so that the store does not grow as fast as it is copied, and waits for the first.
+        func allow(_ count: Int) {
+            let goal = state.withLock { state in
+                state.allowed = state.saved + count
+                return state.saved + 3
+            }
             while saved < goal, !state.withLock({ $0.stops }) { usleep(1_000) }
         }
 
@@ -60,7 +65,7 @@ import Testing
         var pairs: [Int] = []
         for number in 0..<5 {
             let copy = fixture.directory.appendingPathComponent("copy \(number)")
-            saving.wait(for: 3)
+            saving.allow(200)
             let before = saving.saved
             let result = try fixture.run("backup", copy.path, "-f", "json")
             #expect(result.code == 0, "\(result.messages)")
