@@ -120,6 +120,11 @@ extension LogStore {
             writer.noteArchive(of: record)
             writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)
+            for block in record.rows {
+                guard let rows = block.rows else { continue }
+                source.cache.insert(
+                    Block(rows, layout: block.layout, sequence: next.sequence, location: block.location))
+            }
             if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
         }
     }

@@ -11,12 +11,12 @@ extension LogStore {
     public func segmentStatistics() throws(StoreError) -> [SegmentStatistics] {
         let snapshot = snapshot
         let infos = try knownSegments(snapshot)
-        let rows = try liveRowCounts(snapshot)
+        let rows = try liveRowCounts(snapshot, infos)
         let retention = retention
         let kept = try segmentsKept(by: retention.rowsFloor, snapshot, infos)
         var result: [SegmentStatistics] = []
         for info in infos.values {
-            let live = try liveByteCount(info, rows: rows[info.segment] ?? 0, snapshot)
+            let live = try liveByteCount(info, rows: rows[info.segment], snapshot)
             let history = info.lastSequence <= retention.historyFloor ? 0 : info.historyByteCount
             let dead = max(0, info.byteCount - live - history)
             result.append(
@@ -25,7 +25,7 @@ extension LogStore {
                     deadByteCount: dead, pinnedByteCount: kept.contains(info.segment) ? dead : 0,
                     ageSequence: info.ageSequence, isCurrent: false))
         }
-        result.append(current(snapshot, liveRows: rows[snapshot.end.segment] ?? 0))
+        result.append(current(snapshot, liveRows: rows[snapshot.end.segment]))
         for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
             result.append(
@@ -77,23 +77,13 @@ extension LogStore {
         return infos
     }
 
-    private func liveRowCounts(_ snapshot: Snapshot) throws(StoreError) -> [UInt32: Int] {
-        var counts: [UInt32: Int] = [:]
-        var segment: UInt32 = 0
-        var count = 0
-        for root in snapshot.layout.roots {
-            try snapshot.forEachRun(root: root) { run in
-                if run.location.segment != segment {
-                    counts[segment, default: 0] += count
-                    segment = run.location.segment
-                    count = 0
-                }
-                count += run.count
-                return true
-            }
-        }
-        counts[segment, default: 0] += count
-        return counts
+    private func liveRowCounts(
+        _ snapshot: Snapshot, _ infos: [UInt32: SegmentInfo]
+    ) throws(StoreError) -> SegmentTally {
+        let last = snapshot.end.segment
+        var tally = SegmentTally((infos.keys.min() ?? last)...last)
+        for index in snapshot.indexes { try index.countRows(into: &tally) }
+        return tally
     }
 
     private func liveByteCount(
