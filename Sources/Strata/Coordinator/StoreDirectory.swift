@@ -124,7 +124,9 @@ struct StoreDirectory {
     /// of a store that is being written is in the copy then.
     private func copyFiles(from source: FilePath) throws(Errno) {
         try fileSystem.createDirectory(unfinished)
-        let names = try fileSystem.list(source).filter { $0 != "LOCK" && $0 != "TAIL" && !$0.hasSuffix(".tmp") }
+        let names = try fileSystem.list(source).filter {
+            $0 != "LOCK" && $0 != "TAIL" && $0 != "RESERVE" && !$0.hasSuffix(".tmp")
+        }
         let caches = names.filter { !$0.hasSuffix(".seg") }
         for name in caches + names.filter({ $0.hasSuffix(".seg") }) {
             do {

@@ -92,17 +92,15 @@ extension LogStore {
         var used = segments.reduce(0) { $0 + $1.byteCount }
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
         if Double(needed) < target * Double(used) {
-            try withWriter { writer throws(StoreError) in
+            try leaveSegment { writer in
                 writer.segmentLength.compact(needed)
-                guard writer.end.position.offset >= writer.segmentLimit else { return }
-                try writer.leaveSegment()
-                try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
-                try publishEnd(writer)
+                return writer.end.position.offset >= writer.segmentLimit
             }
             _ = try compactAlone(target: target + CompactionSchedule.slack) { _ in true }
             segments = try look()
             used = segments.reduce(0) { $0 + $1.byteCount }
         }
+        keepReserve(for: used)
         // If all that comes replaces something, the target is missed after so many bytes. Where snapshots keep it from
         // being met, looking again all the time would not help.
         let room = Int(Double(needed) / target) - used

@@ -115,9 +115,17 @@ final class LogWriter: @unchecked Sendable {
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
-        let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        var byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
         do throws(StoreError) {
-            try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount))
+            try io("preallocate", path) { () throws(Errno) in
+                do throws(Errno) {
+                    try file.preallocate(from: 0, byteCount: Int64(byteCount))
+                } catch {
+                    // A nearly full disk may still take the beginning.
+                    guard error == .noSpace, byteCount > contents else { throw error }
+                    byteCount = contents
+                    try file.preallocate(from: 0, byteCount: Int64(byteCount))
+                }
             }
             let headerBytes = header.encoded()
             try headerBytes.withBytes { bytes throws(StoreError) in

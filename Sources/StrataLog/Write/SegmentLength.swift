@@ -21,6 +21,9 @@ struct SegmentLength {
         storeByteCount = byteCount
     }
 
+    /// Longer than any store, and far from what would overflow.
+    private static let unknownByteCount = 1 << 60
+
     /// Called when a segment is left that is so long.
     mutating func noteSegment(_ byteCount: Int) {
         if let known = storeByteCount { storeByteCount = known + byteCount }
@@ -35,7 +38,7 @@ struct SegmentLength {
 
     /// What the segment files take; where that cannot be told, segments are not made shorter than they have to be.
     private static func measure(_ files: StoreFiles) -> Int {
-        guard let listing = try? files.list() else { return .max }
+        guard let listing = try? files.list() else { return unknownByteCount }
         return listing.segments.reduce(0) { sum, number in
             sum + Int((try? files.fileSystem.attributes(files.segment(number)))?.byteCount ?? 0)
         }
