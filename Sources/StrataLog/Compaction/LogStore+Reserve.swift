@@ -15,15 +15,17 @@ extension LogStore {
         let bounds = Self.reserveByteCounts
         let wanted = min(max(logByteCount / Self.reserveShare, bounds.lowerBound), bounds.upperBound)
         let path = files.reserve
+        var held: Int64 = 0
         do throws(Errno) {
-            let held = try files.fileSystem.attributes(path)?.byteCount ?? 0
+            held = try files.fileSystem.attributes(path)?.byteCount ?? 0
             // Not made longer for every little that the log has grown.
             guard held < wanted / 2 else { return }
             let file = try files.fileSystem.open(path, .createIfMissing)
             defer { try? file.close() }
             try file.preallocate(from: 0, byteCount: Int64(wanted))
         } catch {
-            try? files.fileSystem.unlink(path)
+            // What there was before stays.
+            if held == 0 { try? files.fileSystem.unlink(path) }
         }
     }
 

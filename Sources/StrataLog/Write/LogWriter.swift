@@ -115,17 +115,11 @@ final class LogWriter: @unchecked Sendable {
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
-        var byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        let wanted = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        let byteCount: Int
         do throws(StoreError) {
-            try io("preallocate", path) { () throws(Errno) in
-                do throws(Errno) {
-                    try file.preallocate(from: 0, byteCount: Int64(byteCount))
-                } catch {
-                    // A nearly full disk may still take the beginning.
-                    guard error == .noSpace, byteCount > contents else { throw error }
-                    byteCount = contents
-                    try file.preallocate(from: 0, byteCount: Int64(byteCount))
-                }
+            byteCount = try io("preallocate", path) { () throws(Errno) in
+                try preallocate(file, from: 0, to: wanted, atLeastTo: contents)
             }
             let headerBytes = header.encoded()
             try headerBytes.withBytes { bytes throws(StoreError) in
@@ -253,15 +247,22 @@ final class LogWriter: @unchecked Sendable {
         step = min(step, max(segmentLimit / 8, 64 << 10))
         let target = max(offset, min(preallocatedEnd + step, segmentLimit))
         preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
-            do throws(Errno) {
-                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
-                return target
-            } catch {
-                // A nearly full disk may still take this record, if not the reserve for those to come.
-                guard error == .noSpace, target > offset else { throw error }
-                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(offset - preallocatedEnd))
-                return offset
-            }
+            try Self.preallocate(file, from: preallocatedEnd, to: target, atLeastTo: offset)
+        }
+    }
+
+    /// Reserves space up to an offset and returns that; or up to a smaller one, which there has to be: a nearly full
+    /// disk may still take what is to be written, if not the reserve for what comes after it.
+    private static func preallocate(
+        _ file: any File, from start: Int, to target: Int, atLeastTo offset: Int
+    ) throws(Errno) -> Int {
+        do throws(Errno) {
+            try file.preallocate(from: Int64(start), byteCount: Int64(target - start))
+            return target
+        } catch {
+            guard error == .noSpace, target > offset else { throw error }
+            try file.preallocate(from: Int64(start), byteCount: Int64(offset - start))
+            return offset
         }
     }
 
