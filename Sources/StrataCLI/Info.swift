@@ -27,6 +27,10 @@ struct Info: ParsableCommand {
                 writer.finish()
             }
             Terminal.output.flush()
+            if let damage = facts.damage {
+                Terminal.messages.write("strata: what the segments hold cannot be told: \(damage)\n")
+                Terminal.messages.flush()
+            }
         }
     }
 
@@ -46,11 +50,13 @@ struct Info: ParsableCommand {
 
 /// The figures that `info` prints.
 struct StoreSummary {
-    static let segmentColumns = ["segment", "bytes", "after transaction"]
+    static let segmentColumns = ["segment", "bytes", "live", "history", "dead", "pinned", "after transaction"]
 
     private(set) var values: [(String, Cell)] = []
     private(set) var entities: [(String, Int)] = []
     private(set) var segments: [[Cell]] = []
+    /// Why it could not be told what the segments hold.
+    private(set) var damage: String?
 
     init(_ log: LogStore, _ url: URL) throws {
         let snapshot = log.snapshot
@@ -62,10 +68,13 @@ struct StoreSummary {
             if name.hasSuffix(".chk") { indexBytes += size }
             if name.hasSuffix(".seg") { total += size }
         }
+        let use = segmentUse(log)
         for segment in try log.segmentSummaries() {
+            let parts = use[segment.number]
             segments.append([
                 .integer(Int64(segment.number)), .integer(Int64(segment.byteCount)),
-                .integer(Int64(segment.previousSequence)),
+                Self.cell(parts?.liveByteCount), Self.cell(parts?.historyByteCount), Self.cell(parts?.deadByteCount),
+                Self.cell(parts?.pinnedByteCount), .integer(Int64(segment.previousSequence)),
             ])
         }
         var objects = 0
@@ -87,8 +96,29 @@ struct StoreSummary {
             ),
             ("schema version", .integer(Int64(log.schemaVersion))), ("segments", .integer(Int64(segments.count))),
             ("log bytes", .integer(Int64(total))), ("checkpoint bytes", .integer(Int64(indexBytes))),
+            ("live bytes", Self.sum(use, \.liveByteCount)), ("history bytes", Self.sum(use, \.historyByteCount)),
+            ("dead bytes", Self.sum(use, \.deadByteCount)), ("pinned bytes", Self.sum(use, \.pinnedByteCount)),
             ("bytes per object", objects == 0 ? .null : .real((Double(total) / Double(objects)).rounded())),
         ]
+    }
+
+    /// What the segments hold; nothing of a log that cannot be read, which `verify` has more to say about.
+    private mutating func segmentUse(_ log: LogStore) -> [UInt32: SegmentStatistics] {
+        do {
+            let statistics = try log.segmentStatistics()
+            return Dictionary(statistics.map { ($0.segment, $0) }) { first, _ in first }
+        } catch {
+            damage = "\(error)"
+            return [:]
+        }
+    }
+
+    private static func cell(_ byteCount: Int?) -> Cell { byteCount.map { .integer(Int64($0)) } ?? .null }
+
+    private static func sum(
+        _ use: [UInt32: SegmentStatistics], _ part: KeyPath<SegmentStatistics, Int>
+    ) -> Cell {
+        cell(use.isEmpty ? nil : use.values.reduce(0) { $0 + $1[keyPath: part] })
     }
 
     private static func uuid(_ words: StoreUUID) -> String {

@@ -19,7 +19,12 @@ import Testing
         #expect(facts["transactions"] as? Int == 3)
         #expect(facts["uuid"] as? String == fixture.coordinator?.persistentStores[0].identifier)
         let segments = try #require(facts["segmentList"] as? [[String: Any]])
-        #expect(segments.count == 1 && (segments.first?["bytes"] as? Int ?? 0) > 0)
+        let segment = try #require(segments.first)
+        #expect(segments.count == 1)
+        let parts = try ["live", "history", "dead"].map { try #require(segment[$0] as? Int) }
+        #expect(segment["bytes"] as? Int == parts.reduce(0, +) && parts[0] > 0 && parts[1] > 0)
+        #expect(segment["pinned"] as? Int == 0)
+        #expect(facts["liveBytes"] as? Int == parts[0] && facts["deadBytes"] as? Int == parts[2])
         let table = try fixture.run("info")
         #expect(table.output.contains("Person") && !table.output.contains("\u{1B}"))
         #expect(try fixture.run("info", "--format", "csv").lines == ["entity,objects", "Boss,1", "Person,1", "Team,1"])

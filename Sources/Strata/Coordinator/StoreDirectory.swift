@@ -153,8 +153,11 @@ struct StoreDirectory {
     /// ends within that moment.
     private static let copyAttempts = 100
 
+    /// Belong to the processes that have the store.
+    private static let leftOut: Set = ["LOCK", "TAIL", "RESERVE"]
+
     private func files(of source: FilePath) throws(Errno) -> [String] {
-        try fileSystem.list(source).filter { $0 != "LOCK" && $0 != "TAIL" && !$0.hasSuffix(".tmp") }
+        try fileSystem.list(source).filter { !Self.leftOut.contains($0) && !$0.hasSuffix(".tmp") }
     }
 
     private func openIfThere(_ path: FilePath) throws(Errno) -> (any File)? {

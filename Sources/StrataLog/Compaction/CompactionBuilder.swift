@@ -4,10 +4,12 @@
 /// step and what its blocks decode to.
 final class CompactionBuilder {
     private let store: LogStore
-    private let victims: Set<UInt32>
+    private let victims: SegmentSet
     private let stepByteCount: Int
     private var prepared = PreparedCompaction()
     private var open: [UInt16: OpenRows] = [:]
+    /// The one that was appended to last.
+    private var latest: OpenRows?
     /// Called after each record with the bytes it took; throws to stop.
     var onStep: (Int) throws(StoreError) -> Void = { _ in }
 
@@ -15,20 +17,44 @@ final class CompactionBuilder {
         let buffer: RowBuffer
         var keys: [UInt64] = []
         var sources: [Location] = []
+        /// How many of them were in the cache.
+        var cachedCount = 0
 
         init(_ layout: EntityLayout, schemaVersion: UInt16) {
             buffer = RowBuffer(layout: layout, schemaVersion: schemaVersion)
         }
     }
 
-    init(store: LogStore, victims: Set<UInt32>) {
+    init(store: LogStore, victims: SegmentSet) {
         self.store = store
         self.victims = victims
         stepByteCount = min(store.options.compactionStepBytes, store.options.segmentMaximumBytes / 4)
     }
 
+    /// A block to copy rows from, with its columns.
+    struct Source {
+        let block: Block
+        let isCached: Bool
+        fileprivate let columns: [ColumnView]
+
+        init(_ block: Block, isCached: Bool) throws(StoreError) {
+            self.block = block
+            self.isCached = isCached
+            var columns: [ColumnView] = []
+            columns.reserveCapacity(block.slotCount)
+            for slot in 0..<block.slotCount { columns.append(try block.column(slot)) }
+            self.columns = columns
+        }
+    }
+
     private func rows(of block: Block) -> OpenRows {
-        if let rows = open[block.entity] { return rows }
+        if let latest, latest.buffer.layout.id == block.entity { return latest }
+        let rows = open[block.entity] ?? begin(block)
+        latest = rows
+        return rows
+    }
+
+    private func begin(_ block: Block) -> OpenRows {
         // Rows are lifted to the newest schema, whose slots begin with those of every older one.
         let newest = store.newestSchema
         let rows: OpenRows
@@ -42,27 +68,27 @@ final class CompactionBuilder {
     }
 
     /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too.
-    func append(_ block: Block, rows range: Range<Int>) throws(StoreError) {
+    func append(_ source: Source, rows range: Range<Int>) throws(StoreError) {
+        let block = source.block
         guard range.upperBound <= block.rowCount else {
             throw StoreError(
                 .corruption, "row \(range.upperBound - 1) of a block of \(block.rowCount)",
                 segment: block.location.segment, offset: block.location.byteOffset)
         }
         let rows = rows(of: block)
-        var columns: [ColumnView] = []
-        for slot in 0..<min(block.slotCount, rows.buffer.layout.slots.count) {
-            columns.append(try block.column(slot))
-        }
+        let slotCount = min(block.slotCount, rows.buffer.layout.slots.count)
+        let target = rows.buffer.row
         for row in range {
-            rows.buffer.beginRow(key: block.key(row), sequence: block.sequence(row))
-            let target = rows.buffer.row
-            for (slot, column) in columns.enumerated() where !column.isNull(row) {
-                try copy(slot, column, row, to: target)
+            let (key, sequence) = (block.key(row), block.sequence(row))
+            rows.buffer.beginRow(key: key, sequence: sequence)
+            for slot in 0..<slotCount where !source.columns[slot].isNull(row) {
+                try copy(slot, source.columns[slot], row, to: target)
             }
             rows.buffer.endRow()
-            rows.keys.append(block.key(row))
+            rows.keys.append(key)
             rows.sources.append(Location(rawValue: block.location.rawValue | UInt64(row)))
-            prepared.sequenceSum += Double(block.sequence(row))
+            if source.isCached { rows.cachedCount += 1 }
+            prepared.sequenceSum += Double(sequence)
             if rows.buffer.shouldCut {
                 cut(rows)
                 try commitIfDue()
@@ -85,10 +111,14 @@ final class CompactionBuilder {
     private func cut(_ rows: OpenRows) {
         guard !rows.keys.isEmpty else { return }
         let pending = rows.buffer.take()
+        let stays = rows.cachedCount * 2 >= rows.keys.count && !pending.rows.memory.hasExternals
         prepared.rows.append(
-            .init(encoded: pending.encode(), entity: pending.entity, keys: rows.keys, sources: rows.sources))
+            .init(
+                encoded: pending.encode(), rows: stays ? pending : nil, layout: rows.buffer.layout,
+                entity: pending.entity, keys: rows.keys, sources: rows.sources))
         rows.keys = []
         rows.sources = []
+        rows.cachedCount = 0
     }
 
     func append(absent keys: [UInt64], entity: UInt16) throws(StoreError) {

@@ -10,11 +10,14 @@ final class Compactor {
     private let store: LogStore
     private var source: BlockSource { store.source }
     private(set) var victims: Set<UInt32>
+    /// The same.
+    private let victimSet: SegmentSet
     private let infos: [UInt32: SegmentInfo]
     private let retention: LogRetention
     private let builder: CompactionBuilder
     /// Blocks of the victims: in the order of keys, one is needed again and again.
-    private var blocks: [UInt64: Block] = [:]
+    private var blocks: [UInt64: CompactionBuilder.Source] = [:]
+    private var latest: CompactionBuilder.Source?
     private var blockByteCount = 0
     private static let blockMaximumByteCount = 64 << 20
     /// The newest transaction that is dropped from the history.
@@ -26,7 +29,8 @@ final class Compactor {
         self.victims = victims
         self.infos = infos
         self.retention = retention
-        builder = CompactionBuilder(store: store, victims: victims)
+        victimSet = SegmentSet(victims)
+        builder = CompactionBuilder(store: store, victims: victimSet)
     }
 
     /// Compacts the victims away.
@@ -70,6 +74,7 @@ final class Compactor {
     private func moveAll() throws(StoreError) {
         while try moveRows() {}
         blocks = [:]
+        latest = nil
         blockByteCount = 0
     }
 
@@ -78,11 +83,10 @@ final class Compactor {
         let snapshot = store.snapshot
         var isDone = true
         for root in snapshot.layout.roots {
-            try snapshot.forEachRun(root: root) { run throws(StoreError) in
-                guard victims.contains(run.location.segment) else { return true }
+            try snapshot.forEachRun(root: root, in: victimSet) { run throws(StoreError) in
                 isDone = false
-                let block = try block(at: run.location)
-                try builder.append(block, rows: run.location.row..<run.location.row + run.count)
+                try builder.append(
+                    try rows(at: run.location), rows: run.location.row..<run.location.row + run.count)
                 return true
             }
         }
@@ -99,9 +103,9 @@ final class Compactor {
         for ref in refs.sorted() {
             let location = try snapshot.locate(ref)
             guard !location.isAbsent, !victims.contains(location.segment) else { continue }
-            let block = try block(at: location)
-            guard location.row < block.rowCount, try refers(block, location.row) else { continue }
-            try builder.append(block, rows: location.row..<location.row + 1)
+            let source = try rows(at: location)
+            guard location.row < source.block.rowCount, try refers(source.block, location.row) else { continue }
+            try builder.append(source, rows: location.row..<location.row + 1)
             hasMoved = true
         }
         return hasMoved
@@ -118,16 +122,26 @@ final class Compactor {
         return false
     }
 
-    private func block(at location: Location) throws(StoreError) -> Block {
-        let key = location.block.rawValue
-        if let block = blocks[key] { return block }
-        let block = try source.load(location.block)
+    private func rows(at location: Location) throws(StoreError) -> CompactionBuilder.Source {
+        let place = location.block
+        if let latest, latest.block.location == place { return latest }
+        if let known = blocks[place.rawValue] {
+            latest = known
+            return known
+        }
+        let block: CompactionBuilder.Source
+        if let cached = source.cache.peek(place) {
+            block = try .init(cached, isCached: true)
+        } else {
+            block = try .init(try source.load(place), isCached: false)
+        }
         if blockByteCount > Self.blockMaximumByteCount {
             blocks = [:]
             blockByteCount = 0
         }
-        blocks[key] = block
-        blockByteCount += block.estimatedByteCount
+        blocks[place.rawValue] = block
+        latest = block
+        blockByteCount += block.block.estimatedByteCount
         return block
     }
 
@@ -283,7 +297,7 @@ final class Compactor {
         for victim in victims.sorted() {
             try? store.files.fileSystem.unlink(store.files.segment(victim))
         }
-        source.cache.removePinned()
+        source.cache.removeRetired(victimSet)
         store.removeUselessCheckpoint(victims)
     }
 }

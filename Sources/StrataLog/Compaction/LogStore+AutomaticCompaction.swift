@@ -17,41 +17,44 @@ extension LogOptions {
 /// When to look at the segments again, and how full they are.
 struct CompactionSchedule {
     /// Less log than this is not worth looking at.
-    static let minimumByteCount = 1 << 20
-    /// Once it is due, compaction goes so far beyond the target that it is not due again at once: looking costs time in
-    /// proportion to the objects.
-    static let slack = 0.04
-    /// Segments are this part of what is needed. The one being written cannot be compacted, but hardly anything in it
-    /// is dead yet; and each one begun costs the commit that begins it a flush of the directory.
-    static let segmentsPerStore = 4
+    static let minimumByteCount = 256 << 10
+    /// Compaction begins so far above the target, so that it is done before the target is missed,
+    static let lead = 0.01
+    /// and goes so much further that it is not due again at once: looking costs time in proportion to the objects.
+    static let slack = 0.03
 
     var isRunning = false
     /// Bytes written to the log since somebody looked.
     var newByteCount = 0
     /// How many there have to be.
-    var dueByteCount = 4 << 20
+    var dueByteCount = 2 << 20
     /// Of all segments, when somebody last looked, and what of it was needed.
     var usedByteCount = 0
     var neededByteCount = 0
     var completed = 0
     var failed = 0
 
-    /// How long a commit should wait, in microseconds, so that garbage does not come faster than it is removed.
-    func delayMicroseconds(ceiling: Double) -> Int {
+    /// How long a commit that took some microseconds should wait, so that garbage does not come faster than it is
+    /// removed: in proportion to what there is too much, but not longer than half of what the commit itself took unless
+    /// that is a great deal.
+    func delayMicroseconds(ceiling: Double, after microseconds: Int) -> Int {
         guard isRunning, neededByteCount > 0 else { return 0 }
-        let ratio = Double(usedByteCount + newByteCount) / Double(neededByteCount)
-        guard ratio > ceiling else { return 0 }
-        return min(10_000, Int((ratio - ceiling) * 100_000))
+        let excess = Double(usedByteCount + newByteCount) / Double(neededByteCount) - ceiling
+        guard excess > 0 else { return 0 }
+        let share = Double(microseconds) * min(excess * 10, 0.5)
+        return min(10_000, Int(max(share, (excess - 0.07) * 100_000)))
     }
 }
 
 extension LogStore {
     /// Called after each commit: compacts in the background when enough has been written since the last look.
-    func compactIfDue() {
+    ///
+    /// - Parameter microseconds: what the commit took.
+    func compactIfDue(after microseconds: Int) {
         guard options.compaction.isAutomatic else { return }
         let (isDue, delay) = state.withLock { state -> (Bool, Int) in
-            let ceiling = 1 / min(max(options.compaction.targetUtilization, 0.5), 0.8) + 0.05
-            let delay = state.compaction.delayMicroseconds(ceiling: ceiling)
+            let ceiling = 1 / min(max(options.compaction.targetUtilization, 0.5), 0.8) + 0.07
+            let delay = state.compaction.delayMicroseconds(ceiling: ceiling, after: microseconds)
             guard state.compaction.newByteCount >= state.compaction.dueByteCount, !state.compaction.isRunning,
                 !state.isClosed
             else { return (false, delay) }
@@ -84,30 +87,24 @@ extension LogStore {
     }
 
     private func compactToTarget() throws(StoreError) {
-        let target = min(max(options.compaction.targetUtilization, 0.5), 0.8)
+        let target = min(max(options.compaction.targetUtilization, 0.5), 0.8) + CompactionSchedule.lead
         var segments = try look()
         var used = segments.reduce(0) { $0 + $1.byteCount }
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
         if Double(needed) < target * Double(used) {
-            // Segments as short as the store is small, so that a few of them can be moved without much space.
-            let length = min(
-                max(needed / CompactionSchedule.segmentsPerStore, CompactionSchedule.minimumByteCount),
-                options.segmentMaximumBytes)
-            try withWriter { writer throws(StoreError) in
-                writer.segmentTargetByteCount = length
-                guard writer.end.position.offset >= length else { return }
-                try writer.leaveSegment()
-                try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
-                try publishEnd(writer)
+            try leaveSegment { writer in
+                writer.segmentLength.compact(needed)
+                return writer.end.position.offset >= writer.segmentLimit
             }
             _ = try compactAlone(target: target + CompactionSchedule.slack) { _ in true }
             segments = try look()
             used = segments.reduce(0) { $0 + $1.byteCount }
         }
+        keepReserve(for: used)
         // If all that comes replaces something, the target is missed after so many bytes. Where snapshots keep it from
         // being met, looking again all the time would not help.
         let room = Int(Double(needed) / target) - used
-        state.withLock { $0.compaction.dueByteCount = max(CompactionSchedule.minimumByteCount, room, used / 16) }
+        state.withLock { $0.compaction.dueByteCount = max(CompactionSchedule.minimumByteCount, room, used / 32) }
     }
 
     /// Counts what the segments hold, and begins to count anew what is written.

@@ -17,12 +17,22 @@ extension LogStore {
         progress: @escaping (CompactionProgress) -> Bool = { _ in true }
     ) throws(StoreError) -> CompactionReport {
         try compacting.withLock { _ throws(StoreError) in
-            try withWriter { writer throws(StoreError) in
-                try writer.leaveSegment()
-                try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
-                try publishEnd(writer)
-            }
+            try leaveSegment { _ in true }
             return try compactAlone(target: CompactionPolicy.worthwhile, progress)
+        }
+    }
+
+    /// Goes on in a new segment, so that the current one can be compacted; not where the disk has no room for one.
+    func leaveSegment(if isWanted: (LogWriter) -> Bool) throws(StoreError) {
+        try withWriter { writer throws(StoreError) in
+            guard isWanted(writer) else { return }
+            do throws(StoreError) {
+                try writer.leaveSegment()
+            } catch {
+                guard error.errno == .noSpace, writer.failure == nil else { throw error }
+            }
+            try GroupCommit.publishRelocated(writer, base: snapshot) { publish($0) }
+            try publishEnd(writer)
         }
     }
 
@@ -40,15 +50,40 @@ extension LogStore {
     func compactAlone(
         target: Double, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) -> CompactionReport {
-        let segments = try segmentStatistics()
-        let policy = CompactionPolicy(target: target, sequence: snapshot.sequence)
-        let victims = policy.victims(segments, before: state.withLock { $0.checkpointEnd.segment })
         var result = CompactionReport()
+        do throws(StoreError) {
+            try compact(target: target, isFull: false, into: &result, report)
+        } catch {
+            guard error.errno == .noSpace else { throw error }
+            do throws(StoreError) {
+                try compact(target: target, isFull: true, into: &result, report)
+            } catch let second {
+                // What was freed helps whoever waits for space, and the next compaction.
+                guard second.errno == .noSpace, result.segments > 0 else { throw second }
+            }
+        }
+        return result
+    }
+
+    /// - Parameter isFull: the disk has no room for what this would write. Then the reserve is given up, and segments go
+    ///   one by one, those first that cost least: each gives the next ones room.
+    private func compact(
+        target: Double, isFull: Bool, into total: inout CompactionReport, _ report: (CompactionProgress) -> Bool
+    ) throws(StoreError) {
+        var result = total
+        defer { total = result }
+        if isFull { giveUpReserve() }
+        let segments = try segmentStatistics()
+        let policy = CompactionPolicy(
+            target: isFull ? CompactionPolicy.worthwhile : target, sequence: snapshot.sequence)
+        var victims = policy.victims(segments, before: state.withLock { $0.checkpointEnd.segment })
+        if isFull { victims.sort { $0.neededByteCount < $1.neededByteCount } }
         var progress = CompactionProgress(
             segments: victims.count, completedSegments: 0,
             byteCount: victims.reduce(0) { $0 + $1.neededByteCount }, completedByteCount: 0)
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
-        let limit = min(max(needed / 16, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
+        let limit =
+            isFull ? 0 : min(max(needed / 16, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
         for batch in Self.batches(victims, limit) {
             let gone = try withoutActuallyEscaping(report) { report throws(StoreError) in
                 try compact(Set(batch.map(\.segment))) { byteCount throws(StoreError) in
@@ -67,7 +102,6 @@ extension LogStore {
                 throw StoreError(.cancelled, "the compaction was stopped", path: self.files.directory.string)
             }
         }
-        return result
     }
 
     /// Segments that hold nothing first, for they cost nothing; then in the order given.
@@ -120,6 +154,11 @@ extension LogStore {
             writer.noteArchive(of: record)
             writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)
+            for block in record.rows {
+                guard let rows = block.rows else { continue }
+                source.cache.insert(
+                    Block(rows, layout: block.layout, sequence: next.sequence, location: block.location))
+            }
             if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
         }
     }

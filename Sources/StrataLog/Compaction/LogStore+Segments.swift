@@ -7,25 +7,29 @@ extension LogStore {
     /// keep.
     ///
     /// - Throws: `.io` or `.corruption` when a segment cannot be read.
-    /// - Complexity: O(objects in runs); reads a segment the first time that it is asked about.
+    /// - Complexity: O(objects in runs); reads a segment the first time that it is asked about, and in a read-only store
+    ///   the one that the log goes on in each time.
     public func segmentStatistics() throws(StoreError) -> [SegmentStatistics] {
         let snapshot = snapshot
         let infos = try knownSegments(snapshot)
-        let rows = try liveRowCounts(snapshot)
+        let rows = try liveRowCounts(snapshot, infos)
         let retention = retention
         let kept = try segmentsKept(by: retention.rowsFloor, snapshot, infos)
         var result: [SegmentStatistics] = []
         for info in infos.values {
-            let live = try liveByteCount(info, rows: rows[info.segment] ?? 0, snapshot)
-            let history = info.lastSequence <= retention.historyFloor ? 0 : info.historyByteCount
-            let dead = max(0, info.byteCount - live - history)
-            result.append(
-                SegmentStatistics(
-                    segment: info.segment, byteCount: info.byteCount, liveByteCount: live, historyByteCount: history,
-                    deadByteCount: dead, pinnedByteCount: kept.contains(info.segment) ? dead : 0,
-                    ageSequence: info.ageSequence, isCurrent: false))
+            var statistics = try statistics(info, rows[info.segment], snapshot, retention)
+            if kept.contains(info.segment) { statistics.pinnedByteCount = statistics.deadByteCount }
+            result.append(statistics)
         }
-        result.append(current(snapshot, liveRows: rows[snapshot.end.segment] ?? 0))
+        if isReadOnly {
+            let info = try SegmentScan.scan(
+                snapshot.end.segment, limit: snapshot.end.offset, source: source, layout: snapshot.layout)
+            var statistics = try statistics(info, rows[info.segment], snapshot, retention)
+            statistics.isCurrent = true
+            result.append(statistics)
+        } else {
+            result.append(current(snapshot, liveRows: rows[snapshot.end.segment]))
+        }
         for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
             result.append(
@@ -34,6 +38,17 @@ extension LogStore {
                     deadByteCount: Int(count), pinnedByteCount: Int(count), ageSequence: 0, isCurrent: false))
         }
         return result.sorted { $0.segment < $1.segment }
+    }
+
+    private func statistics(
+        _ info: SegmentInfo, _ liveRows: Int, _ snapshot: Snapshot, _ retention: LogRetention
+    ) throws(StoreError) -> SegmentStatistics {
+        let live = try liveByteCount(info, rows: liveRows, snapshot)
+        let history = info.lastSequence <= retention.historyFloor ? 0 : info.historyByteCount
+        return SegmentStatistics(
+            segment: info.segment, byteCount: info.byteCount, liveByteCount: live, historyByteCount: history,
+            deadByteCount: max(0, info.byteCount - live - history), pinnedByteCount: 0, ageSequence: info.ageSequence,
+            isCurrent: false)
     }
 
     /// The segment that the log goes on in: estimated, as it is not read. Rows written to it before the store was opened
@@ -77,23 +92,13 @@ extension LogStore {
         return infos
     }
 
-    private func liveRowCounts(_ snapshot: Snapshot) throws(StoreError) -> [UInt32: Int] {
-        var counts: [UInt32: Int] = [:]
-        var segment: UInt32 = 0
-        var count = 0
-        for root in snapshot.layout.roots {
-            try snapshot.forEachRun(root: root) { run in
-                if run.location.segment != segment {
-                    counts[segment, default: 0] += count
-                    segment = run.location.segment
-                    count = 0
-                }
-                count += run.count
-                return true
-            }
-        }
-        counts[segment, default: 0] += count
-        return counts
+    private func liveRowCounts(
+        _ snapshot: Snapshot, _ infos: [UInt32: SegmentInfo]
+    ) throws(StoreError) -> SegmentTally {
+        let last = snapshot.end.segment
+        var tally = SegmentTally((infos.keys.min() ?? last)...last)
+        for index in snapshot.indexes { try index.countRows(into: &tally) }
+        return tally
     }
 
     private func liveByteCount(

@@ -6,6 +6,9 @@ final class PreparedCompaction {
     /// A block of live rows.
     struct RowBlock {
         var encoded: EncodedBlock
+        /// What was encoded, if its rows were in the cache and so shall stay there.
+        var rows: PendingBlock?
+        var layout: EntityLayout
         var entity: UInt16
         var keys: [UInt64]
         /// Where the rows were copied from, parallel to the keys.

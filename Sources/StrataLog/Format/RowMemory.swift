@@ -22,6 +22,21 @@ struct RowMemory {
     @inlinable
     var rawByteCount: Int { rowCount &* fixedRowBytes &+ heapBytes }
 
+    /// What the rows take in memory, with the room that was made for more.
+    var heldByteCount: Int {
+        var count = rowCapacity * 8 + (sequences == nil ? 0 : rowCapacity * 8)
+        for slot in 0..<slotCount {
+            let column = columns + slot
+            count += Self.columnBytes(width: Int(column.pointee.width), rowCapacity: rowCapacity)
+            count += column.pointee.heapCapacity + MemoryLayout<SlotColumn>.stride
+            if column.pointee.nulls != nil { count += BlockFormat.bitmapBytes(rowCapacity) }
+        }
+        return count
+    }
+
+    /// Whether a value lies out of line.
+    var hasExternals: Bool { (0..<slotCount).contains { columns[$0].externals != nil } }
+
     init(slots: [SlotLayout], rowCapacity: Int) {
         slotCount = slots.count
         self.rowCapacity = rowCapacity

@@ -9,9 +9,53 @@ extension ObjectIndex {
     package func forEachRun(
         from first: UInt64 = 0, to end: UInt64 = .max, _ body: (RowRun) throws(StoreError) -> Bool
     ) throws(StoreError) {
-        defer { withExtendedLifetime(self) {} }
+        try forEachRun(from: first, to: end, in: nil, body)
+    }
+
+    /// As ``forEachRun(from:to:_:)`` for the rows in some segments (nil: in all).
+    func forEachRun(
+        from first: UInt64 = 0, to end: UInt64 = .max, in segments: SegmentSet?,
+        _ body: (RowRun) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         var joiner = RunJoiner(first: first, end: end)
         var stopped = false
+        try forEachPage(from: first, to: end) { (slot, key) throws(StoreError) in
+            if try visit(slot, firstKey: key, in: segments, &joiner, body) { return true }
+            stopped = true
+            return false
+        }
+        if !stopped, let last = joiner.pending { _ = try body(last) }
+    }
+
+    /// Counts the rows in each segment.
+    ///
+    /// - Throws: `.io` or `.corruption` when a page cannot be read from the checkpoint.
+    /// - Complexity: O(runs + pages), full pages key by key.
+    func countRows(into tally: inout SegmentTally) throws(StoreError) {
+        try forEachPage(from: 0, to: .max) { slot, _ in
+            if slot == 0 { return true }
+            let node = IndexNode.pointer(slot)
+            if slot & IndexNode.runsTag == 0 {
+                let values = IndexNode.values(node)
+                for index in 0..<IndexNode.keysPerPage where values[index] != 0 { tally.add(1, at: values[index]) }
+                return true
+            }
+            let count = IndexRuns.count(node)
+            let starts = IndexRuns.starts(node)
+            let locations = IndexRuns.locations(node)
+            for run in 0..<count where locations[run] != 0 {
+                let end = run + 1 < count ? Int(starts[run + 1]) : IndexNode.keysPerPage
+                tally.add(end - Int(starts[run]), at: locations[run])
+            }
+            return true
+        }
+    }
+
+    /// Calls the body with the slot and the first key of each page, until it returns false.
+    private func forEachPage(
+        from first: UInt64, to end: UInt64, _ body: (UInt, UInt64) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        defer { withExtendedLifetime(self) {} }
         try tree.forEachDirectory(from: first) { (directory, firstPage) throws(StoreError) in
             let lowest = max(first >> IndexNode.pageBits, firstPage) - firstPage
             for index in Int(lowest)..<IndexNode.fanout {
@@ -20,18 +64,15 @@ extension ObjectIndex {
                 if key >= end { return false }
                 var slot = IndexNode.slot(directory, index).pointee.load(ordering: .acquiring)
                 if slot == IndexNode.lazy { slot = try pages.load(directory, pageNumber: page) }
-                if try !visit(slot, firstKey: key, &joiner, body) {
-                    stopped = true
-                    return false
-                }
+                if try !body(slot, key) { return false }
             }
             return true
         }
-        if !stopped, let last = joiner.pending { _ = try body(last) }
     }
 
     private func visit(
-        _ slot: UInt, firstKey: UInt64, _ joiner: inout RunJoiner, _ body: (RowRun) throws(StoreError) -> Bool
+        _ slot: UInt, firstKey: UInt64, in segments: SegmentSet?, _ joiner: inout RunJoiner,
+        _ body: (RowRun) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         if slot == 0 { return true }
         let node = IndexNode.pointer(slot)
@@ -40,6 +81,7 @@ extension ObjectIndex {
             let starts = IndexRuns.starts(node)
             let locations = IndexRuns.locations(node)
             for run in 0..<count where locations[run] != 0 {
+                if let segments, !segments.contains(location: locations[run]) { continue }
                 let end = run + 1 < count ? Int(starts[run + 1]) : IndexNode.keysPerPage
                 let piece = RowRun(
                     firstKey: firstKey + UInt64(starts[run]), count: end - Int(starts[run]),
@@ -51,7 +93,7 @@ extension ObjectIndex {
         let values = IndexNode.values(node)
         var start = 0
         while start < IndexNode.keysPerPage {
-            guard values[start] != 0 else {
+            guard values[start] != 0, segments?.contains(location: values[start]) != false else {
                 start += 1
                 continue
             }

@@ -143,11 +143,18 @@ public final class Block: @unchecked Sendable {
     /// A block over rows in memory that no log has. Nothing is encoded or copied.
     ///
     /// Its ``location`` is one that no segment has: such rows cannot be read again by it.
-    package init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64) {
+    package convenience init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64) {
+        self.init(pending, layout: layout, sequence: sequence, location: Self.locationInMemory)
+    }
+
+    /// A block over the rows that it was encoded from: what reading it at its location would give.
+    ///
+    /// - Precondition: no value lies out of line.
+    init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64, location: Location) {
         let memory = pending.rows.memory
         precondition(layout.slots.count == memory.slotCount, "rows of another layout")
         header = BlockHeader(inMemory: pending.entity, rowCount: memory.rowCount, slotCount: memory.slotCount)
-        location = Self.locationInMemory
+        self.location = location
         self.layout = layout
         entity = pending.entity
         schemaVersion = pending.schemaVersion
@@ -160,7 +167,8 @@ public final class Block: @unchecked Sendable {
         keys = memory.keys
         sequences = memory.sequences
         bytes = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
-        estimatedByteCount = memory.rowCount * memory.fixedRowBytes + memory.heapBytes + 256
+        let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
+        estimatedByteCount = memory.heldByteCount + slotCount * perSlot + 256
         (views, owned, ready) = Self.allocateColumns(slotCount)
         owned.initialize(repeating: nil, count: slotCount)
         for slot in 0..<slotCount {

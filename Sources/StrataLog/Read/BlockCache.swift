@@ -87,17 +87,34 @@ package final class BlockCache: @unchecked Sendable {
     /// Forgets the blocks of a segment.
     /// - Complexity: O(blocks held).
     package func removeAll(segment: UInt32) {
-        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: segment) } }
+        remove { key, _ in Location(rawValue: key).segment == segment }
     }
 
-    /// Forgets the blocks that keep segments of earlier epochs open.
+    /// Forgets the blocks of segments that were retired, and those that keep segments of earlier epochs open.
     /// - Complexity: O(blocks held).
-    func removePinned() {
-        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: nil, pinnedOnly: true) } }
+    func removeRetired(_ segments: SegmentSet) {
+        remove { key, block in
+            segments.contains(location: key) || block?._withUnsafeGuaranteedRef { $0.isPinned } == true
+        }
     }
 
     package func removeAll() {
-        for index in 0..<shardCount { shards[index].withLock { $0.remove(segment: nil) } }
+        remove { _, _ in true }
+    }
+
+    private func remove(where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool) {
+        for index in 0..<shardCount {
+            // Freed without the lock: many blocks take a while, and readers wait for it.
+            let removed: [Block] = shards[index].withLock { $0.remove(where: isUnwanted) }
+            withExtendedLifetime(removed) {}
+        }
+    }
+
+    /// As ``get(_:)`` for one who reads on behalf of nobody: it counts neither as a hit nor as a use.
+    func peek(_ location: Location) -> Block? {
+        let key = location.block.rawValue
+        let hash = CacheTable.hash(key)
+        return shard(hash).pointee.withLock { $0.peek(key, hash: hash) }
     }
 
     package var statistics: Statistics {

@@ -77,6 +77,10 @@ struct CacheQueues: ~Copyable {
         return block.takeUnretainedValue()
     }
 
+    func peek(_ key: UInt64, hash: UInt64) -> Block? {
+        table.find(key, hash: hash)?.pointee.block?.takeUnretainedValue()
+    }
+
     @inline(__always)
     func prefetch(hash: UInt64) { table.prefetch(hash: hash) }
 
@@ -109,20 +113,22 @@ struct CacheQueues: ~Copyable {
         return block
     }
 
-    /// Forgets a segment's blocks (nil: all), ghosts too.
-    /// Forgets the blocks of a segment, those that are pinned to an epoch, or all.
-    mutating func remove(segment: UInt32?, pinnedOnly: Bool = false) {
+    /// Forgets blocks, and the ghosts of blocks, of which `isUnwanted` says so.
+    ///
+    /// - Returns: the blocks, for the caller to let go of when the lock is given back.
+    mutating func remove(
+        where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool
+    ) -> [Block] {
+        var removed: [Block] = []
         for queue in [Queue.small, .main, .ghost] {
             let list = self[queue]
             lists[queue.rawValue] = List()
             var index = list.head
             while index != Node.none {
                 let node = nodes[Int(index)]
-                var isWanted = segment.map { Location(rawValue: node.key).segment != $0 } ?? false
-                if pinnedOnly { isWanted = node.block?._withUnsafeGuaranteedRef { $0.isPinned } != true }
-                if node.key == 0 || !isWanted {
+                if node.key == 0 || isUnwanted(node.key, node.block) {
                     if node.key != 0 { table.remove(node.key) }
-                    node.block?.release()
+                    if let block = node.block { removed.append(block.takeRetainedValue()) }
                     giveBack(index)
                 } else {
                     append(index, to: queue)
@@ -130,6 +136,7 @@ struct CacheQueues: ~Copyable {
                 index = node.next
             }
         }
+        return removed
     }
 }
 

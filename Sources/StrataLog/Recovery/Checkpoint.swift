@@ -331,12 +331,16 @@ final class CheckpointPages: PageSource {
 /// Appends to a checkpoint file in pieces of 256 KiB.
 final class CheckpointFileSink: CheckpointSink {
     private static let bufferByteCount = 256 << 10
+    /// Flushed that often, so that a commit which flushes meanwhile does not wait for a whole checkpoint to reach the
+    /// disk.
+    private static let flushByteCount = 256 << 10
 
     private let file: any File
     private let path: FilePath
     private let buffer: UnsafeMutableRawBufferPointer
     private var buffered = 0
     private var written: Int64 = 0
+    private var unflushed = 0
     /// CRC-32C of everything appended so far.
     private(set) var checksum: UInt32 = 0
 
@@ -373,5 +377,10 @@ final class CheckpointFileSink: CheckpointSink {
         guard !bytes.isEmpty else { return }
         try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: written) }
         written += Int64(bytes.count)
+        unflushed += bytes.count
+        if unflushed >= Self.flushByteCount {
+            try io("flush", path) { () throws(Errno) in try file.syncData() }
+            unflushed = 0
+        }
     }
 }

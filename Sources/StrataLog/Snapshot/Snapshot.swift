@@ -170,7 +170,14 @@ public final class Snapshot: Sendable {
     /// Visits the rows of a root entity and its subentities, as runs of neighbouring rows with ascending keys, until
     /// `body` returns false.
     public func forEachRun(root: UInt16, _ body: (RowRun) throws(StoreError) -> Bool) throws(StoreError) {
+        try forEachRun(root: root, in: nil, body)
+    }
+
+    /// As ``forEachRun(root:_:)`` for the rows in some segments (nil: in all).
+    func forEachRun(
+        root: UInt16, in segments: SegmentSet?, _ body: (RowRun) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         guard let position = layout.position(ofRoot: root) else { return }
-        try indexes[position].forEachRun(body)
+        try indexes[position].forEachRun(in: segments, body)
     }
 }

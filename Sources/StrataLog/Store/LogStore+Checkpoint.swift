@@ -93,7 +93,12 @@ extension LogStore {
             state.previousCheckpointEnd = nil
             return true
         }
-        if isUseless { checkpointing.withLock { _ in removeOldCheckpoints(keeping: 1) } }
+        if isUseless { removeOlderCheckpoint() }
+    }
+
+    /// Leaves the newest alone.
+    func removeOlderCheckpoint() {
+        checkpointing.withLock { _ in removeOldCheckpoints(keeping: 1) }
     }
 
     /// Keeps the newest two: the older one serves if the newer turns out damaged. What cannot be removed only takes

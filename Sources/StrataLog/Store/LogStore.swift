@@ -232,11 +232,13 @@ public final class LogStore: Sendable {
             return CommitReceipt(
                 sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds, snapshot: snapshot)
         }
+        let began = ContinuousClock.now
         let request = CommitRequest(try PreparedTransaction(transaction))
         queue.submit(request) { process($0) }
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
         let receipt = try result.get()
-        afterCommit()
+        transaction.keepRows(in: source.cache, sequence: receipt.sequence)
+        afterCommit(from: began)
         return receipt
     }
 
@@ -276,9 +278,11 @@ public final class LogStore: Sendable {
         if writer.failure == nil { announcer?.announce(writer.end.position) }
     }
 
-    private func afterCommit() {
+    private func afterCommit(from began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
-        compactIfDue()
+        if options.compaction.isAutomatic {
+            compactIfDue(after: Int((ContinuousClock.now - began) / .microseconds(1)))
+        }
         let isDue = state.withLock { state in
             guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed
             else { return false }

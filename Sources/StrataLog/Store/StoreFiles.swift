@@ -8,6 +8,7 @@ internal import SystemPackage
 /// | `LOCK` | held by the writing process, whose pid it contains |
 /// | `MANIFEST` | newest checkpoint and durable point: a cache |
 /// | `TAIL` | memory that processes share: how far the log counts, for those who follow it |
+/// | `RESERVE` | space for a compaction when the disk is full; what is in it does not matter |
 /// | `00000001.seg` ... | the log, number in hexadecimal |
 /// | `00000001.chk` ... | checkpoints: caches of the index |
 struct StoreFiles: Sendable {
@@ -17,6 +18,7 @@ struct StoreFiles: Sendable {
     var lock: FilePath { directory.appending("LOCK") }
     var tail: FilePath { directory.appending("TAIL") }
     var manifest: FilePath { directory.appending("MANIFEST") }
+    var reserve: FilePath { directory.appending("RESERVE") }
 
     func segment(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "seg")) }
     func checkpoint(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "chk")) }

@@ -9,6 +9,11 @@ final class EncodingJob: @unchecked Sendable {
     let entity: UInt16
     var pending: PendingBlock?
     private var encoded: EncodedBlock?
+    /// Whether ``rows`` stay when they are encoded.
+    private let keepsRows: Bool
+    /// Rows that replace others, which were read to that end: they enter the cache when they are committed, since they
+    /// will be read as those were.
+    private(set) var rows: PendingBlock?
     /// Primary keys of the rows, in row order.
     private(set) var keys: [UInt64] = []
     private let locationBits = Atomic<UInt64>(0)
@@ -19,7 +24,8 @@ final class EncodingJob: @unchecked Sendable {
     /// possibly on another thread.
     var location: Location { Location(rawValue: locationBits.load(ordering: .acquiring)) }
 
-    init(role: TransactionBody.BlockRole, entity: UInt16) {
+    init(role: TransactionBody.BlockRole, entity: UInt16, keepsRows: Bool = false) {
+        self.keepsRows = keepsRows
         self.role = role
         self.entity = entity
     }
@@ -29,6 +35,7 @@ final class EncodingJob: @unchecked Sendable {
         keys = (0..<rows.rowCount).map { rows.key($0) }
         encoded = rows.encode()
         pending = nil
+        if keepsRows, !rows.rows.memory.hasExternals { self.rows = rows }
     }
 
     /// The encoded block; empty before the job has run.

@@ -47,7 +47,7 @@ final class LogWriter: @unchecked Sendable {
     private var path: FilePath
     private var preallocatedEnd: Int
     /// Length at which a segment is left, if that is less than the options say.
-    var segmentTargetByteCount = Int.max
+    var segmentLength = SegmentLength()
     /// Rows written to the current segment since the store was opened.
     private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
@@ -115,9 +115,11 @@ final class LogWriter: @unchecked Sendable {
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
-        let byteCount = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        let wanted = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
+        let byteCount: Int
         do throws(StoreError) {
-            try io("preallocate", path) { () throws(Errno) in try file.preallocate(from: 0, byteCount: Int64(byteCount))
+            byteCount = try io("preallocate", path) { () throws(Errno) in
+                try preallocate(file, from: 0, to: wanted, atLeastTo: contents)
             }
             let headerBytes = header.encoded()
             try headerBytes.withBytes { bytes throws(StoreError) in
@@ -166,6 +168,7 @@ final class LogWriter: @unchecked Sendable {
         } else {
             source.abandon(behind: durable.position)
         }
+        segmentLength.noteSegment(durable.position.offset)
         file = created.file
         path = files.segment(created.end.position.segment)
         preallocatedEnd = created.byteCount
@@ -204,9 +207,14 @@ final class LogWriter: @unchecked Sendable {
     /// Whether a record fits behind a position of the current segment. One that is longer than a whole segment fits
     /// into an empty one.
     func fits(_ byteCount: Int, at position: LogPosition) -> Bool {
-        if position.offset + byteCount <= min(options.segmentMaximumBytes, segmentTargetByteCount) { return true }
+        let limit = min(options.segmentMaximumBytes, segmentLength.minimumByteCount)
+        if position.offset + byteCount <= limit { return true }
+        if position.offset + byteCount <= segmentLimit { return true }
         return position == segmentStart && position.offset + byteCount <= Location.segmentMaximumBytes
     }
+
+    /// Where the current segment is left.
+    var segmentLimit: Int { min(options.segmentMaximumBytes, segmentLength.byteCount(files)) }
 
     // MARK: Writing
 
@@ -234,19 +242,27 @@ final class LogWriter: @unchecked Sendable {
     private func preallocate(to offset: Int) throws(StoreError) {
         guard offset > preallocatedEnd else { return }
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
-        let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
-        let target = max(
-            offset, min(preallocatedEnd + step, options.segmentMaximumBytes, segmentTargetByteCount))
+        var step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
+        // Where segments are short, space is short, too.
+        step = min(step, max(segmentLimit / 8, 64 << 10))
+        let target = max(offset, min(preallocatedEnd + step, segmentLimit))
         preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
-            do throws(Errno) {
-                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(target - preallocatedEnd))
-                return target
-            } catch {
-                // A nearly full disk may still take this record, if not the reserve for those to come.
-                guard error == .noSpace, target > offset else { throw error }
-                try file.preallocate(from: Int64(preallocatedEnd), byteCount: Int64(offset - preallocatedEnd))
-                return offset
-            }
+            try Self.preallocate(file, from: preallocatedEnd, to: target, atLeastTo: offset)
+        }
+    }
+
+    /// Reserves space up to an offset and returns that; or up to a smaller one, which there has to be: a nearly full
+    /// disk may still take what is to be written, if not the reserve for what comes after it.
+    private static func preallocate(
+        _ file: any File, from start: Int, to target: Int, atLeastTo offset: Int
+    ) throws(Errno) -> Int {
+        do throws(Errno) {
+            try file.preallocate(from: Int64(start), byteCount: Int64(target - start))
+            return target
+        } catch {
+            guard error == .noSpace, target > offset else { throw error }
+            try file.preallocate(from: Int64(start), byteCount: Int64(offset - start))
+            return offset
         }
     }
 

@@ -15,6 +15,8 @@ public final class WriteTransaction {
     let numberedSchema: NumberedSchema
     private(set) var writers: [EntityWriter] = []
     private(set) var jobs: [EncodingJob] = []
+    /// The rows of so many blocks enter the cache when they are committed.
+    private static let keptBlocksMaximum = 64
     private(set) var accumulators: [PostingsAccumulator] = []
     private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
     private let pool = EncodingPool()
@@ -159,7 +161,9 @@ public final class WriteTransaction {
     }
 
     func addJob(role: TransactionBody.BlockRole, entity: UInt16) -> Int {
-        jobs.append(EncodingJob(role: role, entity: entity))
+        // Of a transaction that changes very much, most would be driven out of the cache by the rest.
+        let keepsRows = role == .updated && jobs.count < Self.keptBlocksMaximum
+        jobs.append(EncodingJob(role: role, entity: entity, keepsRows: keepsRows))
         return jobs.count - 1
     }
 
@@ -183,6 +187,14 @@ public final class WriteTransaction {
     func largeValue(_ value: ExternalValue) throws(StoreError) -> [UInt8] {
         guard let number = value.pendingNumber else { return try source.read(value) }
         return largeValues[Int(number)].bytes.withUnsafeBytes { LargeValue.decode($0) } ?? []
+    }
+
+    /// Puts new rows in the place of those in the cache that they replace, once they are committed.
+    func keepRows(in cache: BlockCache, sequence: UInt64) {
+        for job in jobs.prefix(Self.keptBlocksMaximum) {
+            guard let rows = job.rows, let layout = numberedSchema.schema.entity(job.entity) else { continue }
+            cache.insert(Block(rows, layout: layout, sequence: sequence, location: job.location))
+        }
     }
 
     /// Encodes what is left. Every job has its block when this returns.

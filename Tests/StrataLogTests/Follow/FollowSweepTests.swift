@@ -136,6 +136,12 @@ import Testing
             process = startProcess(fileSystem, workload, followers, seed &+ random.next())
             try resume(workload, &process, fileSystem, followers, &random)
         }
+        // The last call of opening may have been the last of the process.
+        while process.isDead {
+            process.bury()
+            process = startProcess(fileSystem, workload, followers, seed &+ random.next())
+            try resume(workload, &process, fileSystem, followers, &random)
+        }
         try finish(workload, followers, process)
         tally.transactions += workload.model.states.count - 1
         for follower in followers {

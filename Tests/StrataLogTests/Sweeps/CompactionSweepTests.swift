@@ -6,7 +6,7 @@ import Testing
 
 /// The sweeps over workloads that compact: crashes after every operation, also of the recovery that follows.
 @Suite(.sweep) struct CompactionSweepTests {
-    @Test(arguments: 0..<UInt64(12 * Effort.factor))
+    @Test(arguments: Effort.seeds(12))
     func everyCrashLeavesTheOldSegmentsOrTheNew(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 7000, fileSystem: fileSystem, compacts: true)
@@ -17,7 +17,7 @@ import Testing
         #expect(tally.states > 500)
     }
 
-    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], 0..<UInt64(3 * Effort.factor))
+    @Test(arguments: [LogOptions.Durability.os, .interval(milliseconds: 100_000)], Effort.seeds(3))
     func weakerDurabilityLosesOnlyTheNewest(_ durability: LogOptions.Durability, seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(
@@ -29,17 +29,19 @@ import Testing
     }
 
     /// The same with all checkpoints lost: the index comes from a log with holes.
-    @Test(arguments: 0..<UInt64(6 * Effort.factor)) func crashesWithoutCheckpoints(seed: UInt64) throws {
+    @Test(arguments: Effort.seeds(6)) func crashesWithoutCheckpoints(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 9000, fileSystem: fileSystem, compacts: true)
         try workload.run(steps: 30)
         var cursor = fileSystem.trace.cursor()
         var crashSeed = seed &* 7_919
+        var states = 0
         repeat {
             let acknowledged = cursor.notes.compactMap { Int($0) }.last ?? 0
             for policy in [SimulatedFileSystem.CrashPolicy.killed, .strict, .evil]
             where policy == .killed || cursor.hasUnsyncedChanges {
                 crashSeed += 1
+                states += 1
                 let hint = "seed \(seed), crash after \(cursor.position), \(policy), crash seed \(crashSeed)"
                 let image = cursor.image(policy: policy, seed: crashSeed)
                 for name in (try? image.list(StoreWorkload.path)) ?? [] where name.hasSuffix(".chk") {
@@ -55,6 +57,7 @@ import Testing
                 }
             }
         } while cursor.advance()
+        print("compaction crash sweep without checkpoints, seed \(seed): \(states) states")
     }
 
     /// Every call to the file system fails once, or from then on, while a store compacts.
@@ -114,7 +117,7 @@ import Testing
     }
 
     /// Damage anywhere in a compacted store gives exact data or an error.
-    @Test(arguments: 0..<UInt64(2 * Effort.factor)) func damageIsNoticed(seed: UInt64) throws {
+    @Test(arguments: Effort.seeds(2)) func damageIsNoticed(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 500, fileSystem: fileSystem, compacts: true)
         try workload.run(steps: 20)

@@ -91,6 +91,28 @@ import Testing
         #expect(try fixture.transactions() == [17, 18, 19, 20, 21])
     }
 
+    /// So it does with history that a request has deleted, also after the store was opened again.
+    @Test(arguments: [false, true]) func compactionDropsDeletedHistory(reopens: Bool) throws {
+        let fixture = Fixture()
+        try fixture.open(nil)
+        try fixture.save(20)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = fixture.coordinator
+        try context.performAndWait {
+            let all = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            all.resultType = .transactionsOnly
+            let result = try context.execute(all) as? NSPersistentHistoryResult
+            let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
+            _ = try context.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: transactions[15].token))
+        }
+        if reopens { try fixture.open(nil) }
+        let log = try #require(fixture.coordinator.persistentStores.first?.handle?.log)
+        #expect(log.retention.historyFloor == 15)
+        #expect(try log.compact().segments > 0)
+        #expect(log.historyFloor == 15)
+        #expect(try fixture.transactions() == [16, 17, 18, 19, 20])
+    }
+
     /// While the store is written, history goes by itself.
     @Test func aRunningStoreForgets() throws {
         let fixture = Fixture()

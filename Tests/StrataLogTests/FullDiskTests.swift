@@ -1,0 +1,116 @@
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+
+/// A store that has filled its disk, and what it can do about that.
+@Suite struct FullDiskTests {
+    private static let path = FilePath("/store")
+    private static let capacity = 6 << 20
+
+    private static var options: LogOptions {
+        var options = LogOptions()
+        options.compaction.isAutomatic = false
+        options.segmentMaximumBytes = 512 << 10
+        options.preallocationMinimumBytes = 64 << 10
+        options.reserveLogMinimumBytes = 1 << 20
+        options.checkpointTailBytes = 1 << 30
+        return options
+    }
+
+    private static func open(_ disk: SmallDiskFileSystem) throws -> LogStore {
+        try LogStore.open(path, in: disk, options: options, schema: SampleSchema.schema)
+    }
+
+    /// Text that does not compress.
+    private static func text(_ generator: inout SeededGenerator) -> String {
+        String((0..<400).map { _ in Character(UnicodeScalar(UInt8(32 + generator.below(95)))) })
+    }
+
+    /// Writes 50 objects anew in one transaction.
+    private static func update(
+        _ store: LogStore, _ names: inout [UInt64: String], _ generator: inout SeededGenerator
+    ) throws {
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.person)
+        var changed = SlotSet()
+        changed.insert(0)
+        var new: [UInt64: String] = [:]
+        while new.count < 50 {
+            let key = UInt64(generator.below(4_000) + 1)
+            guard new[key] == nil else { continue }
+            let name = text(&generator)
+            if let row = try store.snapshot.row(ObjectRef(entity: SampleSchema.person, key: key)) {
+                try writer.beginUpdate(key: key, replacing: row.version, changed: changed)
+            } else {
+                writer.beginInsert(key: key)
+            }
+            writer.set(0, name)
+            writer.endRow()
+            new[key] = name
+        }
+        _ = try store.commit(transaction)
+        names.merge(new) { _, new in new }
+    }
+
+    private static func check(_ store: LogStore, _ names: [UInt64: String], _ hint: Comment) throws {
+        var found: [UInt64: String] = [:]
+        try store.snapshot.forEachRun(root: SampleSchema.person) { run throws(StoreError) in
+            for key in run.firstKey..<run.firstKey + UInt64(run.count) {
+                guard let row = try store.snapshot.row(ObjectRef(entity: SampleSchema.person, key: key)) else {
+                    continue
+                }
+                found[key] = try row.block.column(0).string(row.index)
+            }
+            return true
+        }
+        #expect(found == names, hint)
+    }
+
+    @Test(arguments: 0..<UInt64(4)) func aFullDiskCanBeCompacted(seed: UInt64) throws {
+        let disk = SmallDiskFileSystem(MemoryFileSystem(), directory: Self.path, capacity: Self.capacity)
+        var generator = SeededGenerator(seed: seed)
+        var names: [UInt64: String] = [:]
+        var store = try Self.open(disk)
+        for _ in 0..<20 { try Self.update(store, &names, &generator) }
+        store.keepReserve(for: 2 << 20)
+        #expect(try disk.attributes(Self.path.appending("RESERVE"))?.byteCount == 1 << 20)
+        for round in 0..<3 {
+            let error = #expect(throws: StoreError.self) {
+                for _ in 0..<10_000 { try Self.update(store, &names, &generator) }
+            }
+            #expect(error?.code == .io && error?.errno == .noSpace, "round \(round): \(String(describing: error))")
+            let full = disk.usedByteCount
+            let report = try store.compact()
+            #expect(report.segments > 0 && disk.usedByteCount < full - 512 << 10, "round \(round)")
+            try Self.check(store, names, "round \(round)")
+            // There is room again, also for the reserve.
+            try Self.update(store, &names, &generator)
+            store.keepReserve(for: 2 << 20)
+            #expect(try disk.attributes(Self.path.appending("RESERVE"))?.byteCount == 1 << 20)
+            #expect(try store.verify().problems.isEmpty)
+            try store.close()
+            store = try Self.open(disk)
+            try Self.check(store, names, "round \(round), opened again")
+        }
+        try store.close()
+    }
+
+    /// Without a reserve, and with garbage only in segments that hold much else: no step forward, and nothing lost.
+    @Test func aCompactionThatFindsNoRoomLosesNothing() throws {
+        var generator = SeededGenerator(seed: 9)
+        var names: [UInt64: String] = [:]
+        let memory = MemoryFileSystem()
+        let store = try Self.open(SmallDiskFileSystem(memory, directory: Self.path, capacity: 1 << 30))
+        for _ in 0..<80 { try Self.update(store, &names, &generator) }
+        try store.close()
+        let used = SmallDiskFileSystem(memory, directory: Self.path, capacity: 0).usedByteCount
+        let tight = try Self.open(SmallDiskFileSystem(memory, directory: Self.path, capacity: Int(used) + 8192))
+        let error = #expect(throws: StoreError.self) { try tight.compact() }
+        #expect(error?.errno == .noSpace)
+        try Self.check(tight, names, "after a compaction without room")
+        #expect(try tight.verify().problems.isEmpty)
+    }
+}
