@@ -25,6 +25,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     open var maximumObjectsPerTransaction = BatchLimits.maximumObjects
     /// Set when the objects were given by their IDs.
     final var objectIDs: [NSManagedObjectID]?
+    /// What the fetch request says of those IDs, as long as the program has not changed it.
+    private var predicateOfIDs: NSPredicate?
 
     /// Creates a request that deletes what the fetch request describes; its limit, offset and order count.
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
@@ -46,9 +48,23 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
             let common = first.shape.lineage.last { shape in objects.allSatisfy { $0.shape.isKind(of: shape) } }
             request.entity = (common ?? first.shape).entity
         }
-        request.predicate = NSPredicate(format: "SELF IN %@", objects)
+        let predicate = NSComparisonPredicate(
+            leftExpression: NSExpression.expressionForEvaluatedObject(),
+            rightExpression: NSExpression(forConstantValue: objects), modifier: .direct, type: .in)
+        request.predicate = predicate
         self.init(fetchRequest: request)
         objectIDs = objects
+        predicateOfIDs = predicate
+    }
+
+    /// The IDs, when the fetch request describes just the objects that they name.
+    var describedIDs: [NSManagedObjectID]? {
+        guard let objectIDs, let predicateOfIDs, fetchRequest.predicate === predicateOfIDs,
+            fetchRequest.fetchLimit <= 0, fetchRequest.fetchOffset <= 0, fetchRequest.includesSubentities,
+            let name = fetchRequest.entityName ?? fetchRequest.entity?.name,
+            objectIDs.allSatisfy({ $0.shape.lineage.contains { $0.name == name } })
+        else { return nil }
+        return objectIDs
     }
 
     /// The kind of request.
@@ -61,6 +77,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.objectIDs = objectIDs
+        copy.predicateOfIDs = predicateOfIDs
         copy.affectedStores = affectedStores
         return copy
     }
