@@ -15,14 +15,15 @@ final class BatchDeleteExecutor {
         var outcome = BatchOutcome()
         // No objects were given by ID, so that there is no entity either.
         if request.objectIDs?.isEmpty == true { return NSBatchDeleteResult(outcome, request.resultType) }
-        guard let name = request.fetchRequest.entityName ?? request.fetchRequest.entity?.name else {
+        guard let name = request.entityName else {
             throw BatchSession.error("The fetch request of a batch delete has no entity.")
         }
         let shape = try BatchSession.shape(named: name, in: context)
-        let chosen = request.affectedStores ?? request.fetchRequest.affectedStores
+        // What the request describes is not asked for where it says no more than the IDs do.
+        let ids = request.plainIDs
+        let chosen = request.affectedStores ?? (ids == nil ? request.fetchRequest.affectedStores : nil)
         for handle in BatchSession.handles(request, shape.family, in: context) {
             if let chosen, !chosen.contains(where: { $0.handle === handle }) { continue }
-            let ids = request.describedIDs
             let rows = try ids.map { BatchRows($0, handle) } ?? BatchRows(request.fetchRequest, handle, in: context)
             if rows.refs.isEmpty { continue }
             let session = try BatchSession(context, handle, rows)

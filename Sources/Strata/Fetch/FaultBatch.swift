@@ -16,6 +16,8 @@ final class FaultBatch {
     static let defaultSize = 64
     /// The most that is looked up together, whatever the request says: the blocks are kept meanwhile.
     static let maximumSize = 1_024
+    /// Members of a relationship come in no order, as a set has none: all of them are looked up together, up to so many.
+    static let maximumMemberCount = 4_096
     /// How many results that are no faults any more are passed over in search of the one that fires.
     private static let lookAhead = 8
     /// After how many faults in no order the batch stops searching for each, and how often it tries again.
@@ -56,7 +58,7 @@ final class FaultBatch {
         guard refs.count > 1 else { return nil }
         self.refs = refs
         self.storeIndex = storeIndex
-        size = min(refs.count, Self.maximumSize)
+        size = refs.count <= Self.maximumMemberCount ? refs.count : Self.maximumSize
         (isAscending, bounds) = Self.order(refs)
     }
 

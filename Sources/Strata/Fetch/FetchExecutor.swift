@@ -110,25 +110,25 @@ struct FetchExecutor {
     private func objectIDs(_ matches: [FetchMatch]) throws -> [NSManagedObjectID] {
         var ids: [NSManagedObjectID] = []
         ids.reserveCapacity(matches.count)
-        // Most are of one entity of one store.
-        var last: (storeIndex: UInt16, entity: UInt16) = (0, 0)
-        var known: (identity: StoreIdentity, shape: EntityShape)?
-        for match in matches {
-            if let object = match.object {
+        var index = 0
+        while index < matches.count {
+            if let object = matches[index].object {
                 ids.append(object.objectID)
+                index += 1
                 continue
             }
-            if known == nil || match.storeIndex != last.storeIndex || match.ref.entity != last.entity {
-                guard let handle = context.registry.handle(match.storeIndex),
-                    let shape = handle.map.shape(match.ref.entity)
-                else {
-                    throw FetchProblem.error("A row of an unknown entity was found.")
-                }
-                known = (handle.identity, shape)
-                last = (match.storeIndex, match.ref.entity)
+            let (storeIndex, entity) = (matches[index].storeIndex, matches[index].ref.entity)
+            guard let handle = context.registry.handle(storeIndex), let shape = handle.map.shape(entity) else {
+                throw FetchProblem.error("A row of an unknown entity was found.")
             }
-            guard let known else { continue }
-            ids.append(NSManagedObjectID(ref: match.ref, identity: known.identity, shape: known.shape))
+            let identity = handle.identity
+            // Most of what follows is of the same kind.
+            while index < matches.count, matches[index].object == nil, matches[index].storeIndex == storeIndex,
+                matches[index].ref.entity == entity
+            {
+                ids.append(NSManagedObjectID(ref: matches[index].ref, identity: identity, shape: shape))
+                index += 1
+            }
         }
         return ids
     }
