@@ -6,6 +6,7 @@
 
 #include "StrataArguments.h"
 #include "StrataClasses.h"
+#include "StrataColumns.h"
 #include "StrataFile.h"
 #include "StrataObject.h"
 #include "StrataPages.h"

@@ -15,16 +15,18 @@ final class BatchDeleteExecutor {
         var outcome = BatchOutcome()
         // No objects were given by ID, so that there is no entity either.
         if request.objectIDs?.isEmpty == true { return NSBatchDeleteResult(outcome, request.resultType) }
-        guard let name = request.fetchRequest.entityName ?? request.fetchRequest.entity?.name else {
+        guard let name = request.entityName else {
             throw BatchSession.error("The fetch request of a batch delete has no entity.")
         }
         let shape = try BatchSession.shape(named: name, in: context)
-        let chosen = request.affectedStores ?? request.fetchRequest.affectedStores
+        // What the request describes is not asked for where it says no more than the IDs do.
+        let ids = request.plainIDs
+        let chosen = request.affectedStores ?? (ids == nil ? request.fetchRequest.affectedStores : nil)
         for handle in BatchSession.handles(request, shape.family, in: context) {
             if let chosen, !chosen.contains(where: { $0.handle === handle }) { continue }
-            let rows = try BatchRows(request.fetchRequest, handle, in: context)
+            let rows = try ids.map { BatchRows($0, handle) } ?? BatchRows(request.fetchRequest, handle, in: context)
             if rows.refs.isEmpty { continue }
-            let session = try BatchSession(context, handle)
+            let session = try BatchSession(context, handle, rows)
             defer { session.finish() }
             // Cascades may lead to any entity.
             let derivations = BatchDerivations(context, handle, context.modelShapes?.shapes ?? [])
@@ -33,7 +35,7 @@ final class BatchDeleteExecutor {
                 var nullified: [ObjectRef] = []
                 try session.commitPart { transaction, snapshot in
                     deleted = try delete(
-                        part, transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence
+                        part, transaction, snapshot, handle, checksPredicate: ids == nil && session.isBehind(snapshot)
                     ) { deletion in
                         guard let derivations else { return }
                         nullified = deletion.nullifiedRefs
@@ -60,10 +62,13 @@ final class BatchDeleteExecutor {
         checksPredicate: Bool, _ willWrite: (BatchDeletion) throws -> Void
     ) throws -> [Row] {
         let scope = RowScope(handle, snapshot)
+        var reader = BatchReader(handle, snapshot, refs)
         var named: [Row] = []
+        named.reserveCapacity(refs.count)
         for ref in refs {
-            guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
+            guard let row = try reader.row(ref) else { continue }
             if checksPredicate, let predicate = request.fetchRequest.predicate {
+                guard let shape = handle.map.shape(row.block.entity) else { continue }
                 let source = RowSource(scope, shape, row.block, row.index)
                 guard predicate.evaluate(with: source) else { continue }
                 if let error = scope.error { throw error }

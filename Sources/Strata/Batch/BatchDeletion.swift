@@ -11,7 +11,10 @@ final class BatchDeletion {
     private let appliesDeny: Bool
     /// In the order in which they were found; grows while cascades are followed.
     private var deleted: [Row] = []
+    /// Empty as long as nothing follows from the deletions.
     private var isDeleted: Set<UInt64> = []
+    /// By entity number, the relationships of which something follows when an object goes.
+    private var followed: [UInt16: [RelationshipShape]] = [:]
     /// Slots that become null, by object.
     private var nullified: [ObjectRef: SlotSet] = [:]
     private var links: [ObjectRef: Row] = [:]
@@ -46,16 +49,38 @@ final class BatchDeletion {
     ///
     /// - Throws: `CocoaError` 134070 when a mandatory reference would become null, 1600 for the deny rule.
     func collect(_ rows: [Row]) throws {
+        if Set(rows.lazy.map(\.block.entity)).allSatisfy({ relationships(of: $0).isEmpty }) {
+            deleted = rows
+            return
+        }
         isDeleted.reserveCapacity(rows.count)
         for row in rows { add(row) }
         var index = 0
         while index < deleted.count {
             let row = deleted[index]
             index += 1
-            guard let shape = handle.map.shape(row.block.entity) else { continue }
-            for relationship in shape.relationships { try follow(relationship, of: row) }
+            for relationship in relationships(of: row.block.entity) { try follow(relationship, of: row) }
         }
         try check()
+    }
+
+    private func relationships(of entity: UInt16) -> [RelationshipShape] {
+        if let known = followed[entity] { return known }
+        let found = handle.map.shape(entity)?.relationships.filter { relationship in
+            switch relationship.storage {
+            case .slot:
+                // A to-many inverse is found by the references to the object, which go with it.
+                switch relationship.deleteRule {
+                case .noActionDeleteRule: false
+                case .nullifyDeleteRule: relationship.inverse.map { !$0.isToMany } ?? false
+                default: true
+                }
+            case .inverse: relationship.deleteRule != .noActionDeleteRule
+            case .link: true
+            }
+        }
+        followed[entity] = found ?? []
+        return found ?? []
     }
 
     private func follow(_ relationship: RelationshipShape, of row: Row) throws {
@@ -132,7 +157,13 @@ final class BatchDeletion {
     }
 
     func write(to transaction: WriteTransaction) throws(StoreError) {
-        for row in deleted { try transaction.delete(row.ref, replacing: row.version) }
+        var last: (entity: UInt16, writer: EntityWriter)?
+        for row in deleted {
+            let ref = row.ref
+            if last?.entity != ref.entity { last = (ref.entity, transaction.writer(for: ref.entity)) }
+            last?.writer.willReplace(rowOf: row.block)
+            try last?.writer.delete(key: ref.key, replacing: row.version)
+        }
         for row in links.values.sorted(by: { $0.ref < $1.ref }) {
             try transaction.delete(row.ref, replacing: row.version)
         }

@@ -49,9 +49,12 @@ final class BatchInsertExecutor {
             try insertObjects(handler)
         } else if let handler = request.dictionaryHandler {
             let dictionary = NSMutableDictionary()
+            // The dictionary's keys are objects: made once, not for each look-up.
+            let keys = Dictionary(
+                shape.slots.map { ($0.name, NSString(string: $0.name)) }, uniquingKeysWith: { first, _ in first })
             try insertRows {
                 dictionary.removeAllObjects()
-                return handler(dictionary) ? nil : { dictionary[$0] }
+                return handler(dictionary) ? nil : { dictionary.object(forKey: keys[$0] ?? $0) }
             }
         } else {
             var rest = (request.objectsToInsert ?? [])[...]

@@ -3,7 +3,7 @@ import StrataLog
 
 /// The stored rows that a batch update or delete works on.
 ///
-/// Memory: 8 bytes a row, and an object ID for each while a predicate or a window is being looked up.
+/// Memory: 8 bytes a row, some more while an order or a window is being looked up.
 struct BatchRows {
     let refs: [ObjectRef]
     /// The newest transaction that the rows were looked up in.
@@ -40,13 +40,32 @@ struct BatchRows {
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
-            let found = try finder.results(of: fetch).compactMap { ($0 as? NSManagedObjectID)?.ref }
+            let found = try FetchExecutor(finder, FetchPlan(fetch, in: finder)).storedRefs()
             rounds += 1
             if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
                 refs = found
                 sequence = before
                 return
             }
+        }
+    }
+
+    /// The rows that IDs name, as far as they are of the store.
+    init(_ ids: [NSManagedObjectID], _ handle: StoreHandle) {
+        sequence = handle.log.snapshot.sequence
+        var found: [ObjectRef] = []
+        found.reserveCapacity(ids.count)
+        for id in ids where id.identity === handle.identity { found.append(id.ref) }
+        if zip(found, found.dropFirst()).allSatisfy({ $0.key < $1.key }) {
+            refs = found
+            return
+        }
+        // Keys name a row whatever the entity: all are of one root.
+        found.sort { $0.key < $1.key }
+        var last: UInt64?
+        refs = found.filter { ref in
+            defer { last = ref.key }
+            return ref.key != last
         }
     }
 

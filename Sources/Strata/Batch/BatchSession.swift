@@ -15,12 +15,19 @@ final class BatchSession {
     let context: NSManagedObjectContext
     let handle: StoreHandle
     private var last: CommitReceipt?
+    /// The newest transaction of which it is known that all since the rows were looked up are the request's own.
+    private var known: UInt64
 
-    init(_ context: NSManagedObjectContext, _ handle: StoreHandle) throws {
+    /// - Parameter rows: what the request works on, if it looked that up.
+    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ rows: BatchRows? = nil) throws {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         self.context = context
         self.handle = handle
+        known = rows?.sequence ?? 0
     }
+
+    /// Whether others have committed something since the rows were looked up.
+    func isBehind(_ snapshot: Snapshot) -> Bool { snapshot.sequence != known }
 
     func makeTransaction() -> WriteTransaction {
         let transaction = handle.log.makeTransaction()
@@ -31,7 +38,9 @@ final class BatchSession {
 
     func commit(_ transaction: WriteTransaction) throws(StoreError) {
         if transaction.isEmpty { return }
-        last = try handle.log.commit(transaction)
+        let receipt = try handle.log.commit(transaction)
+        if receipt.sequence == known + 1 { known = receipt.sequence }
+        last = receipt
     }
 
     /// Builds and commits one part; builds it anew when rows have been changed meanwhile.

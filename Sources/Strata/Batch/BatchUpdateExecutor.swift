@@ -67,7 +67,7 @@ final class BatchUpdateExecutor {
         for handle in BatchSession.handles(request, family, in: context) {
             let rows = try BatchRows(fetch, handle, in: context)
             if rows.refs.isEmpty { continue }
-            let session = try BatchSession(context, handle)
+            let session = try BatchSession(context, handle, rows)
             defer { session.finish() }
             let derivations = BatchDerivations(context, handle, family)
             plans = [:]
@@ -76,7 +76,7 @@ final class BatchUpdateExecutor {
                 try derivations?.note(part)
                 try session.commitPart { transaction, snapshot in
                     found = try write(
-                        part, to: transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
+                        part, to: transaction, snapshot, handle, checksPredicate: session.isBehind(snapshot))
                 }
                 try derivations?.update(part)
                 outcome.count += found.count
@@ -119,21 +119,29 @@ final class BatchUpdateExecutor {
     ) throws -> BatchOutcome {
         var found = BatchOutcome()
         let scope = RowScope(handle, snapshot)
+        var reader = BatchReader(handle, snapshot, refs)
+        var last: (plan: Plan, writer: EntityWriter)?
         for ref in refs {
-            guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
-            let plan = try plan(shape, handle)
-            let source = RowSource(scope, shape, row.block, row.index)
-            // Others have saved since the rows were looked up.
-            if checksPredicate, request.predicate?.evaluate(with: source) == false { continue }
-            var values = plan.constants
-            for (slot, expression) in plan.expressions {
-                let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
-                let stored = (value as? RowSource)?.objectID ?? value
-                values.append((slot, try SlotValue(stored, shape.slots[slot], shape, handle)))
+            guard let row = try reader.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
+            if last?.plan.shape !== shape {
+                let plan = try plan(shape, handle)
+                last = (plan, transaction.writer(for: plan.entity))
             }
-            if let error = scope.error { throw error }
+            guard let (plan, writer) = last else { continue }
+            var values = plan.constants
+            if checksPredicate || !plan.expressions.isEmpty {
+                let source = RowSource(scope, shape, row.block, row.index)
+                // Others have saved since the rows were looked up.
+                if checksPredicate, request.predicate?.evaluate(with: source) == false { continue }
+                for (slot, expression) in plan.expressions {
+                    let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
+                    let stored = (value as? RowSource)?.objectID ?? value
+                    values.append((slot, try SlotValue(stored, shape.slots[slot], shape, handle)))
+                }
+                if let error = scope.error { throw error }
+            }
             if request.appliesValidation { try validate(row, shape, values) }
-            let writer = transaction.writer(for: plan.entity)
+            writer.willReplace(rowOf: row.block)
             try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: plan.slots)
             try writer.copyRow(row, shape, except: plan.slots)
             for (slot, value) in values { try value.write(slot, of: shape.slots[slot], to: writer) }

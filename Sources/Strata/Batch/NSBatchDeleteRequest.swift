@@ -15,7 +15,14 @@ public import Foundation
 /// parts of that size.
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// Describes what is deleted.
-    public let fetchRequest: NSFetchRequest<any NSFetchRequestResult>
+    public final var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
+        if let described { return described }
+        let request = Self.request(for: objectIDs ?? [])
+        described = request
+        return request
+    }
+    /// Nil as long as nobody has asked what a request for object IDs looks like.
+    private var described: NSFetchRequest<any NSFetchRequestResult>?
     /// What the result holds. Default ``NSBatchDeleteRequestResultType/resultTypeStatusOnly``.
     open var resultType: NSBatchDeleteRequestResultType = .resultTypeStatusOnly
     /// An option of Strata: whether the deny rule is enforced. Default `false`, as in Core Data.
@@ -28,7 +35,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     /// Creates a request that deletes what the fetch request describes; its limit, offset and order count.
     public init(fetchRequest fetch: NSFetchRequest<any NSFetchRequestResult>) {
-        fetchRequest = fetch
+        described = fetch
         super.init()
     }
 
@@ -36,19 +43,39 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     ///
     /// - Precondition: all are of entities with a common ancestor.
     public convenience init(objectIDs objects: [NSManagedObjectID]) {
-        let request = NSFetchRequest<any NSFetchRequestResult>()
+        self.init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>())
         if let first = objects.first {
-            for id in objects {
+            for id in objects where id.shape.root !== first.shape.root {
                 precondition(
                     id.shape.root.name == first.shape.root.name,
                     "mismatched object IDs in a batch delete: \(id) is not of a kind with \(first)")
             }
-            let common = first.shape.lineage.last { shape in objects.allSatisfy { $0.shape.isKind(of: shape) } }
-            request.entity = (common ?? first.shape).entity
         }
-        request.predicate = NSPredicate(format: "SELF IN %@", objects)
-        self.init(fetchRequest: request)
         objectIDs = objects
+        described = nil
+    }
+
+    private static func request(for ids: [NSManagedObjectID]) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = commonShape(of: ids)?.entity
+        request.predicate = NSPredicate(format: "SELF IN %@", ids)
+        return request
+    }
+
+    private static func commonShape(of ids: [NSManagedObjectID]) -> EntityShape? {
+        guard let first = ids.first?.shape else { return nil }
+        // Most are of one entity.
+        let others = ids.filter { $0.shape !== first }
+        return first.lineage.last { shape in others.allSatisfy { $0.shape.isKind(of: shape) } } ?? first
+    }
+
+    /// The objects to be deleted, when the request has their IDs and nobody can have changed what it describes.
+    var plainIDs: [NSManagedObjectID]? { described == nil ? objectIDs : nil }
+
+    /// The entity that the objects are of.
+    var entityName: String? {
+        guard let described else { return Self.commonShape(of: objectIDs ?? [])?.name }
+        return described.entityName ?? described.entity?.name
     }
 
     /// The kind of request.
@@ -56,7 +83,8 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
-        let copy = NSBatchDeleteRequest(fetchRequest: fetchRequest)
+        let copy =
+            plainIDs.map { NSBatchDeleteRequest(objectIDs: $0) } ?? NSBatchDeleteRequest(fetchRequest: fetchRequest)
         copy.resultType = resultType
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction

@@ -4,6 +4,8 @@ import StrataLog
 /// A value on its way into a slot of a row, in the type that the slot keeps.
 struct SlotValue {
     private let value: Any?
+    /// Of a to-one relationship; null otherwise.
+    private let ref: ObjectRef
 
     /// Nil and `NSNull` are null.
     ///
@@ -14,14 +16,22 @@ struct SlotValue {
             let converted = ValueConversion.converted(value, info.kind)
         {
             self.value = converted
+            ref = .null
+            return
+        }
+        if let value, info.kind == .toOne, type(of: value) == NSManagedObjectID.self {
+            ref = try Self.reference(value, info, shape, handle)
+            self.value = nil
             return
         }
         guard let value = ValueConversion.flattened(value), !(value is NSNull) else {
             self.value = nil
+            ref = .null
             return
         }
         if info.kind == .toOne {
-            self.value = try Self.reference(value, info, shape, handle)
+            ref = try Self.reference(value, info, shape, handle)
+            self.value = nil
             return
         }
         guard let converted = ValueConversion.converted(value, info.kind) else {
@@ -30,9 +40,10 @@ struct SlotValue {
                     + "\(type(of: value)) \(value).")
         }
         self.value = converted
+        ref = .null
     }
 
-    var isNull: Bool { value == nil }
+    var isNull: Bool { value == nil && ref.isNull }
 
     /// The value as key-value coding takes it; a reference is not.
     var boxed: Any? { value }
@@ -58,17 +69,19 @@ struct SlotValue {
 
     /// Bytes that the value takes, roughly.
     var byteCount: Int {
-        switch value {
-        case let text as String: text.utf8.count
-        case let data as Data: data.count
-        default: 8
-        }
+        guard let value else { return 8 }
+        if type(of: value) == String.self { return (value as? String)?.utf8.count ?? 8 }
+        if type(of: value) == Data.self { return (value as? Data)?.count ?? 8 }
+        return 8
     }
 
     /// Sets the slot of the row that was begun. Null slots are left alone.
     func write(_ slot: Int, of info: SlotInfo, to writer: EntityWriter) throws {
-        guard let value else { return }
-        if let ref = value as? ObjectRef { writer.set(slot, ref) } else { try writer.set(slot, converted: value, info) }
+        if let value {
+            try writer.set(slot, converted: value, info)
+        } else if !ref.isNull {
+            writer.set(slot, ref)
+        }
     }
 }
 

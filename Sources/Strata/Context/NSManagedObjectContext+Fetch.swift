@@ -68,6 +68,10 @@ extension FetchResults {
             // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
             return unsafeBitCast(objects, to: [T].self)
         }
+        // Otherwise each result is cast, which takes longer than finding it.
+        // SAFETY: T is the type of the elements.
+        if case .objectIDs(let ids) = self, T.self == NSManagedObjectID.self { return unsafeBitCast(ids, to: [T].self) }
+        if T.self == (any NSFetchRequestResult).self { return unsafeBitCast(untyped, to: [T].self) }
         return try Self.typed(any)
     }
 

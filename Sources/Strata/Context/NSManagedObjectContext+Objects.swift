@@ -117,7 +117,7 @@ extension NSManagedObjectContext {
             {
                 object.attach(taking: found.block, found.location)
             } else if isBatched, let found = try rowFromBatch(object, handle) {
-                object.attach(found.block, row: found.location.row, location: found.location)
+                object.attach(taking: found.block, found.location)
             } else {
                 guard !handle.isDetached,
                     let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
@@ -184,7 +184,7 @@ extension NSManagedObjectContext {
     @inline(__always)
     private final func rowFromBatch(
         _ object: NSManagedObject, _ handle: StoreHandle
-    ) throws(StoreError) -> (block: Block, location: Location)? {
+    ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
         if let membersBatch,
             let found = try membersBatch.take(
                 object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)

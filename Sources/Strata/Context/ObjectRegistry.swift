@@ -135,24 +135,33 @@ final class ObjectRegistry: @unchecked Sendable {
     ///
     /// - Complexity: O(n), taking the lock twice.
     func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, handle: StoreHandle) -> [NSManagedObject] {
-        var found: [NSManagedObject?] = []
-        found.reserveCapacity(refs.count)
-        locked { tables in
-            tables.with(storeIndex) { table in
-                for ref in refs { found.append(Self.retain(table.object(ref))) }
-            }
-        }
+        if refs.isEmpty { return [] }
         var missing: [NSManagedObject] = []
-        var result: [NSManagedObject] = []
-        result.reserveCapacity(refs.count)
-        for (index, ref) in refs.enumerated() {
-            if let object = found[index] {
-                result.append(object)
-            } else if let object = makeFault(ref, storeIndex, handle: handle) {
-                // Where a batch of these finds it.
-                object.row = UInt32(truncatingIfNeeded: index)
-                missing.append(object)
-                result.append(object)
+        // Counting a reference for each step would take longer than the steps: it is counted once, for the result.
+        let result = [NSManagedObject](unsafeUninitializedCapacity: refs.count) { buffer, count in
+            guard let base = buffer.baseAddress else { return }
+            // SAFETY: an Unmanaged has the layout of the reference it stands for.
+            let places = UnsafeMutableRawPointer(base).bindMemory(
+                to: Unmanaged<NSManagedObject>?.self, capacity: refs.count)
+            locked { tables in
+                tables.with(storeIndex) { table in
+                    for (index, ref) in refs.enumerated() {
+                        let known = table.object(ref).flatMap { strata_try_retain($0) }
+                        (places + index).initialize(to: known.map { .fromOpaque($0) })
+                    }
+                }
+            }
+            for (index, ref) in refs.enumerated() {
+                if let known = places[index] {
+                    places[count] = known
+                    count += 1
+                } else if let object = makeFault(ref, storeIndex, handle: handle) {
+                    // Where a batch of these finds it.
+                    object.row = UInt32(truncatingIfNeeded: index)
+                    missing.append(object)
+                    places[count] = .passRetained(object)
+                    count += 1
+                }
             }
         }
         guard !missing.isEmpty else { return result }

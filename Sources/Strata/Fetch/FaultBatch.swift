@@ -7,33 +7,39 @@ import StrataLog
 /// looked up counts only while nothing has been saved since: a fault shows the newest row.
 final class FaultBatch {
     private struct Place {
-        var location: Location
-        var block: Block?
+        var location = Location.absent
+        /// With a reference, which goes to the object whose fault fires.
+        var block: Unmanaged<Block>?
     }
 
     /// How many rows are looked up together when the request does not say.
     static let defaultSize = 64
     /// The most that is looked up together, whatever the request says: the blocks are kept meanwhile.
     static let maximumSize = 1_024
+    /// Members of a relationship come in no order, as a set has none: all of them are looked up together, up to so many.
+    static let maximumMemberCount = 4_096
     /// How many results that are no faults any more are passed over in search of the one that fires.
     private static let lookAhead = 8
     /// After how many faults in no order the batch stops searching for each, and how often it tries again.
     private static let strayMaximum = 4
     private static let strayInterval = 64
 
+    // A batch belongs to its context's queue, and no access to its state calls out: the run-time checks for overlapping
+    // accesses are turned off.
     private let refs: [ObjectRef]
     private let storeIndex: UInt16
     private let size: Int
     private let isAscending: Bool
     /// References outside of these are none of these; other entities' objects are told apart by them at once.
     private let bounds: ClosedRange<ObjectRef>
-    private var next = 0
-    private var window = 0..<0
-    private var places: [Place] = []
-    private var publication: UInt64 = 0
-    private var pipeline = RowPipeline()
+    @exclusivity(unchecked) private var next = 0
+    @exclusivity(unchecked) private var window = 0..<0
+    /// Those of the window; memory for ``size`` of them when it is first needed.
+    @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>?
+    @exclusivity(unchecked) private var publication: UInt64 = 0
+    @exclusivity(unchecked) private var pipeline = RowPipeline()
     /// How many faults in a row fired in no order: looking up the neighbours of each would be in vain.
-    private var strays = 0
+    @exclusivity(unchecked) private var strays = 0
 
     /// Nil when there are no neighbours.
     init?(_ matches: [FetchMatch], size: Int) {
@@ -52,8 +58,19 @@ final class FaultBatch {
         guard refs.count > 1 else { return nil }
         self.refs = refs
         self.storeIndex = storeIndex
-        size = min(refs.count, Self.maximumSize)
+        size = refs.count <= Self.maximumMemberCount ? refs.count : Self.maximumSize
         (isAscending, bounds) = Self.order(refs)
+    }
+
+    deinit {
+        forgetPlaces()
+        places?.deallocate()
+    }
+
+    private func forgetPlaces() {
+        guard let places else { return }
+        for index in 0..<window.count { places[index].block?.release() }
+        window = 0..<0
     }
 
     private static func order(_ refs: [ObjectRef]) -> (isAscending: Bool, bounds: ClosedRange<ObjectRef>) {
@@ -67,7 +84,8 @@ final class FaultBatch {
         return (isAscending, low...high)
     }
 
-    /// The row of an object whose fault fires, if the object is one of these and exists.
+    /// The row of an object whose fault fires, with a reference to its block for the caller, if the object is one of
+    /// these and exists. A row is handed out once: an object that becomes a fault again is looked up by itself.
     ///
     /// - Parameters:
     ///   - hint: its position among them, if it was made for them; anything else does no harm.
@@ -75,7 +93,7 @@ final class FaultBatch {
     func take(
         _ ref: ObjectRef, _ hint: UInt32, _ storeIndex: UInt16, _ handle: StoreHandle, _ wanted: UInt64,
         _ statistics: inout FaultStatistics
-    ) throws(StoreError) -> (block: Block, location: Location)? {
+    ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
         guard storeIndex == self.storeIndex, bounds.contains(ref), let index = index(of: ref, Int(hint)) else {
             return nil
         }
@@ -89,22 +107,17 @@ final class FaultBatch {
         } else {
             statistics.faultsFromBatches += 1
         }
-        let place = places[index - window.lowerBound]
-        let start = window.lowerBound
+        guard let places, let block = places[index - window.lowerBound].block else { return nil }
+        let (start, count) = (window.lowerBound, window.count)
+        let location = places[index - start].location
         // Rows of one block that follow each other need no help.
-        let far = places[min(index - start + Self.lookAhead, places.count - 1)]
-        if far.location.block == place.location.block {
-            guard let block = place.block else { return nil }
-            return (block, place.location)
-        }
-        places.withUnsafeBufferPointer { places in
-            _ = pipeline.advance(to: index, limit: start + places.count, wanted) { number in
-                guard let block = places[number - start].block else { return nil }
-                return (.passUnretained(block), places[number - start].location.row)
+        if places[min(index - start + Self.lookAhead, count - 1)].location.block != location.block {
+            pipeline.advance(to: index, limit: start + count, wanted) { number in
+                places[number - start].block.map { ($0, places[number - start].location.row) }
             }
         }
-        guard let block = place.block else { return nil }
-        return (block, place.location)
+        places[index - start].block = nil
+        return (block, location)
     }
 
     /// Faults mostly fire in order; of what is in the order of references, any is found, and so is what is where the
@@ -156,51 +169,73 @@ final class FaultBatch {
         let (log, snapshot) = (handle.log, handle.log.snapshot)
         // It keeps the places from being compacted away meanwhile.
         defer { withExtendedLifetime(snapshot) {} }
-        places.removeAll(keepingCapacity: true)
-        window = start..<min(start + size, refs.count)
+        forgetPlaces()
+        let places = self.places ?? .allocate(capacity: size)
+        self.places = places
+        let range = start..<min(start + size, refs.count)
+        places.initialize(repeating: Place(), count: range.count)
+        window = range
         self.publication = publication
         // Each step waits for memory: it is taken for all before the next one follows, as in RecentFaults.
+        let cache = log.blockCache
         var previous = Location.absent
-        snapshot.locate(window) {
-            refs[$0]
-        } _: { _, location in
-            places.append(Place(location: location))
-            if location.isAbsent || location.block == previous { return }
-            previous = location.block
-            log.prefetchPlace(at: location)
+        refs.withUnsafeBufferPointer { refs in
+            snapshot.locate(range) {
+                refs[$0]
+            } _: { number, location in
+                places[number - start].location = location
+                if location.isAbsent || location.block == previous { return }
+                previous = location.block
+                cache.prefetchPlace(of: location)
+            }
         }
         // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
         if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
         previous = .absent
-        for place in places where !place.location.isAbsent && place.location.block != previous {
-            previous = place.location.block
-            log.prefetchBlock(at: place.location)
+        for index in 0..<range.count {
+            let place = places[index].location.block
+            if place.isAbsent || place == previous { continue }
+            previous = place
+            cache.prefetch(place)
         }
+        try readBlocks(first - start, range.count, places, log, cache)
+    }
+
+    /// - Parameters:
+    ///   - first: the place whose block must be there.
+    ///   - count: of the places.
+    private func readBlocks(
+        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<Place>, _ log: LogStore, _ cache: BlockCache
+    ) throws(StoreError) {
         var known: [Location: Block] = [:]
         var last: Block?
-        for index in window {
-            let location = places[index - start].location
-            if location.isAbsent { continue }
+        for index in 0..<count {
+            let place = places[index].location.block
+            if place.isAbsent { continue }
             do {
-                if last?.location != location.block { last = try block(at: location, log, &known) }
-                places[index - start].block = last
+                if last?.location != place { last = try block(at: place, log, cache, &known) }
+                places[index].block = last.map { .passRetained($0) }
             } catch {
                 if index == first { throw error }
                 last = nil
-                places[index - start].location = .absent
+                places[index].location = .absent
             }
         }
     }
 
     /// A block, verified. What the cache does not keep is read once for the whole batch.
     private func block(
-        at location: Location, _ log: LogStore, _ known: inout [Location: Block]
+        at location: Location, _ log: LogStore, _ cache: BlockCache, _ known: inout [Location: Block]
     ) throws(StoreError) -> Block {
-        if !known.isEmpty, let block = known[location.block] { return block }
+        if let block = cache.get(location) {
+            try block.verify()
+            return block
+        }
+        if let block = known[location] { return block }
         var wasCached = false
         let block = try log.block(at: location, wasCached: &wasCached)
         try block.verify()
-        if !wasCached { known[location.block] = block }
+        if !wasCached { known[location] = block }
         return block
     }
 }

@@ -16,6 +16,16 @@ enum FetchResults {
         case .counts(let counts): counts
         }
     }
+
+    /// As the type of a request that does not say more.
+    var untyped: [any NSFetchRequestResult] {
+        switch self {
+        case .objects(let objects): objects
+        case .objectIDs(let ids): ids
+        case .dictionaries(let dictionaries): dictionaries
+        case .counts(let counts): counts
+        }
+    }
 }
 
 /// Runs a fetch: stored rows first, then the context's changes over them, then the results in their form.
@@ -98,15 +108,43 @@ struct FetchExecutor {
     }
 
     private func objectIDs(_ matches: [FetchMatch]) throws -> [NSManagedObjectID] {
-        try matches.map { match in
-            if let object = match.object { return object.objectID }
-            guard let handle = context.registry.handle(match.storeIndex),
-                let shape = handle.map.shape(match.ref.entity)
-            else {
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(matches.count)
+        var index = 0
+        while index < matches.count {
+            if let object = matches[index].object {
+                ids.append(object.objectID)
+                index += 1
+                continue
+            }
+            let (storeIndex, entity) = (matches[index].storeIndex, matches[index].ref.entity)
+            guard let handle = context.registry.handle(storeIndex), let shape = handle.map.shape(entity) else {
                 throw FetchProblem.error("A row of an unknown entity was found.")
             }
-            return NSManagedObjectID(ref: match.ref, identity: handle.identity, shape: shape)
+            let identity = handle.identity
+            // Most of what follows is of the same kind.
+            while index < matches.count, matches[index].object == nil, matches[index].storeIndex == storeIndex,
+                matches[index].ref.entity == entity
+            {
+                ids.append(NSManagedObjectID(ref: matches[index].ref, identity: identity, shape: shape))
+                index += 1
+            }
         }
+        return ids
+    }
+
+    /// The stored rows that the request describes, in order, when it is about one store.
+    func storedRefs() throws -> [ObjectRef] {
+        let stores = try stores()
+        guard stores.count == 1, plan.sorts.isEmpty, plan.limit == Int.max, plan.offset == 0,
+            !plan.includesPendingChanges, context.link == nil
+        else { return try orderedMatches(withKeys: false).map(\.ref) }
+        var refs: [ObjectRef] = []
+        try StoreScan(plan, stores[0], needsRow: false, context: context, report: report).forEach { ref, _ in
+            refs.append(ref)
+            return true
+        }
+        return refs
     }
 
     func count() throws -> Int {
@@ -245,6 +283,12 @@ struct FetchExecutor {
     }
 
     private func makeObjects(_ matches: [FetchMatch]) -> [NSManagedObject] {
+        // Mostly all are rows of one store.
+        if let index = matches.first?.storeIndex, let handle = context.registry.handle(index),
+            matches.allSatisfy({ $0.object == nil && $0.storeIndex == index })
+        {
+            return context.objects(matches.map(\.ref), index, handle)
+        }
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(matches.count)
         var index = 0

@@ -16,7 +16,8 @@ struct PendingOverlay {
     /// Changed and deleted objects that have a row.
     let stored: [NSManagedObject]
 
-    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ handles: [StoreHandle]) {
+    /// - Parameter handles: the stores asked; only called for when something has changed.
+    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ handles: @autoclosure () -> [StoreHandle]) {
         guard plan.includesPendingChanges, !context.changed.isEmpty else {
             inserted = []
             stored = []
@@ -25,6 +26,7 @@ struct PendingOverlay {
         var inserted: [NSManagedObject] = []
         var stored: [NSManagedObject] = []
         let isWholeFamily = plan.family.count > 1
+        let handles = handles()
         for object in context.changed where object.hasChanges {
             guard isWholeFamily ? object.shape.isKind(of: plan.shape) : object.shape === plan.shape,
                 Self.isIn(handles, object, context, plan)

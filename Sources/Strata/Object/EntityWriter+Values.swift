@@ -6,23 +6,26 @@ extension EntityWriter {
     ///
     /// - Throws: what the value transformer of a transformable attribute throws.
     func set(_ slot: Int, converted value: Any, _ info: SlotInfo) throws {
-        switch value {
-        case let value as Bool where info.kind == .bool: set(slot, value)
-        case let value as Int16 where info.kind == .int16: set(slot, value)
-        case let value as Int32 where info.kind == .int32: set(slot, value)
-        case let value as Int64 where info.kind == .int64: set(slot, value)
-        case let value as Float where info.kind == .float: set(slot, value)
-        case let value as Double where info.kind == .double: set(slot, value)
-        case let value as Date where info.kind == .date: set(slot, value.timeIntervalSinceReferenceDate)
-        case let value as UUID where info.kind == .uuid: set(slot, uuid: value.words)
-        case let value as String where info.kind == .string: set(slot, value)
-        case let value as URL where info.kind == .uri: set(slot, value.absoluteString)
-        case let value as Decimal where info.kind == .decimal:
+        // The kind first: a cast that fails takes ten times as long as one that does not.
+        switch info.kind {
+        case .bool: if let value = value as? Bool { set(slot, value) }
+        case .int16: if let value = value as? Int16 { set(slot, value) }
+        case .int32: if let value = value as? Int32 { set(slot, value) }
+        case .int64: if let value = value as? Int64 { set(slot, value) }
+        case .float: if let value = value as? Float { set(slot, value) }
+        case .double: if let value = value as? Double { set(slot, value) }
+        case .date: if let value = value as? Date { set(slot, value.timeIntervalSinceReferenceDate) }
+        case .uuid: if let value = value as? UUID { set(slot, uuid: value.words) }
+        case .string: if let value = value as? String { set(slot, value) }
+        case .uri: if let value = value as? URL { set(slot, value.absoluteString) }
+        case .decimal:
+            guard let value = value as? Decimal else { return }
             DecimalCoding.encode(value).withUnsafeBytes { set(slot, bytes: $0) }
-        case let value as Data where info.kind == .data: value.withUnsafeBytes { set(slot, bytes: $0) }
-        default:
-            guard info.kind == .transformable, let attribute = info.attribute else { return }
+        case .data: if let value = value as? Data { value.withUnsafeBytes { set(slot, bytes: $0) } }
+        case .transformable:
+            guard let attribute = info.attribute else { return }
             try attribute.transformedData(from: value).withUnsafeBytes { set(slot, bytes: $0) }
+        case .toOne: return
         }
     }
 }

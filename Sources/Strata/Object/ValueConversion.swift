@@ -40,13 +40,27 @@ enum ValueConversion {
         case .transformable: return value
         case .toOne: return value as? NSManagedObject
         case .decimal: return (value as? Decimal) ?? number(value)?.decimalValue
-        case .bool: return number(value)?.boolValue
-        case .int16: return number(value)?.int16Value
-        case .int32: return number(value)?.int32Value
-        case .int64: return number(value)?.int64Value
-        case .float: return number(value)?.floatValue
-        case .double: return number(value)?.doubleValue
+        case .bool: return own(value, Bool.self) ?? number(value)?.boolValue
+        case .int16: return integer(value).map { Int16(truncatingIfNeeded: $0) } ?? number(value)?.int16Value
+        case .int32: return integer(value).map { Int32(truncatingIfNeeded: $0) } ?? number(value)?.int32Value
+        case .int64: return integer(value) ?? number(value)?.int64Value
+        case .float: return own(value, Float.self) ?? number(value)?.floatValue
+        case .double: return own(value, Double.self) ?? number(value)?.doubleValue
         }
+    }
+
+    /// The value if it is of just this type: a cast that fails takes long.
+    private static func own<Number>(_ value: Any, _: Number.Type) -> Number? {
+        type(of: value) == Number.self ? value as? Number : nil
+    }
+
+    /// Swift's signed integers, which need no NSNumber in between; nil for others.
+    private static func integer(_ value: Any) -> Int64? {
+        let type = type(of: value)
+        if type == Int.self { return (value as? Int).map { Int64($0) } }
+        if type == Int16.self { return (value as? Int16).map { Int64($0) } }
+        if type == Int32.self { return (value as? Int32).map { Int64($0) } }
+        return type == Int64.self ? value as? Int64 : nil
     }
 
     /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.

@@ -156,6 +156,10 @@ public final class OrderedIndex: Sendable {
         in range: OrderedRange, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {
         var merge = try OrderedMerge(lists, in: range)
+        if let only = merge.only {
+            guard let upper = range.upper else { return try only.forEach(before: nil, body) }
+            return try upper.withBytes { upper throws(StoreError) in try only.forEach(before: upper, body) }
+        }
         while let (entry, net) = try merge.next() {
             if net > 0, try !body(entry) { return false }
         }

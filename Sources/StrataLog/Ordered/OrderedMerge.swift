@@ -1,8 +1,8 @@
 /// A place in a list, going up or down from entry to entry.
 struct OrderedCursor {
     private let list: OrderedList
-    private let block: OrderedBlock
-    private let blockIndex: Int
+    private var block: OrderedBlock
+    private var blockIndex: Int
     private var index: Int
     /// The entry it stands at; valid as long as the cursor stays in the block.
     private(set) var entry: UnsafeRawBufferPointer
@@ -53,26 +53,50 @@ struct OrderedCursor {
 
     var net: Int { block.isRemoval(index) ? -1 : 1 }
 
-    /// The next entry up, or down; nil behind the last.
-    func next(descending: Bool) throws(StoreError) -> OrderedCursor? {
-        var result = self
+    /// Goes to the next entry up, or down; false behind the last, where it stays.
+    mutating func advance(descending: Bool) throws(StoreError) -> Bool {
         if descending {
             if index == 0 {
-                guard blockIndex > 0 else { return nil }
-                let before = try list.block(blockIndex - 1)
-                return OrderedCursor(list, before, blockIndex - 1, before.count - 1)
+                guard blockIndex > 0 else { return false }
+                block = try list.block(blockIndex - 1)
+                blockIndex -= 1
+                index = block.count
             }
-            result.index -= 1
+            index -= 1
         } else {
-            if index + 1 == block.count {
-                guard blockIndex + 1 < list.blockCount else { return nil }
-                return OrderedCursor(list, try list.block(blockIndex + 1), blockIndex + 1, 0)
+            index += 1
+            if index == block.count {
+                index -= 1
+                guard blockIndex + 1 < list.blockCount else { return false }
+                block = try list.block(blockIndex + 1)
+                blockIndex += 1
+                index = 0
             }
-            result.index += 1
         }
-        result.entry = block.entry(result.index)
-        result.code = Self.code(result.entry)
-        return result
+        entry = block.entry(index)
+        code = Self.code(entry)
+        return true
+    }
+
+    /// Hands out this entry and those after it, but for those that take others away, up to the first that is not before
+    /// `upper`.
+    ///
+    /// - Returns: false when the body stopped it.
+    func forEach(
+        before upper: UnsafeRawBufferPointer?, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        var (block, blockIndex, index) = (block, blockIndex, index)
+        while true {
+            let end = upper.map { block.lowerBound($0) } ?? block.count
+            while index < end {
+                if !block.isRemoval(index), try !body(block.entry(index)) { return false }
+                index += 1
+            }
+            guard end == block.count, blockIndex + 1 < list.blockCount else { return true }
+            blockIndex += 1
+            block = try list.block(blockIndex)
+            index = 0
+        }
     }
 
     @inline(__always)
@@ -112,24 +136,26 @@ struct OrderedMerge {
         }
     }
 
-    private func isInside(_ cursor: OrderedCursor) -> Bool {
-        if isDescending { return lower.withUnsafeBytes { OrderedBytes.compare(cursor.entry, $0) >= 0 } }
+    private func isInside(_ entry: UnsafeRawBufferPointer) -> Bool {
+        if isDescending { return lower.withUnsafeBytes { OrderedBytes.compare(entry, $0) >= 0 } }
         guard let upper else { return true }
-        return upper.withUnsafeBytes { OrderedBytes.compare(cursor.entry, $0) < 0 }
+        return upper.withUnsafeBytes { OrderedBytes.compare(entry, $0) < 0 }
     }
+
+    /// The one list that has entries in the range: nothing in it need be compared with others. Nil when there are more,
+    /// or none.
+    var only: OrderedCursor? { cursors.count == 1 ? cursors[0] : nil }
 
     /// The next entry and its sum, which may be 0; nil behind the last. The entry is valid until the next call.
     mutating func next() throws(StoreError) -> (entry: UnsafeRawBufferPointer, net: Int)? {
         for index in used.reversed() {
-            if let next = try cursors[index].next(descending: isDescending), isInside(next) {
-                cursors[index] = next
-            } else {
-                cursors.remove(at: index)
-            }
+            let isThere = try cursors[index].advance(descending: isDescending) && isInside(cursors[index].entry)
+            if !isThere { cursors.remove(at: index) }
         }
         used.removeAll(keepingCapacity: true)
         guard !cursors.isEmpty else { return nil }
         used.append(0)
+        if cursors.count == 1 { return (cursors[0].entry, cursors[0].net) }
         var best = 0
         for index in cursors.indices.dropFirst() {
             let order = cursors[index].order(cursors[best])

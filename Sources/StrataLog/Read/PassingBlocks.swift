@@ -5,21 +5,41 @@ internal import SystemPackage
 /// blocks at a time, into memory that goes as soon as nobody has the block, and takes no room in the cache. Belongs to
 /// one thread.
 package final class PassingBlocks {
+    /// Bytes of a file, from an offset on.
+    private struct Window {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: PassingBlocks.windowByteCount, alignment: 64)
+        var segment: UInt32 = 0
+        var offset = 0
+        var count = 0
+        /// When it was last looked at.
+        var tick = 0
+
+        /// The block at a place and what follows it; nil unless the whole block lies in the window.
+        func block(at place: Location) -> UnsafeRawBufferPointer? {
+            guard place.segment == segment, place.byteOffset >= offset, place.byteOffset < offset + count else {
+                return nil
+            }
+            let block = UnsafeRawBufferPointer(rebasing: bytes[place.byteOffset - offset..<count])
+            guard let byteCount = BlockHeader.unverifiedByteCount(block) else { return nil }
+            return byteCount <= block.count ? block : nil
+        }
+    }
+
     private static let windowByteCount = 256 << 10
+    /// Rows that were replaced lie in other places than their neighbours: so many places are read from in turn.
+    private static let windowsMaximum = 4
 
     private let source: BlockSource
-    /// Bytes of a file, from an offset on.
-    private let window: UnsafeMutableRawBufferPointer
-    private var segment: UInt32 = 0
-    private var offset = 0
-    private var count = 0
+    private var windows: [Window] = []
+    private var tick = 0
 
     fileprivate init(_ source: BlockSource) {
         self.source = source
-        window = .allocate(byteCount: Self.windowByteCount, alignment: 64)
     }
 
-    deinit { window.deallocate() }
+    deinit {
+        for window in windows { window.bytes.deallocate() }
+    }
 
     /// The block at a location; says whether it was in the cache.
     ///
@@ -29,36 +49,43 @@ package final class PassingBlocks {
         wasCached = true
         if let block = source.cache.get(place) { return block }
         wasCached = false
-        if !holds(place) { try fill(from: place) }
         // One that is longer, or damaged, is read by itself, which also knows what to say of it.
-        guard holds(place) else { return try source.block(at: place) }
-        let bytes = UnsafeRawBufferPointer(rebasing: window[place.byteOffset - offset..<count])
+        guard let bytes = try bytes(at: place) else { return try source.block(at: place) }
         return try Block.load(bytes, location: place, storeUUID: source.storeUUID) { source.schema(version: $0) }
     }
 
-    /// Whether the whole block lies in the window.
-    private func holds(_ place: Location) -> Bool {
-        guard place.segment == segment, place.byteOffset >= offset, place.byteOffset < offset + count else {
-            return false
+    /// Valid until the next call.
+    private func bytes(at place: Location) throws(StoreError) -> UnsafeRawBufferPointer? {
+        tick += 1
+        for index in windows.indices {
+            guard let block = windows[index].block(at: place) else { continue }
+            windows[index].tick = tick
+            return block
         }
-        let start = place.byteOffset - offset
-        let bytes = UnsafeRawBufferPointer(rebasing: window[start..<count])
-        guard let byteCount = BlockHeader.unverifiedByteCount(bytes) else { return false }
-        return byteCount <= bytes.count
+        var oldest = windows.count
+        if windows.count < Self.windowsMaximum {
+            windows.append(Window())
+        } else {
+            oldest = 0
+            for index in windows.indices where windows[index].tick < windows[oldest].tick { oldest = index }
+        }
+        windows[oldest].tick = tick
+        try fill(&windows[oldest], from: place)
+        return windows[oldest].block(at: place)
     }
 
-    private func fill(from place: Location) throws(StoreError) {
-        count = 0
+    private func fill(_ window: inout Window, from place: Location) throws(StoreError) {
+        window.count = 0
         let file = try source.file(segment: place.segment)
         do throws(Errno) {
-            count = try file.readPrefix(into: window, at: Int64(place.byteOffset))
+            window.count = try file.readPrefix(into: window.bytes, at: Int64(place.byteOffset))
         } catch {
             throw StoreError(
                 .io, "could not read a block", errno: error, path: source.files.segment(place.segment).string,
                 segment: place.segment, offset: place.byteOffset)
         }
-        segment = place.segment
-        offset = place.byteOffset
+        window.segment = place.segment
+        window.offset = place.byteOffset
     }
 }
 

@@ -102,20 +102,20 @@ public final class Snapshot: Sendable {
     package func locate(
         _ numbers: Range<Int>, _ ref: (Int) -> ObjectRef, _ found: (_ number: Int, _ location: Location) -> Void
     ) {
-        var last: (position: Int, index: ObjectIndex)?
-        func index(_ ref: ObjectRef) -> ObjectIndex? {
-            guard let position = layout.position(ofEntity: ref.entity) else { return nil }
-            if let last, last.position == position { return last.index }
-            last = (position, indexes[position])
-            return indexes[position]
+        // Most are of one root: its index is looked up, and a reference to it counted, once.
+        var position: Int?
+        var index: ObjectIndex?
+        for number in numbers {
+            let ref = ref(number)
+            let own = layout.position(ofEntity: ref.entity)
+            if own != position { (position, index) = (own, own.map { indexes[$0] }) }
+            index?.prefetch(ref.key)
         }
         for number in numbers {
             let ref = ref(number)
-            index(ref)?.prefetch(ref.key)
-        }
-        for number in numbers {
-            let ref = ref(number)
-            found(number, (try? index(ref)?.location(of: ref.key)) ?? .absent)
+            let own = layout.position(ofEntity: ref.entity)
+            if own != position { (position, index) = (own, own.map { indexes[$0] }) }
+            found(number, (try? index?.location(of: ref.key)) ?? .absent)
         }
     }
 

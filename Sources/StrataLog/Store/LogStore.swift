@@ -133,6 +133,9 @@ public final class LogStore: Sendable {
     /// The block at a location if it is in the cache.
     package func cachedBlock(at location: Location) -> Block? { source.cache.get(location.block) }
 
+    /// For loops over many blocks, which would count references to what lies between here and the cache.
+    package var blockCache: BlockCache { source.cache }
+
     /// Asks the processor for where ``cachedBlock(at:)`` looks.
     package func prefetchPlace(at location: Location) { source.cache.prefetchPlace(of: location) }
 

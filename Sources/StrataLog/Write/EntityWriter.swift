@@ -151,6 +151,9 @@ public final class EntityWriter {
         isInserting = false
     }
 
+    /// Hands over the block of the row that is going to be replaced or deleted next, so that it need not be looked up.
+    package func willReplace(rowOf block: Block) { lastReplaced = block }
+
     /// Notes the values that must be unique and that an update (or, without `changed`, a deletion) gives up.
     private func giveUpValues(_ key: UInt64, _ version: RowVersion, changed: SlotSet?) throws(StoreError) {
         guard let changes = transaction.uniqueChanges else { return }

@@ -61,11 +61,11 @@ final class ColumnEvaluator {
         }
     }
 
-    private func borrow(_ wordCount: Int) -> RowBits {
+    func borrow(_ wordCount: Int) -> RowBits {
         RowBits(words: spare.popLast() ?? .allocate(capacity: Self.wordsMaximum), wordCount: wordCount)
     }
 
-    private func giveBack(_ bits: RowBits) { spare.append(bits.words) }
+    func giveBack(_ bits: RowBits) { spare.append(bits.words) }
 
     // MARK: Tests
 
