@@ -128,6 +128,39 @@ import Testing
         }
     }
 
+    /// Constants count in the type of the attribute that they are compared with.
+    @Test(arguments: StoreKind.allCases) func textsThatAreNumbersEqualNumbers(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        try context.performAndWait {
+            func check(_ text: String, _ number: String) throws {
+                let found = try fetchAll(Employee.self, "Employee", context, NSPredicate(format: text))
+                let expected = try fetchAll(Employee.self, "Employee", context, NSPredicate(format: number))
+                #expect(Set(found) == Set(expected) && !found.isEmpty, "\(text)")
+            }
+            func checkAll() throws {
+                try check("age == '22'", "age == 22")
+                try check("age != '22'", "age != 22")
+                try check("'22' < age", "22 < age")
+                try check("age >= '22.5'", "age >= 22.5")
+                try check("age IN {'20', 21, 'x'}", "age IN {20, 21}")
+                try check("age BETWEEN {'20', '21'}", "age BETWEEN {20, 21}")
+                try check("NOT (age == '22' OR name == 'E1')", "NOT (age == 22 OR name == 'E1')")
+                try check("badge.number <= '7'", "badge.number <= 7")
+                try check("department.budget == '100'", "department.budget == 100")
+                try check("ANY department.employees.age == '23'", "ANY department.employees.age == 23")
+                #expect(try fetchAll(Employee.self, "Employee", context, NSPredicate(format: "age == 'x'")).isEmpty)
+                #expect(try fetchAll(Employee.self, "Employee", context, NSPredicate(format: "name == '22'")).isEmpty)
+            }
+            try checkAll()
+            let ages = NSPredicate(format: "age IN %@", argumentArray: [Set(["20", "21"])])
+            #expect(try fetchAll(Employee.self, "Employee", context, ages).count == 16)
+            try fetchAll(Employee.self, "Employee", context).first?.age = 22
+            Employee(context: context).age = 23
+            try checkAll()
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func unsavedChangesCountForObjectsIDsAndCounts(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
         let context = store.context()
