@@ -112,6 +112,10 @@ import Testing
                 message { $0.predicate = NSPredicate(format: "SUBQUERY(projects, $p, $p.cost > 3).@count > 0") }
                     .contains("cost not found in entity Project"))
             #expect(message { $0.predicate = NSPredicate(format: "bonus > 3") }.contains("bonus not found"))
+            #expect(message { $0.predicate = NSPredicate(format: "age > $LIMIT") }.contains("$LIMIT"))
+            #expect(
+                message { $0.predicate = NSPredicate(format: "SUBQUERY(projects, $p, $p == $q).@count > 0") }
+                    .contains("$q"))
             #expect(message { $0.predicate = NSPredicate(format: "nickname == 'x'") }.contains("transient"))
             #expect(
                 message { $0.sortDescriptors = [NSSortDescriptor(key: "height", ascending: true)] }.contains("height"))
