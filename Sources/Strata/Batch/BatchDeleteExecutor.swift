@@ -33,7 +33,7 @@ final class BatchDeleteExecutor {
                 var nullified: [ObjectRef] = []
                 try session.commitPart { transaction, snapshot in
                     deleted = try delete(
-                        part, transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence
+                        part, of: rows, transaction, snapshot, handle
                     ) { deletion in
                         guard let derivations else { return }
                         nullified = deletion.nullifiedRefs
@@ -56,16 +56,16 @@ final class BatchDeleteExecutor {
 
     /// Returns the rows that the request names, without those that follow by cascade.
     private func delete(
-        _ refs: ArraySlice<ObjectRef>, _ transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
-        checksPredicate: Bool, _ willWrite: (BatchDeletion) throws -> Void
+        _ refs: ArraySlice<ObjectRef>, of rows: BatchRows, _ transaction: WriteTransaction, _ snapshot: Snapshot,
+        _ handle: StoreHandle, _ willWrite: (BatchDeletion) throws -> Void
     ) throws -> [Row] {
         let scope = RowScope(handle, snapshot)
         var named: [Row] = []
         for ref in refs {
             guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
-            if checksPredicate, let predicate = request.fetchRequest.predicate {
+            if snapshot.sequence != rows.sequence {
                 let source = RowSource(scope, shape, row.block, row.index)
-                guard predicate.evaluate(with: source) else { continue }
+                guard rows.satisfies(source) else { continue }
                 if let error = scope.error { throw error }
             }
             named.append(row)

@@ -76,7 +76,7 @@ final class BatchUpdateExecutor {
                 try derivations?.note(part)
                 try session.commitPart { transaction, snapshot in
                     found = try write(
-                        part, to: transaction, snapshot, handle, checksPredicate: snapshot.sequence != rows.sequence)
+                        part, of: rows, to: transaction, snapshot, handle)
                 }
                 try derivations?.update(part)
                 outcome.count += found.count
@@ -114,8 +114,8 @@ final class BatchUpdateExecutor {
     }
 
     private func write(
-        _ refs: ArraySlice<ObjectRef>, to transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
-        checksPredicate: Bool
+        _ refs: ArraySlice<ObjectRef>, of rows: BatchRows, to transaction: WriteTransaction, _ snapshot: Snapshot,
+        _ handle: StoreHandle
     ) throws -> BatchOutcome {
         var found = BatchOutcome()
         let scope = RowScope(handle, snapshot)
@@ -124,7 +124,7 @@ final class BatchUpdateExecutor {
             let plan = try plan(shape, handle)
             let source = RowSource(scope, shape, row.block, row.index)
             // Others have saved since the rows were looked up.
-            if checksPredicate, request.predicate?.evaluate(with: source) == false { continue }
+            if snapshot.sequence != rows.sequence, !rows.satisfies(source) { continue }
             var values = plan.constants
             for (slot, expression) in plan.expressions {
                 let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
