@@ -132,6 +132,24 @@ import Testing
         }
     }
 
+    /// Deleting takes effect on other objects only when the changes are processed, which a count waits for as a fetch
+    /// does.
+    @Test(arguments: StoreKind.allCases) func countsSeeWhatFollowsFromADeletion(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.predicate = NSPredicate(format: "department == nil")
+            let before = try context.count(for: request)
+            let department = try #require(
+                fetchAll(Department.self, "Department", context, NSPredicate(format: "title == 'D1'")).first)
+            context.delete(department)
+            let after = try context.count(for: request)
+            #expect(after > before)
+            #expect(try context.fetch(request).count == after)
+        }
+    }
+
     /// Constants count in the type of the attribute that they are compared with.
     @Test(arguments: StoreKind.allCases) func textsThatAreNumbersEqualNumbers(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
