@@ -35,7 +35,8 @@ final class BatchDeleteExecutor {
                 var nullified: [ObjectRef] = []
                 try session.commitPart { transaction, snapshot in
                     deleted = try delete(
-                        part, transaction, snapshot, handle, checksPredicate: ids == nil && session.isBehind(snapshot)
+                        part, of: rows, transaction, snapshot, handle,
+                        checksPredicate: ids == nil && session.isBehind(snapshot)
                     ) { deletion in
                         guard let derivations else { return }
                         nullified = deletion.nullifiedRefs
@@ -58,8 +59,8 @@ final class BatchDeleteExecutor {
 
     /// Returns the rows that the request names, without those that follow by cascade.
     private func delete(
-        _ refs: ArraySlice<ObjectRef>, _ transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
-        checksPredicate: Bool, _ willWrite: (BatchDeletion) throws -> Void
+        _ refs: ArraySlice<ObjectRef>, of rows: BatchRows, _ transaction: WriteTransaction, _ snapshot: Snapshot,
+        _ handle: StoreHandle, checksPredicate: Bool, _ willWrite: (BatchDeletion) throws -> Void
     ) throws -> [Row] {
         let scope = RowScope(handle, snapshot)
         var reader = BatchReader(handle, snapshot, refs)
@@ -67,10 +68,10 @@ final class BatchDeleteExecutor {
         named.reserveCapacity(refs.count)
         for ref in refs {
             guard let row = try reader.row(ref) else { continue }
-            if checksPredicate, let predicate = request.fetchRequest.predicate {
+            if checksPredicate {
                 guard let shape = handle.map.shape(row.block.entity) else { continue }
                 let source = RowSource(scope, shape, row.block, row.index)
-                guard predicate.evaluate(with: source) else { continue }
+                guard rows.satisfies(source) else { continue }
                 if let error = scope.error { throw error }
             }
             named.append(row)

@@ -31,6 +31,8 @@ final class BatchDerivations {
         context.transactionAuthor = requester.transactionAuthor
         // Objects that are deleted meanwhile have nothing to derive.
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        // Batch requests store what a save would refuse; their values are not asked about again.
+        context.skipsValidation = true
     }
 
     /// Remembers whose attributes are derived from objects that are about to change or go.

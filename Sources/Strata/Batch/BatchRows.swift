@@ -9,6 +9,11 @@ struct BatchRows {
     /// The newest transaction that the rows were looked up in.
     let sequence: UInt64
 
+    /// The predicate as the rows were looked up by; nil where all were.
+    private let predicate: NSPredicate?
+    /// Where the objects come from that some predicates need.
+    private let objects: NSManagedObjectContext?
+
     /// How often a look-up is repeated when the store changes under it. After that rows are checked one by one.
     private static let maximumRounds = 4
 
@@ -22,6 +27,8 @@ struct BatchRows {
         }
         let shape = try BatchSession.shape(named: name, in: context)
         if request.predicate == nil, request.fetchLimit <= 0, request.fetchOffset <= 0 {
+            predicate = nil
+            objects = nil
             let snapshot = handle.log.snapshot
             sequence = snapshot.sequence
             let family = request.includesSubentities ? shape.family : [shape]
@@ -37,6 +44,9 @@ struct BatchRows {
         fetch.affectedStores = [store]
         // What counts is stored now, whatever the context's parent has or the context is pinned to.
         let finder = context.link == nil && context.generation == nil ? context : Self.finder(context.coordinator)
+        let plan = try FetchPlan(fetch, in: finder)
+        predicate = plan.predicate
+        objects = plan.needsObjects ? finder : nil
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
@@ -53,6 +63,8 @@ struct BatchRows {
     /// The rows that IDs name, as far as they are of the store.
     init(_ ids: [NSManagedObjectID], _ handle: StoreHandle) {
         sequence = handle.log.snapshot.sequence
+        predicate = nil
+        objects = nil
         var found: [ObjectRef] = []
         found.reserveCapacity(ids.count)
         for id in ids where id.identity === handle.identity { found.append(id.ref) }
@@ -97,6 +109,13 @@ struct BatchRows {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
         return refs
+    }
+
+    /// Whether a row still satisfies the predicate, after something has been saved since it was looked up.
+    func satisfies(_ row: RowSource) -> Bool {
+        guard let predicate else { return true }
+        if let objects { return predicate.evaluate(with: objects.object(with: row.objectID)) }
+        return predicate.evaluate(with: row)
     }
 
     /// The rows in parts of a size.

@@ -76,7 +76,7 @@ final class BatchUpdateExecutor {
                 try derivations?.note(part)
                 try session.commitPart { transaction, snapshot in
                     found = try write(
-                        part, to: transaction, snapshot, handle, checksPredicate: session.isBehind(snapshot))
+                        part, of: rows, to: transaction, snapshot, handle, checksPredicate: session.isBehind(snapshot))
                 }
                 try derivations?.update(part)
                 outcome.count += found.count
@@ -114,8 +114,8 @@ final class BatchUpdateExecutor {
     }
 
     private func write(
-        _ refs: ArraySlice<ObjectRef>, to transaction: WriteTransaction, _ snapshot: Snapshot, _ handle: StoreHandle,
-        checksPredicate: Bool
+        _ refs: ArraySlice<ObjectRef>, of rows: BatchRows, to transaction: WriteTransaction, _ snapshot: Snapshot,
+        _ handle: StoreHandle, checksPredicate: Bool
     ) throws -> BatchOutcome {
         var found = BatchOutcome()
         let scope = RowScope(handle, snapshot)
@@ -132,7 +132,7 @@ final class BatchUpdateExecutor {
             if checksPredicate || !plan.expressions.isEmpty {
                 let source = RowSource(scope, shape, row.block, row.index)
                 // Others have saved since the rows were looked up.
-                if checksPredicate, request.predicate?.evaluate(with: source) == false { continue }
+                if checksPredicate, !rows.satisfies(source) { continue }
                 for (slot, expression) in plan.expressions {
                     let value = expression.evaluate(EvaluationContext(object: source, bindings: nil))
                     let stored = (value as? RowSource)?.objectID ?? value

@@ -115,6 +115,7 @@ extension NSManagedObjectContext {
                 if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
                     throw error
                 }
+                if skipsValidation { return }
                 if object.isInserted {
                     try object.validateForInsert()
                 } else if object.isUpdated {

@@ -119,6 +119,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Objects whose rows turned out to be gone in the save that runs.
     final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
+    /// Of contexts that only write what follows from objects that are stored already.
+    final var skipsValidation = false
     /// What the derived attributes of the save that runs were computed from.
     final var derivationView: DerivationView?
     /// How many notifications since the last save had inserted objects, and what the first one had.

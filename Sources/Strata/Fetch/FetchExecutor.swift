@@ -148,6 +148,8 @@ struct FetchExecutor {
     }
 
     func count() throws -> Int {
+        // Whether the queue is the right one has been checked; a wrong one is reported once.
+        if plan.includesPendingChanges { context.processChanges() }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }

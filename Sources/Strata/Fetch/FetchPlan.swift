@@ -39,7 +39,7 @@ struct FetchPlan {
         family = settings.includesSubentities ? shape.family : [shape]
         let checker = KeyPathChecker(shape)
         var folding = ConstantFolding()
-        let predicate = settings.predicate.map { folding.apply(to: $0) }
+        let predicate = settings.predicate.map { NumericTexts(shape).apply(to: folding.apply(to: $0)) }
         try predicate.map { try checker.check($0) }
         // A predicate that is always true is none. Comparisons, whose text may be long, never are.
         let isAlwaysTrue = !(predicate is NSComparisonPredicate) && predicate?.formatString == "TRUEPREDICATE"

@@ -23,7 +23,11 @@ struct KeyPathChecker {
 
     func check(_ expression: NSExpression) throws {
         switch expression.form {
-        case .constant, .evaluatedObject, .anyKey, .variable, .block: return
+        case .constant, .evaluatedObject, .anyKey, .block: return
+        case .variable(let name):
+            guard variables.keys.contains(name) else {
+                throw FetchProblem.error("The variable $\(name) of the predicate has no value.")
+            }
         case .keyPath(nil, let path): try check(path.names[...], from: shape, whole: path.text)
         case .keyPath(let operand?, let path):
             try check(operand)

@@ -231,10 +231,11 @@ final class FetchedResultsCore {
         update.calculate()
         guard !update.isEmpty else { return }
         set(update.list)
-        report(update)
+        report(update, list)
     }
 
-    private func report(_ update: FetchedResultsUpdate) {
+    /// - Parameter old: the results before.
+    private func report(_ update: FetchedResultsUpdate, _ old: FetchedResultList) {
         if !streams.isEmpty {
             let difference = update.difference
             for stream in streams.values { stream.yield(difference) }
@@ -250,7 +251,12 @@ final class FetchedResultsCore {
             delegate.controller(presented, didChangeContentWith: difference)
             guard delegateLacksMethod else { return }
         }
+        // What is about to change is still as it was: delegates remember it here.
+        set(old)
+        let before = version
         delegate.controllerWillChangeContent(presented)
+        // Unless the delegate has fetched anew.
+        if version == before { set(update.list) }
         for change in update.sections {
             delegate.controller(
                 presented, didChange: change.section, atSectionIndex: change.index, for: change.type)

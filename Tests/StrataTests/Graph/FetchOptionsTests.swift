@@ -112,6 +112,10 @@ import Testing
                 message { $0.predicate = NSPredicate(format: "SUBQUERY(projects, $p, $p.cost > 3).@count > 0") }
                     .contains("cost not found in entity Project"))
             #expect(message { $0.predicate = NSPredicate(format: "bonus > 3") }.contains("bonus not found"))
+            #expect(message { $0.predicate = NSPredicate(format: "age > $LIMIT") }.contains("$LIMIT"))
+            #expect(
+                message { $0.predicate = NSPredicate(format: "SUBQUERY(projects, $p, $p == $q).@count > 0") }
+                    .contains("$q"))
             #expect(message { $0.predicate = NSPredicate(format: "nickname == 'x'") }.contains("transient"))
             #expect(
                 message { $0.sortDescriptors = [NSSortDescriptor(key: "height", ascending: true)] }.contains("height"))
@@ -125,6 +129,57 @@ import Testing
             }
             #expect(throws: CocoaError.self) { try context.fetch(NSFetchRequest<NSManagedObject>()) }
             #expect(try context.count(for: NSFetchRequest<Manager>()) == 4)
+        }
+    }
+
+    /// Deleting takes effect on other objects only when the changes are processed, which a count waits for as a fetch
+    /// does.
+    @Test(arguments: StoreKind.allCases) func countsSeeWhatFollowsFromADeletion(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.predicate = NSPredicate(format: "department == nil")
+            let before = try context.count(for: request)
+            let department = try #require(
+                fetchAll(Department.self, "Department", context, NSPredicate(format: "title == 'D1'")).first)
+            context.delete(department)
+            let after = try context.count(for: request)
+            #expect(after > before)
+            #expect(try context.fetch(request).count == after)
+        }
+    }
+
+    /// Constants count in the type of the attribute that they are compared with.
+    @Test(arguments: StoreKind.allCases) func textsThatAreNumbersEqualNumbers(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        try context.performAndWait {
+            func check(_ text: String, _ number: String) throws {
+                let found = try fetchAll(Employee.self, "Employee", context, NSPredicate(format: text))
+                let expected = try fetchAll(Employee.self, "Employee", context, NSPredicate(format: number))
+                #expect(Set(found) == Set(expected) && !found.isEmpty, "\(text)")
+            }
+            func checkAll() throws {
+                try check("age == '22'", "age == 22")
+                try check("age != '22'", "age != 22")
+                try check("'22' < age", "22 < age")
+                try check("age >= '22.5'", "age >= 22.5")
+                try check("age IN {'20', 21, 'x'}", "age IN {20, 21}")
+                try check("age BETWEEN {'20', '21'}", "age BETWEEN {20, 21}")
+                try check("NOT (age == '22' OR name == 'E1')", "NOT (age == 22 OR name == 'E1')")
+                try check("badge.number <= '7'", "badge.number <= 7")
+                try check("department.budget == '100'", "department.budget == 100")
+                try check("ANY department.employees.age == '23'", "ANY department.employees.age == 23")
+                #expect(try fetchAll(Employee.self, "Employee", context, NSPredicate(format: "age == 'x'")).isEmpty)
+                #expect(try fetchAll(Employee.self, "Employee", context, NSPredicate(format: "name == '22'")).isEmpty)
+            }
+            try checkAll()
+            let ages = NSPredicate(format: "age IN %@", argumentArray: [Set(["20", "21"])])
+            #expect(try fetchAll(Employee.self, "Employee", context, ages).count == 16)
+            try fetchAll(Employee.self, "Employee", context).first?.age = 22
+            Employee(context: context).age = 23
+            try checkAll()
         }
     }
 

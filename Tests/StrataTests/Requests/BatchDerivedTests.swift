@@ -49,6 +49,26 @@ import Testing
         }
     }
 
+    /// What a batch request may store, deriving from it must not refuse.
+    @Test(arguments: StoreKind.allCases) func objectsThatAreNotValidAreDerivedFrom(_ kind: StoreKind) throws {
+        let model = FetchDerivedTests.library()
+        for (entity, name) in [("Author", "name"), ("Book", "title")] {
+            model.entitiesByName[entity]?.attributesByName[name]?.isOptional = false
+        }
+        let store = try TestStore(kind, model)
+        let context = store.context()
+        try context.performAndWait {
+            try context.execute(NSBatchInsertRequest(entityName: "Author", objects: [["name": NSNull()]]))
+            let id = try author(context).objectID
+            try context.execute(NSBatchInsertRequest(entityName: "Book", objects: [["pages": 7, "author": id]]))
+            #expect(try author(context).value(forKey: "pageCount") as? Int == 7)
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.propertiesToUpdate = ["pages": 9]
+            try context.execute(update)
+            #expect(try author(context).value(forKey: "pageCount") as? Int == 9)
+        }
+    }
+
     @Test func derivedAttributesCannotBeSet() throws {
         let store = try TestStore(.memory, FetchDerivedTests.library())
         let context = store.context()

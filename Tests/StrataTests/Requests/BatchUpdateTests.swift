@@ -18,6 +18,31 @@ import Testing
         return (store, context)
     }
 
+    /// Each part but the first is checked again, since something was saved after the rows were looked up.
+    @Test(arguments: StoreKind.allCases) func partsAreCheckedAsTheRowsWereLookedUp(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        defer { withExtendedLifetime(store) {} }
+        try context.performAndWait { () throws in
+            let old = NSPredicate { object, _ in (object as? Employee).map { $0.age >= 25 } ?? false }
+            for (number, predicate) in [old, NSPredicate(format: "age >= '25'")].enumerated() {
+                let update = NSBatchUpdateRequest(entityName: "Employee")
+                update.predicate = predicate
+                update.propertiesToUpdate = ["name": "old\(number)"]
+                update.resultType = .updatedObjectsCountResultType
+                update.maximumObjectsPerTransaction = 2
+                #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 5)
+            }
+            let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+            fetch.predicate = old
+            let delete = NSBatchDeleteRequest(fetchRequest: fetch)
+            delete.resultType = .resultTypeCount
+            delete.maximumObjectsPerTransaction = 2
+            #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 5)
+            context.reset()
+            #expect(try fetchAll(Employee.self, "Employee", context).allSatisfy { $0.age < 25 })
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func matchingRowsChange(_ kind: StoreKind) throws {
         let (store, context) = try filled(kind)
         try context.performAndWait { () throws in

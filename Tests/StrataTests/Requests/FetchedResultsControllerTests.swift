@@ -206,6 +206,39 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
+    @Test func resultsAreStillTheOldOnesBeforeTheyChange() throws {
+        final class Counts: NSObject, NSFetchedResultsControllerDelegate {
+            var before: [Int?] = []
+            var after: [Int?] = []
+            func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+                before.append(controller.fetchedObjects?.count)
+                before.append(controller.sections?.count)
+            }
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+                at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
+            ) {
+                after.append(controller.fetchedObjects?.count)
+            }
+            func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+                after.append(controller.sections?.count)
+            }
+        }
+        let store = try TestStore(.memory)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let employee = add("a", context)
+            let results = controller(context, sections: "age", predicate: NSPredicate(format: "age > '10'"))
+            let counts = Counts()
+            results.delegate = counts
+            try results.performFetch()
+            add("b", age: 19, context)
+            context.processPendingChanges()
+            #expect(counts.before == [1, 1] && counts.after == [2, 2])
+            #expect(results.fetchedObjects?.count == 2 && results.indexPath(forObject: employee)?.section == 0)
+        }
+    }
+
     @Test func aSnapshotOrADifferenceTakesThePlaceOfCalls() throws {
         final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
             var seen: [[String]] = []
