@@ -7,7 +7,8 @@ public protocol IndexedReads: Contestant {
 
     /// The first 100 persons of an age by name, a page at a time as a list shows them.
     ///
-    /// - Returns: for each page the digest of all fields of its persons, added up; 0 when only their IDs are asked for.
+    /// - Returns: for each page the digest of all fields of its persons, added up; when only their IDs are asked for, how
+    ///   many there were.
     func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64
 
     /// Visits the persons of a department; returns how many, with the digest of their names.

@@ -44,7 +44,10 @@ extension PeopleLog {
                 persons.append($0)
                 return persons.count < Workload.pageCount
             }
-            if idsOnly { continue }
+            if idsOnly {
+                sum += UInt64(persons.count)
+                continue
+            }
             for person in persons {
                 guard let row = try snapshot.row(person) else { throw BenchFailure("\(person) is missing") }
                 sum &+= try Self.strings(row.block, row.index)

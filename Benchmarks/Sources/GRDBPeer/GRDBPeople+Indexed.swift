@@ -19,8 +19,7 @@ extension GRDBPeople: IndexedReads {
         for _ in 0..<count {
             sum &+= try pool.read { database in
                 if idsOnly {
-                    _ = try request.select(PersonRecord.Columns.id, as: Int64.self).fetchAll(database)
-                    return 0
+                    return UInt64(try request.select(PersonRecord.Columns.id, as: Int64.self).fetchAll(database).count)
                 }
                 return try request.fetchAll(database).reduce(0) { $0 &+ $1.digest }
             }

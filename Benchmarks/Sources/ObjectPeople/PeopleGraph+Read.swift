@@ -111,8 +111,9 @@ extension PeopleGraph {
             if idsOnly {
                 let request: NSFetchRequest<NSManagedObjectID> = Self.page()
                 request.resultType = .managedObjectIDResultType
-                for _ in 0..<count { _ = try context.fetch(request) }
-                return 0
+                var found: UInt64 = 0
+                for _ in 0..<count { found += UInt64(try context.fetch(request).count) }
+                return found
             }
             let departments = try (1...PersonRow.departmentCount).map(department)
             let request: NSFetchRequest<Person> = Self.page()
@@ -121,6 +122,16 @@ extension PeopleGraph {
                 for person in try context.fetch(request) { sum &+= person.digest }
             }
             return withExtendedLifetime(departments) { sum }
+        }
+    }
+
+    /// Whether the IDs of a page are those of its objects.
+    public func checkPage() throws -> Bool {
+        try context.performAndWait {
+            let ids: NSFetchRequest<NSManagedObjectID> = Self.page()
+            ids.resultType = .managedObjectIDResultType
+            let objects: NSFetchRequest<Person> = Self.page()
+            return try context.fetch(ids) == context.fetch(objects).map(\.objectID)
         }
     }
 

@@ -22,7 +22,12 @@ extension SQLitePeople: IndexedReads {
             sqlite3_bind_int(statement, 1, Int32(Workload.pageAge))
             sqlite3_bind_int(statement, 2, Int32(Workload.pageCount))
             while sqlite3_step(statement) == SQLITE_ROW {
-                if idsOnly { unused &+= sqlite3_column_int64(statement, 0) } else { sum &+= strings(statement) }
+                if idsOnly {
+                    unused &+= sqlite3_column_int64(statement, 0)
+                    sum += 1
+                } else {
+                    sum &+= strings(statement)
+                }
             }
             sqlite3_reset(statement)
         }

@@ -110,8 +110,9 @@ extension Job {
         for (metric, idsOnly) in [("page_ids_per_s", true), ("page_objects_per_s", false)] {
             let (seconds, check) = try timed { try people.readPages(Workload.pages, idsOnly: idsOnly) }
             emit(metric, Double(Workload.pages) / seconds, "pages of \(Workload.pageCount)/s")
-            if !idsOnly { emitCheck("check_pages", check) }
+            emitCheck(idsOnly ? "check_page_ids" : "check_pages", check)
         }
+        if let graph = people as? PeopleGraph, try !graph.checkPage() { throw BenchFailure("IDs of another page") }
         for (metric, decodesAll) in [("to_many_names_per_s", false), ("to_many_objects_per_s", true)] {
             for state in ["cold", "warm"] {
                 var count = 0

@@ -49,6 +49,9 @@ final class OrderedRowWriter {
     /// Positions in `indexes` of those that the row being written may be placed anew in.
     @exclusivity(unchecked) private var affected: [Int] = []
     private let all: [Int]
+    /// What reads the blocks that rows were last given up in, by position in `indexes`: rows that follow each other lie in
+    /// one block, or in two by turns where some were updated.
+    @exclusivity(unchecked) private var readers: [(last: OrderedKeyReader?, before: OrderedKeyReader?)]
 
     /// Nil when no index has rows of the entity.
     init?(_ entity: UInt16, _ changes: OrderedChanges?) {
@@ -59,6 +62,7 @@ final class OrderedRowWriter {
         self.indexes = indexes
         batches = indexes.map { changes.batch($0) }
         all = Array(indexes.indices)
+        readers = indexes.map { _ in (nil, nil) }
     }
 
     func beginInsert() { affected = all }
@@ -79,15 +83,26 @@ final class OrderedRowWriter {
         var isIn: [Int] = []
         do throws(StoreError) {
             for position in affected {
-                let definition = changes.rules.definitions[indexes[position]]
-                let reader = try OrderedKeyReader(definition, row.block, source)
-                if try reader.append(row.index, to: batches[position]) { isIn.append(position) }
+                if try append(row, position, source) { isIn.append(position) }
             }
         } catch {
             for batch in batches { batch.discard() }
             throw error
         }
         for position in isIn { batches[position].end(ref, isRemoval: true) }
+    }
+
+    /// Appends the key of a stored row for one index; false when the row is not in it.
+    private func append(_ row: Row, _ position: Int, _ source: BlockSource) throws(StoreError) -> Bool {
+        if readers[position].last?.block !== row.block {
+            let (last, before) = readers[position]
+            readers[position] = (before, last)
+            if readers[position].last?.block !== row.block {
+                let definition = changes.rules.definitions[indexes[position]]
+                readers[position].last = try OrderedKeyReader(definition, row.block, source)
+            }
+        }
+        return try readers[position].last?.append(row.index, to: batches[position]) ?? false
     }
 
     /// Notes the places of the row that is being written.

@@ -3,7 +3,7 @@ struct OrderedKeyReader {
     private let definition: OrderedIndexDefinition
     /// Parallel to the definition's elements; nil for slots that the block's schema does not have yet.
     private let columns: [ColumnView?]
-    private let block: Block
+    let block: Block
     private let source: BlockSource
 
     init(_ definition: OrderedIndexDefinition, _ block: Block, _ source: BlockSource) throws(StoreError) {

@@ -20,6 +20,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
         case interpretedScan = "interpreted scan"
         /// A parent context was asked.
         case parentContext = "parent context"
+        /// A store of the program's own was asked.
+        case customStore = "custom store"
 
         private var rank: Int {
             switch self {
@@ -32,6 +34,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
             case .partlyCompiledScan: 6
             case .interpretedScan: 7
             case .parentContext: 8
+            case .customStore: 9
             }
         }
 
