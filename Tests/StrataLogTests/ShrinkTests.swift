@@ -40,7 +40,8 @@ import Testing
         try store.compact()
         try store.close()
         let after = disk.usedByteCount
-        #expect(after * 100 < before * (keepsHistory ? 25 : 18), "\(before) bytes became \(after)")
+        // A tenth of the rows is left, which are short, and two checkpoints, whose pages go by the keys there were.
+        #expect(after * 100 < before * (keepsHistory ? 40 : 36), "\(before) bytes became \(after)")
         let reopened = try LogStore.open(path, in: disk, options: options, schema: nil)
         #expect(reopened.snapshot.count(entity: SampleSchema.person) == 1_000)
         #expect(try reopened.verify().problems.isEmpty)

@@ -43,6 +43,8 @@ public final class Block: @unchecked Sendable {
     private let owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     /// What the views point into when the rows were never stored; keys and sequences lie there, too.
     private let rows: TakenRows?
+    /// Of rows that lie in the log and in memory as they were encoded from; else empty, as the stored bytes have them.
+    let zones: [ZoneRange?]
     private let lock = Mutex<Void>(())
     /// Set before the block is handed out.
     private var epoch: SegmentEpoch?
@@ -120,6 +122,7 @@ public final class Block: @unchecked Sendable {
         blockSequence = header.sequence
         firstKey = header.firstKey
         self.rows = nil
+        zones = []
         (bytes.base + header.byteCount).initializeMemory(as: UInt8.self, repeating: 0, count: BitPacking.slackBytes)
         self.bytes = UnsafeRawPointer(bytes.base)
         memory = bytes.memory
@@ -171,15 +174,17 @@ public final class Block: @unchecked Sendable {
         estimatedByteCount = memory.heldByteCount + slotCount * perSlot + 256
         (views, owned, ready) = Self.allocateColumns(slotCount)
         owned.initialize(repeating: nil, count: slotCount)
+        var zones: [ZoneRange?] = []
         for slot in 0..<slotCount {
             let column = memory.columns[slot]
-            (views + slot).initialize(
-                to: ColumnView(
-                    kind: column.kind, rows: rowCount, values: column.values, heap: column.heap ?? column.values,
-                    nulls: column.nulls.map { UnsafePointer($0) }, externals: column.externals.map { UnsafePointer($0) }
-                ))
+            let view = ColumnView(
+                kind: column.kind, rows: memory.rowCount, values: column.values, heap: column.heap ?? column.values,
+                nulls: column.nulls.map { UnsafePointer($0) }, externals: column.externals.map { UnsafePointer($0) })
+            if location != Self.locationInMemory { zones.append(ZoneRange(view)) }
+            (views + slot).initialize(to: view)
             (ready + slot).initialize(to: Atomic(1))
         }
+        self.zones = zones
         isVerified.store(true, ordering: .relaxed)
     }
 
