@@ -82,6 +82,7 @@ final class Compactor {
                 guard victims.contains(run.location.segment) else { return true }
                 isDone = false
                 let block = try block(at: run.location)
+                try check(block, has: run, of: root, snapshot)
                 try builder.append(block, rows: run.location.row..<run.location.row + run.count)
                 return true
             }
@@ -100,11 +101,28 @@ final class Compactor {
             let location = try snapshot.locate(ref)
             guard !location.isAbsent, !victims.contains(location.segment) else { continue }
             let block = try block(at: location)
-            guard location.row < block.rowCount, try refers(block, location.row) else { continue }
+            let root = snapshot.layout.root(ofEntity: ref.entity) ?? ref.entity
+            try check(block, has: RowRun(firstKey: ref.key, count: 1, location: location), of: root, snapshot)
+            guard try refers(block, location.row) else { continue }
             try builder.append(block, rows: location.row..<location.row + 1)
             hasMoved = true
         }
         return hasMoved
+    }
+
+    /// The rows must be those of the objects whose places they are: another's row would be moved without end, since that
+    /// changes nothing in these places.
+    private func check(
+        _ block: Block, has run: RowRun, of root: UInt16, _ snapshot: Snapshot
+    ) throws(StoreError) {
+        let first = run.location.row
+        guard first + run.count <= block.rowCount, snapshot.layout.root(ofEntity: block.entity) == root,
+            (0..<run.count).allSatisfy({ block.key(first + $0) == run.firstKey + UInt64($0) })
+        else {
+            throw StoreError(
+                .corruption, "the index names rows for object \(run.firstKey) that are not its own",
+                segment: block.location.segment, offset: block.location.byteOffset)
+        }
     }
 
     private func refers(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
