@@ -90,6 +90,7 @@ struct CompactionBody {
             largeValueByteCounts.append(Int(try reader.read(UInt32.self)) * Location.alignmentBytes)
         }
         ageSequence = try reader.read()
+        guard ageSequence <= RecordHeader.maximumSequence else { throw reader.malformed("age") }
         for block in blocks where block.role == .updated { rows.append(try Self.readRows(&reader)) }
         var room = TransactionBody.maximumCount
         for _ in 0..<(try reader.readCount(minimumByteCount: 6)) {

@@ -55,10 +55,10 @@ final class CompactionBuilder {
     }
 
     private func begin(_ block: Block) -> OpenRows {
-        // Rows are lifted to the newest schema, whose slots begin with those of every older one.
-        let newest = store.newestSchema
+        // Rows are lifted to the newest schema that has the entity, whose slots begin with those of every older one.
+        let newest = store.newestSchema(with: block.entity)
         let rows: OpenRows
-        if let layout = newest.schema.entity(block.entity) {
+        if let newest, let layout = newest.schema.entity(block.entity) {
             rows = OpenRows(layout, schemaVersion: newest.version)
         } else {
             rows = OpenRows(block.layout, schemaVersion: block.schemaVersion)
@@ -67,7 +67,8 @@ final class CompactionBuilder {
         return rows
     }
 
-    /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too.
+    /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too, and those that are not
+    /// durable yet.
     func append(_ source: Source, rows range: Range<Int>) throws(StoreError) {
         let block = source.block
         guard range.upperBound <= block.rowCount else {
@@ -101,7 +102,10 @@ final class CompactionBuilder {
             return target.copy(slot, from: column, row: row)
         }
         let value = column.external(row)
-        guard victims.contains(value.segment) else { return target.set(slot, external: value) }
+        // What is not flushed yet a failed flush could still move, and the reference would be left behind.
+        guard victims.contains(value.segment) || !store.source.isDurable(value) else {
+            return target.set(slot, external: value)
+        }
         let stored = try store.source.readStored(value)
         prepared.largeValues.append((stored, Int(value.byteCount)))
         target.set(
@@ -137,7 +141,13 @@ final class CompactionBuilder {
     func append(
         _ transaction: CompactionBody.ArchivedTransaction, tombstones: [Block], byteCount: Int
     ) throws(StoreError) {
-        if let last = prepared.transactions.last, last.sequence + 1 != transaction.sequence { try commit() }
+        let changeCount = transaction.changes.reduce(0) { $0 + $1.keys.count }
+        if let last = prepared.transactions.last,
+            last.sequence + 1 != transaction.sequence
+                || prepared.transactionChangeCount + changeCount > TransactionBody.maximumCount
+        {
+            try commit()
+        }
         var transaction = transaction
         let first = prepared.tombstones.count
         for block in tombstones {
@@ -148,6 +158,7 @@ final class CompactionBuilder {
         }
         prepared.transactions.append(transaction)
         prepared.transactionByteCount += byteCount
+        prepared.transactionChangeCount += changeCount
         try commitIfDue()
     }
 

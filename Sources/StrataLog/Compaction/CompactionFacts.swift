@@ -80,7 +80,8 @@ struct CompactionFacts: Hashable, Sendable {
             let segment = try reader.read(UInt32.self)
             let offset = try reader.read(UInt64.self)
             guard first > 0, last >= first, last <= RecordHeader.maximumSequence, segment > 0,
-                segment <= Location.maximumSegment, offset < UInt64(Location.segmentMaximumBytes)
+                segment <= Location.maximumSegment, offset < UInt64(Location.segmentMaximumBytes),
+                offset % UInt64(Location.alignmentBytes) == 0
             else { throw reader.malformed("archive of transactions \(first) to \(last)") }
             add(Archive(first: first, last: last, position: LogPosition(segment: segment, offset: Int(offset))))
         }

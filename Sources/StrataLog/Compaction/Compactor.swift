@@ -85,8 +85,9 @@ final class Compactor {
         for root in snapshot.layout.roots {
             try snapshot.forEachRun(root: root, in: victimSet) { run throws(StoreError) in
                 isDone = false
-                try builder.append(
-                    try rows(at: run.location), rows: run.location.row..<run.location.row + run.count)
+                let source = try rows(at: run.location)
+                try check(source.block, has: run, of: root, snapshot)
+                try builder.append(source, rows: run.location.row..<run.location.row + run.count)
                 return true
             }
         }
@@ -104,11 +105,29 @@ final class Compactor {
             let location = try snapshot.locate(ref)
             guard !location.isAbsent, !victims.contains(location.segment) else { continue }
             let source = try rows(at: location)
-            guard location.row < source.block.rowCount, try refers(source.block, location.row) else { continue }
+            let root = snapshot.layout.root(ofEntity: ref.entity) ?? ref.entity
+            try check(
+                source.block, has: RowRun(firstKey: ref.key, count: 1, location: location), of: root, snapshot)
+            guard try refers(source.block, location.row) else { continue }
             try builder.append(source, rows: location.row..<location.row + 1)
             hasMoved = true
         }
         return hasMoved
+    }
+
+    /// The rows must be those of the objects whose places they are: another's row would be moved without end, since that
+    /// changes nothing in these places.
+    private func check(
+        _ block: Block, has run: RowRun, of root: UInt16, _ snapshot: Snapshot
+    ) throws(StoreError) {
+        let first = run.location.row
+        guard first + run.count <= block.rowCount, snapshot.layout.root(ofEntity: block.entity) == root,
+            (0..<run.count).allSatisfy({ block.key(first + $0) == run.firstKey + UInt64($0) })
+        else {
+            throw StoreError(
+                .corruption, "the index names rows for object \(run.firstKey) that are not its own",
+                segment: block.location.segment, offset: block.location.byteOffset)
+        }
     }
 
     private func refers(_ block: Block, _ row: Int) throws(StoreError) -> Bool {

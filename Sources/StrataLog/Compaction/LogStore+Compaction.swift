@@ -36,6 +36,11 @@ extension LogStore {
         }
     }
 
+    /// The newest schema that has an entity: later ones may lack it, but its rows are there.
+    func newestSchema(with entity: UInt16) -> NumberedSchema? {
+        state.withLock { $0.facts.schemas.last { $0.schema.entity(entity) != nil } }
+    }
+
     /// The newest snapshot with the log's end as it is now.
     func publishEnd(_ writer: LogWriter) throws(StoreError) {
         let edit = SnapshotEdit(base: snapshot)
@@ -169,6 +174,9 @@ extension LogStore {
         for entry in retirement.segments { _ = try source.file(segment: entry.segment) }
         try withWriter { writer throws(StoreError) in
             let publish = { (snapshot: Snapshot) in self.publish(snapshot) }
+            // What the record goes by first: whoever reads the log from its beginning looks for retirements before
+            // anything else, and after a power loss this one could be there without the rows that were moved.
+            try writer.flush()
             try writer.makeRoom(for: RecordImage.byteCount(body: body.count, pieces: 0))
             try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
             try writer.append(.retirement, body: body) { $0.compaction.apply(retirement) }

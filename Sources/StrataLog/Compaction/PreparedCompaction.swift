@@ -50,6 +50,8 @@ final class PreparedCompaction {
 
     /// Roughly what the archived change tables take.
     var transactionByteCount = 0
+    /// Changes in them: at most ``TransactionBody/maximumCount``, or no reader takes the record.
+    var transactionChangeCount = 0
 
     private var pieceByteCount: Int {
         rows.reduce(0) { $0 + $1.encoded.byteCount } + tombstones.reduce(0) { $0 + $1.encoded.byteCount }

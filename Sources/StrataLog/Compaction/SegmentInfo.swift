@@ -70,6 +70,29 @@ struct SegmentScan {
     enum Body {
         case transaction(TransactionBody)
         case compaction(CompactionBody)
+
+        fileprivate var pieces: Pieces {
+            switch self {
+            case .transaction(let body): Pieces(blocks: body.blocks, largeValues: body.largeValueByteCounts)
+            case .compaction(let body): Pieces(blocks: body.blocks, largeValues: body.largeValueByteCounts)
+            }
+        }
+    }
+
+    /// What follows a record's body.
+    fileprivate struct Pieces {
+        var blocks: [TransactionBody.Piece]
+        var largeValues: [Int]
+
+        /// Whether they end before the record does.
+        func fit(_ header: RecordHeader) -> Bool {
+            var room = header.byteCount - RecordFooter.byteCount - header.blocksOffset
+            func take(_ byteCount: Int) -> Bool {
+                room -= min(byteCount, room + 1)
+                return room >= 0
+            }
+            return blocks.allSatisfy { take($0.byteCount) } && largeValues.allSatisfy(take)
+        }
     }
 
     /// Calls the body with each transaction and compaction record of a segment, in order.
@@ -94,6 +117,7 @@ struct SegmentScan {
                 } catch {
                     throw corrupt("a record's body contradicts itself: \(error.reason)")
                 }
+                guard body.pieces.fit(header) else { throw corrupt("a record's pieces are longer than it") }
                 try visit(header, offset, body)
             }
             offset += header.byteCount

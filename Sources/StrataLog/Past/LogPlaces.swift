@@ -61,6 +61,11 @@ final class LogPlaces: Sendable {
         state.withLock { state in state.places[position.segment]?.removeAll { $0.offset > position.offset } }
     }
 
+    /// These segments are no longer part of the log.
+    func forget(_ segments: [UInt32]) {
+        state.withLock { state in for segment in segments { state.places[segment] = nil } }
+    }
+
     /// How many elements of a partitioned list are in its first part.
     private static func count(_ places: [Place], _ isFirst: (Place) -> Bool) -> Int {
         var low = 0

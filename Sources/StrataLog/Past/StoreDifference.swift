@@ -1,3 +1,5 @@
+internal import SystemPackage
+
 /// An object that two states of a store have differently.
 public struct RowDifference: Sendable {
     /// The object.
@@ -74,7 +76,19 @@ extension LogStore {
     }
 
     /// As ``difference(from:to:)-(UInt64,_)`` for states of this store that are there already.
+    ///
+    /// - Throws: `.expired` when the history does not go back to the earlier one any more; `.io`, `.corruption`.
     public func difference(from: Snapshot, to: Snapshot) throws(StoreError) -> StoreDifference {
-        StoreDifference(from: from, to: to, try history(after: min(from.sequence, to.sequence)))
+        let later = from.sequence > to.sequence ? from : to
+        let first = min(from.sequence, to.sequence)
+        // What a state has kept may be gone from the newest, whose log is the better one otherwise.
+        for base in [snapshot, later]
+        where first >= base.epoch.facts.historyFloor || from.sequence == to.sequence {
+            return StoreDifference(from: from, to: to, try HistoryReader(snapshot: base, after: first))
+        }
+        throw StoreError(
+            .expired,
+            "the changes after transaction \(first) are no longer retained: the history begins behind transaction "
+                + "\(later.epoch.facts.historyFloor)", path: files.directory.string)
     }
 }

@@ -48,6 +48,7 @@ final class BlockSource: Sendable {
             guard before != facts else { return epoch }
             let retired = segments.open.filter { facts.holes.contains($0) && !before.holes.contains($0) }
             epoch = epoch.end(retiring: retired, facts: facts)
+            places.forget(retired)
             return epoch
         }
     }
@@ -55,6 +56,7 @@ final class BlockSource: Sendable {
     /// Ends the epoch: snapshots made from now on do not keep these segments.
     func retire(_ retired: [UInt32], facts: CompactionFacts) {
         currentEpoch.withLock { $0 = $0.end(retiring: retired, facts: facts) }
+        places.forget(retired)
     }
 
     /// A store's schemas only become more: fewer come from an older checkpoint that is being read again, while others
