@@ -7,6 +7,7 @@
 #include "StrataArguments.h"
 #include "StrataClasses.h"
 #include "StrataFile.h"
+#include "StrataHeap.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
 #include "StrataPrefetch.h"
