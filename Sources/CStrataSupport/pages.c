@@ -25,6 +25,35 @@ void *strata_pages_map(size_t byte_count) {
     return start + before;
 }
 
+void *strata_pages_map_small(size_t byte_count) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+#ifdef MAP_NORESERVE
+    flags |= MAP_NORESERVE;
+#endif
+    void *start = mmap(NULL, byte_count, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return start == MAP_FAILED ? NULL : start;
+}
+
+void strata_pages_drop(void *base, size_t byte_count) {
+    // Where pages are larger, they stay: a part of one cannot be given back.
+    madvise(base, byte_count, MADV_DONTNEED);
+}
+
+// Others may be using the memory already: what is done to it is one instruction that writes what is there. The thread
+// sanitizer would take it for a race.
+__attribute__((no_sanitize("thread"))) void strata_pages_touch(void *base, size_t byte_count) {
+    size_t step = (size_t)sysconf(_SC_PAGESIZE);
+    for (size_t offset = 0; offset < byte_count; offset += step) {
+        volatile uint8_t *place = (volatile uint8_t *)base + offset;
+#if defined(__x86_64__)
+        __asm__ volatile("lock orb $0, %0" : "+m"(*place) : : "memory");
+#else
+        uint8_t expected = 0;
+        __atomic_compare_exchange_n(place, &expected, 0, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+#endif
+    }
+}
+
 void strata_pages_unmap(void *base, size_t byte_count) {
     munmap(base, byte_count);
 }

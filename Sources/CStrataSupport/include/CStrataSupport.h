@@ -8,6 +8,7 @@
 #include "StrataClasses.h"
 #include "StrataColumns.h"
 #include "StrataFile.h"
+#include "StrataHeap.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
 #include "StrataPrefetch.h"

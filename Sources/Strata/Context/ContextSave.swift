@@ -172,6 +172,9 @@ final class ContextSave {
         if parts.count == 1, let part = parts.first {
             insertedIDs = SavedIDs(part.changes.inserted, part.handle.identity, keepsOrder: false)
             deletedIDs = SavedIDs(part.changes.deleted, part.handle.identity, keepsOrder: true)
+            // Deletions leave the other core little to encode.
+            deletedIDs?.start()
+            part.insertedIDs = insertedIDs
         }
         // A merge policy may add parts.
         var next = 0

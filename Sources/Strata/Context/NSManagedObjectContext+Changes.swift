@@ -72,7 +72,9 @@ extension NSManagedObjectContext {
     }
 
     private func postObjectsDidChange() {
-        let objects = event
+        let (objects, sets) = (event, eventSets)
+        eventSets = nil
+        sets?.add(objects, upTo: objects.count)
         event.removeAll(keepingCapacity: objects.count < 1_024)
         var changes = ObjectChanges()
         changes.inserted.reserveCapacity(objects.count)
@@ -82,11 +84,8 @@ extension NSManagedObjectContext {
         objects.forEachUnretained { object in
             object.flags.remove(.inEvent)
             if object.isDeleted {
-                // What came and went between two notifications was never there.
-                if !object.flags.contains(.inserted) || object.flags.contains(.insertReported) {
-                    changes.deleted.append(object)
-                }
-            } else if object.isInserted, !object.flags.contains(.insertReported) {
+                if object.flags.isReportedWhenDeleted { changes.deleted.append(object) }
+            } else if object.flags.isReportedAsInserted {
                 object.flags.insert(.insertReported)
                 changes.inserted.append(object)
             } else if object.hasChanges {
@@ -94,6 +93,7 @@ extension NSManagedObjectContext {
             }
         }
         undoRecorder?.amend(&changes, objects)
+        sets?.give(to: &changes)
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         if let set = changes.insertedSet {
             insertReports += 1
@@ -109,6 +109,15 @@ extension NSManagedObjectContext {
             if !object.flags.contains(.inEvent) { object.endEvent() }
         }
         undoRecorder?.didReport()
+    }
+
+    /// Hands those objects of the event on that the other core does not have yet.
+    @inline(never)
+    final func fillEventSets() {
+        let sets = eventSets ?? EventSets()
+        eventSets = sets
+        // The last one is about to be told what has become of it.
+        sets.add(event, upTo: event.count - 1)
     }
 
     /// A block given to `perform` is an event: ends it.
@@ -144,6 +153,7 @@ extension NSManagedObjectContext {
         undoRecorder?.discard()
         let objects = changed
         var changes = ObjectChanges()
+        eventSets = nil
         changed = []
         event = []
         assignments = [:]
@@ -181,6 +191,7 @@ extension NSManagedObjectContext {
     final func forgetEverything() {
         undoRecorder?.discard()
         var invalidated: [NSManagedObjectID] = []
+        eventSets = nil
         changed = []
         event = []
         forgetReports()

@@ -127,6 +127,7 @@ extension NSManagedObjectContext {
     /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.
     final func forgetDropped() {
         changed.removeAll { !$0.flags.contains(.listed) }
+        eventSets = nil
         event.removeAll { !$0.flags.contains(.inEvent) }
     }
 

@@ -83,6 +83,7 @@ extension NSManagedObjectContext {
 
     /// Forgets what has happened since pending changes were last processed.
     final func dropEvent() {
+        eventSets = nil
         event.forEachUnretained { object in
             object.flags.remove(.inEvent)
             object.endEvent()

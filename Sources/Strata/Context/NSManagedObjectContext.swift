@@ -96,6 +96,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     @exclusivity(unchecked) final var overrides: MethodOverrides = []
     /// The objects that changed since pending changes were last processed.
     @exclusivity(unchecked) final var event: ContiguousArray<NSManagedObject> = []
+    /// The sets of these for the notification that reports them; nil while they are few.
+    @exclusivity(unchecked) final var eventSets: EventSets?
     /// Reported by the next objects-did-change notification.
     final var refreshed: Set<NSManagedObject> = []
     final var retained: [NSManagedObject] = []
@@ -139,7 +141,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     @exclusivity(unchecked) private final var lastClassEntity: Unmanaged<NSEntityDescription>?
     /// The entity that an object was last created of, and the shape that it stands for here. Shapes are never freed.
     @exclusivity(unchecked) private final var lastEntity: ObjectIdentifier?
-    @exclusivity(unchecked) private final unowned(unsafe) var lastShape: EntityShape?
+    @exclusivity(unchecked) private final var lastShape: Unmanaged<EntityShape>?
 
     /// Creates a context without coordinator.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -368,9 +370,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// What an entity stands for in the context's model.
     ///
     /// - Precondition: the context's model has an entity of this name.
-    final func shape(of entity: NSEntityDescription) -> EntityShape {
+    final func shapeReference(of entity: NSEntityDescription) -> Unmanaged<EntityShape> {
         if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
-        let shape = EntityShape.search(entity, for: self)
+        let shape = Unmanaged.passUnretained(EntityShape.search(entity, for: self))
         lastEntity = ObjectIdentifier(entity)
         lastShape = shape
         return shape
@@ -414,6 +416,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         if !object.flags.contains(.inEvent) {
             object.flags.insert(.inEvent)
             event.append(object)
+            if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
             scheduleProcessing()
         }
     }

@@ -50,16 +50,20 @@ struct ObjectChanges {
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
-        var set = Set<NSManagedObjectID>(minimumCapacity: capacity(objects.count))
-        objects.forEachUnretained { set.update(with: $0.objectID) }
-        return set
+        var set = Set<IDMember>(minimumCapacity: capacity(objects.count))
+        objects.forEachUnretained { set.update(with: IDMember($0.objectID)) }
+        return set.asIDs()
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        var set = Set<NSManagedObject>(minimumCapacity: capacity(objects.count))
+        var set = Set<ObjectMember>(minimumCapacity: capacity(objects.count))
+        var isPlain = true
         // Unlike an insertion, this gives nothing back that would have to be counted.
-        objects.forEachUnretained { set.update(with: $0) }
-        return set
+        objects.forEachUnretained { object in
+            if object.overrides.contains(.equality) { isPlain = false }
+            set.update(with: ObjectMember(object))
+        }
+        return isPlain ? set.asObjects() : Set(objects)
     }
 
     /// For how many members a set is made: half empty, since a collision costs as much as an insertion, unless it is too

@@ -207,6 +207,7 @@ final class ObjectRegistry: @unchecked Sendable {
                     object.ref = ObjectRef(rawValue: object.version.location.rawValue)
                     object.storeIndex = storeIndex
                     object.cachedID = nil
+                    table.prefetchNext(object.ref)
                     table.set(object.ref, Unmanaged.passUnretained(object).toOpaque())
                 }
             }
@@ -275,17 +276,22 @@ final class ObjectRegistry: @unchecked Sendable {
         _ objects: UnsafeBufferPointer<NSManagedObject>, _ range: Range<Int>, _ referenceCount: Int
     ) -> Int {
         guard let base = objects.baseAddress else { return 0 }
+        let last = objects.count - 1
         // SAFETY: an Unmanaged has the layout of the reference it stands for; the list holds the objects.
         let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
         return locked { tables in
             var count = 0
             for index in range {
+                strata_prefetch(objects[min(index + objectsAhead, last)].toOpaque())
                 // Under the lock: a look-up would make another reference.
                 let pointer = objects[index].toOpaque()
                 guard strata_is_held_only(pointer, referenceCount) else { continue }
                 objects[index]._withUnsafeGuaranteedRef { object in
                     guard object.flags.contains(.registered), !object.flags.contains(.fromCustomStore) else { return }
-                    tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+                    tables.with(object.storeIndex) { table in
+                        table.prefetchNext(object.ref)
+                        table.remove(object.ref, pointer)
+                    }
                     object.flags.remove(.registered)
                     object.registryReference = nil
                     count += 1

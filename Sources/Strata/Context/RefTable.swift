@@ -58,6 +58,14 @@ struct RefTable: ~Copyable {
         strata_prefetch(entries + home(ref.rawValue))
     }
 
+    /// Asks the processor for where objects that follow in the order of their references are going to be.
+    @inline(__always)
+    func prefetchNext(_ ref: ObjectRef) {
+        strata_prefetch(entries + home(ref.rawValue &+ Self.refsAhead))
+    }
+
+    private static let refsAhead: UInt64 = 16
+
     /// Sets the object, replacing what was there.
     mutating func set(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) {
         var index = find(ref.rawValue)

@@ -1,8 +1,7 @@
 import Dispatch
 import StrataLog
 
-/// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the objects
-/// are written.
+/// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the save goes on.
 ///
 /// Every save announces sets of IDs (`NSManagedObjectContextDidSaveObjectIDs`), and making one takes as long as a third
 /// of writing the rows. The keys are reserved before the rows are written, so that nothing has to wait for it.
@@ -13,6 +12,7 @@ final class SavedIDs {
     private let refs: ContiguousArray<ObjectRef>
     private let work: IDWork
     private let finished = DispatchSemaphore(value: 0)
+    private var isStarted = false
 
     /// Nil when there are few objects.
     ///
@@ -29,6 +29,12 @@ final class SavedIDs {
         }
         self.refs = refs
         work = IDWork(refs: refs, shapes: shapes, identity: identity, keepsOrder: keepsOrder)
+    }
+
+    /// Begins, unless that was done. The best time is when the other core has no rows to encode, which everybody waits for.
+    func start() {
+        if isStarted { return }
+        isStarted = true
         DispatchQueue.global(qos: .userInitiated).async { [work, finished] in
             work.run()
             finished.signal()
@@ -38,6 +44,7 @@ final class SavedIDs {
     /// The IDs of the objects as they have been saved; nil when these are not the objects that the IDs were made for,
     /// because a merge policy has changed what was saved.
     func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID>? {
+        start()
         finished.wait()
         // For whoever asks next.
         finished.signal()
@@ -93,14 +100,14 @@ private final class IDWork: @unchecked Sendable {
     }
 
     func run() {
-        var set = Set<NSManagedObjectID>(minimumCapacity: ObjectChanges.capacity(refs.count))
+        var set = Set<IDMember>(minimumCapacity: ObjectChanges.capacity(refs.count))
         if keepsOrder { ids.reserveCapacity(refs.count) }
         for index in refs.indices {
             let id = NSManagedObjectID(ref: refs[index], identity: identity, shape: shapes[index].shape)
-            set.update(with: id)
+            set.update(with: IDMember(id))
             if keepsOrder { ids.append(id) }
         }
-        result = set
+        result = set.asIDs()
     }
 }
 

@@ -12,6 +12,9 @@ final class StoreSave {
     /// Whether the changes are in the store.
     private(set) var isWritten = false
 
+    /// To be made when the rows have been encoded.
+    var insertedIDs: SavedIDs?
+
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private var transaction: WriteTransaction?
@@ -69,6 +72,7 @@ final class StoreSave {
         let transaction = handle.log.makeTransaction()
         transaction.author = context.transactionAuthor
         transaction.contextName = context.name
+        if let insertedIDs { transaction.whenEncoded = { insertedIDs.start() } }
         self.transaction = transaction
         tickets = []
         let links = LinkChanges(self)

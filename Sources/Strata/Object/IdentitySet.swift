@@ -1,3 +1,5 @@
+import CStrataSupport
+
 /// A set of managed objects by identity, which it retains.
 ///
 /// Open addressing over the objects' addresses: a `Set` spends several hundred instructions on the hash and on
@@ -86,7 +88,7 @@ struct IdentitySet: ~Copyable {
         for index in 0..<capacity {
             if let pointer = entries[index] { Unmanaged<NSManagedObject>.fromOpaque(pointer).release() }
         }
-        entries.deallocate()
+        strata_heap_free(entries)
     }
 
     private func home(_ pointer: UnsafeMutableRawPointer) -> Int {
@@ -106,13 +108,16 @@ struct IdentitySet: ~Copyable {
     private mutating func grow() {
         let (old, oldCapacity) = (entries, capacity)
         capacity = max(8, oldCapacity * 2)
-        let new = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: capacity)
+        guard let memory = strata_heap_allocate(capacity * MemoryLayout<UnsafeMutableRawPointer?>.stride) else {
+            preconditionFailure("there is no memory for a set of \(capacity) objects")
+        }
+        let new = memory.bindMemory(to: UnsafeMutableRawPointer?.self, capacity: capacity)
         new.initialize(repeating: nil, count: capacity)
         entries = new
         guard let old else { return }
         for index in 0..<oldCapacity {
             if let pointer = old[index] { new[find(pointer, new)] = pointer }
         }
-        old.deallocate()
+        strata_heap_free(old)
     }
 }

@@ -15,6 +15,8 @@ struct MethodOverrides: OptionSet, Sendable {
     static let validateForInsert = MethodOverrides(rawValue: 1 << 4)
     static let validateForDelete = MethodOverrides(rawValue: 1 << 5)
     static let validateValue = MethodOverrides(rawValue: 1 << 6)
+    /// `hash` or `isEqual`, which sets of objects ask.
+    static let equality = MethodOverrides(rawValue: 1 << 7)
 
     static let all = MethodOverrides(rawValue: .max)
 
@@ -48,12 +50,25 @@ struct MethodOverrides: OptionSet, Sendable {
             _ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String
         ) throws { Self.probe(#function) }
     }
+    private class Hashing: Inheriting {
+        override var hash: Int {
+            Self.probe(#function)
+            return 0
+        }
+    }
+    private class Comparing: Inheriting {
+        override func isEqual(_ object: Any?) -> Bool {
+            Self.probe(#function)
+            return false
+        }
+    }
 
     /// The methods' words in class metadata; nil for one whose table is not what it is expected to be.
     private static let words: [(method: MethodOverrides, word: Int?)] = [
         (.prepareForDeletion, word(Preparing.self)), (.willSave, word(Saving.self)), (.didSave, word(Saved.self)),
         (.awakeFromFetch, word(Awaking.self)), (.validateForInsert, word(CheckingInsertion.self)),
         (.validateForDelete, word(CheckingDeletion.self)), (.validateValue, word(CheckingValues.self)),
+        (.equality, word(Hashing.self)), (.equality, word(Comparing.self)),
     ]
 
     private static func word(_ overriding: NSManagedObject.Type) -> Int? {

@@ -114,14 +114,18 @@ extension EntityShape {
         return shape
     }
 
-    /// The shape of an entity for an object that a context inserts: of the context's own model.
+    /// The shape of an entity for an object that a context inserts: of the context's own model. Without a count of it, as
+    /// shapes are never freed.
     ///
     /// - Precondition: the context's model has an entity of this name.
-    static func of(_ entity: NSEntityDescription, for context: NSManagedObjectContext?) -> EntityShape {
-        context?.shape(of: entity) ?? of(entity)
+    @inline(__always)
+    static func reference(
+        of entity: NSEntityDescription, for context: NSManagedObjectContext?
+    ) -> Unmanaged<EntityShape> {
+        context?.shapeReference(of: entity) ?? .passUnretained(of(entity))
     }
 
-    /// As ``of(_:for:)``, for a context that does not know the entity yet.
+    /// As ``reference(of:for:)``, for a context that does not know the entity yet.
     static func search(_ entity: NSEntityDescription, for context: NSManagedObjectContext) -> EntityShape {
         let shape = of(entity)
         guard shape.model !== context.coordinator?.shapes else { return shape }

@@ -44,10 +44,10 @@ open class NSManagedObject: NSObject {
     ///   programs often load a model more than once.
     /// - Precondition: the entity is in a model and not abstract.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        let shape = EntityShape.of(entity, for: context)
-        self.shape = shape
-        facts = shape.facts
-        shapeID = shape.id
+        let reference = EntityShape.reference(of: entity, for: context)
+        shape = reference._withUnsafeGuaranteedRef { $0 }
+        facts = reference._withUnsafeGuaranteedRef { $0.facts }
+        shapeID = reference._withUnsafeGuaranteedRef { $0.id }
         ref = TemporaryRefs.next()
         super.init()
         // SAFETY: the caller holds the context. References to one are slow to count, as weak ones lead to it.
@@ -83,7 +83,7 @@ open class NSManagedObject: NSObject {
     public final var managedObjectContext: NSManagedObjectContext? { registry?.context }
 
     /// Agrees with equality.
-    override open var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
+    override open var hash: Int { Self.addressHash(of: self) }
 
     /// Whether the other object is this one.
     override open func isEqual(_ object: Any?) -> Bool {

@@ -9,42 +9,44 @@ struct OverlayArena: ~Copyable {
     /// What lies before every overlay: the piece it was cut from, nil if it has memory of its own. As wide as the
     /// overlay's alignment.
     static let prefixBytes = 16
-    private static let pieceBytes = 4_096
     /// Larger overlays would leave too much of a piece unused.
     private static let maximumBytes = 512
 
-    // SAFETY: a piece begins with the count of its overlays, and one for the arena as long as it cuts from it. Whoever
-    // drops the last one frees it.
+    // SAFETY: a piece begins with the count of its overlays. Whoever drops the last one gives it back.
     private typealias Count = Atomic<Int>
 
+    /// The count of a piece that overlays are still cut from, beside those that are gone already: what has been cut is
+    /// counted when it is over, so that cutting one touches nothing that other threads do.
+    private static let open = 1 << 32
+
     private var piece: UnsafeMutableRawPointer?
-    private var used = 0
+    private var used = OverlayPieces.byteCount
+    private var cut = 0
 
     init() {}
 
     deinit {
-        if let piece { Self.drop(piece) }
+        if let piece { Self.drop(piece, Self.open - cut) }
     }
 
     /// Uninitialised memory with a prefix, aligned to 16.
     mutating func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
         let needed = (byteCount + Self.prefixBytes + 15) & ~15
         if needed > Self.maximumBytes { return Self.allocateAlone(byteCount) }
-        if piece == nil || used + needed > Self.pieceBytes { begin() }
+        if used + needed > OverlayPieces.byteCount { begin() }
         guard let piece else { return Self.allocateAlone(byteCount) }
-        piece.assumingMemoryBound(to: Count.self).pointee.wrappingAdd(1, ordering: .relaxed)
         let start = piece + used
         used += needed
+        cut += 1
         start.storeBytes(of: piece, as: UnsafeMutableRawPointer?.self)
         return start + Self.prefixBytes
     }
 
     private mutating func begin() {
-        if let piece { Self.drop(piece) }
-        let new = UnsafeMutableRawPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
-        new.bindMemory(to: Count.self, capacity: 1).initialize(to: Count(1))
-        piece = new
-        used = 16
+        if let piece { Self.drop(piece, Self.open - cut) }
+        let new = OverlayPieces.take()
+        new.bindMemory(to: Count.self, capacity: 1).initialize(to: Count(Self.open))
+        (piece, used, cut) = (new, 16, 0)
     }
 
     /// Memory of its own, with a prefix that says so.
@@ -57,13 +59,13 @@ struct OverlayArena: ~Copyable {
     /// Gives back what either way of allocating gave. On any thread.
     static func free(_ memory: UnsafeMutableRawPointer) {
         let start = memory - prefixBytes
-        if let piece = start.load(as: UnsafeMutableRawPointer?.self) { drop(piece) } else { start.deallocate() }
+        if let piece = start.load(as: UnsafeMutableRawPointer?.self) { drop(piece, 1) } else { start.deallocate() }
     }
 
-    private static func drop(_ piece: UnsafeMutableRawPointer) {
+    private static func drop(_ piece: UnsafeMutableRawPointer, _ count: Int) {
         // What other threads did to their overlays comes before the memory is given back.
-        let (left, _) = piece.assumingMemoryBound(to: Count.self).pointee.wrappingSubtract(
-            1, ordering: .acquiringAndReleasing)
-        if left == 1 { piece.deallocate() }
+        let (_, left) = piece.assumingMemoryBound(to: Count.self).pointee.wrappingSubtract(
+            count, ordering: .acquiringAndReleasing)
+        if left == 0 { OverlayPieces.give(piece) }
     }
 }

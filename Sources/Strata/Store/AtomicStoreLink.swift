@@ -80,6 +80,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
             try withExtendedLifetime(owner) { try save.writeToLog() }
             context.changed = []
             context.event = []
+            context.eventSets = nil
         }
     }
 

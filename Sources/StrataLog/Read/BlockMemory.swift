@@ -1,4 +1,5 @@
 internal import CStrataSupport
+internal import Dispatch
 internal import Synchronization
 
 /// Memory for the blocks of one cache. Thread-safe.
@@ -18,6 +19,8 @@ final class BlockMemory: @unchecked Sendable {
     private let base: UnsafeMutableRawPointer
     private let byteCount: Int
     private let units: Mutex<UnitMap>
+    /// The last large page that memory has been taken of.
+    private let reached = Atomic<Int>(0)
 
     /// Nil when the budget is too small for large pages, or there is no address space.
     init?(budgetBytes: Int) {
@@ -38,9 +41,25 @@ final class BlockMemory: @unchecked Sendable {
     func allocate(_ count: Int) -> UnsafeMutableRawPointer {
         if count >= Self.minimumByteCount {
             let needed = (count + Self.unitBytes - 1) / Self.unitBytes
-            if let unit = units.withLock({ $0.take(needed) }) { return base + unit * Self.unitBytes }
+            if let unit = units.withLock({ $0.take(needed) }) {
+                backNext((unit + needed - 1) * Self.unitBytes / Self.largePageBytes)
+                return base + unit * Self.unitBytes
+            }
         }
         return .allocate(byteCount: count, alignment: 16)
+    }
+
+    /// Has another thread touch the large page behind one that is being used for the first time: the system clears it
+    /// then, which takes milliseconds. Not for the first one, more than which small stores need not have.
+    private func backNext(_ page: Int) {
+        let before = reached.load(ordering: .relaxed)
+        guard page > before, (page + 2) * Self.largePageBytes <= byteCount,
+            reached.compareExchange(expected: before, desired: page, ordering: .relaxed).exchanged
+        else { return }
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
+            guard reached.load(ordering: .relaxed) == page else { return }
+            strata_pages_touch(base + (page + 1) * Self.largePageBytes, Self.largePageBytes)
+        }
     }
 
     func deallocate(_ pointer: UnsafeMutableRawPointer) {

@@ -11,6 +11,10 @@ public final class WriteTransaction {
     /// Name of the context that made the changes, for the history.
     public var contextName: String?
 
+    /// Called once by the thread that commits, when all rows are encoded and the other core is free again, before the
+    /// commit waits for anything.
+    public var whenEncoded: (() -> Void)?
+
     let source: BlockSource
     let numberedSchema: NumberedSchema
     private(set) var writers: [EntityWriter] = []
@@ -201,5 +205,9 @@ public final class WriteTransaction {
     func finishEncoding() {
         for writer in writers { writer.finish() }
         pool.finish()
+        if let whenEncoded {
+            self.whenEncoded = nil
+            whenEncoded()
+        }
     }
 }

@@ -33,6 +33,17 @@ private final class Checking: Plain {
     ) throws { note += 1 }
 }
 
+private final class Hashing: Plain {
+    override var hash: Int { 1 }
+}
+
+private final class Comparing: Plain {
+    override func isEqual(_ object: Any?) -> Bool {
+        note += 1
+        return super.isEqual(object)
+    }
+}
+
 private final class Others: Plain {
     override func awakeFromInsert() { note += 1 }
     override func willTurnIntoFault() { note += 1 }
@@ -49,6 +60,8 @@ private final class Others: Plain {
         #expect(MethodOverrides.of(PreparingBelow.self) == .prepareForDeletion)
         #expect(MethodOverrides.of(Saving.self) == [.willSave, .didSave])
         #expect(MethodOverrides.of(Awaking.self) == .awakeFromFetch)
+        #expect(MethodOverrides.of(Hashing.self) == .equality)
+        #expect(MethodOverrides.of(Comparing.self) == .equality)
         #expect(MethodOverrides.of(Checking.self) == [.validateForInsert, .validateForDelete, .validateValue])
     }
 
