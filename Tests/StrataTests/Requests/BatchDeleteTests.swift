@@ -56,6 +56,40 @@ import Testing
         return (store, context)
     }
 
+    @Test(arguments: StoreKind.allCases) func idsMayComeTwiceAndInAnyOrder(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        try context.performAndWait { () throws in
+            let fetch = NSFetchRequest<NSManagedObjectID>(entityName: "Task")
+            fetch.resultType = .managedObjectIDResultType
+            let tasks = try context.fetch(fetch)
+            let doomed = NSBatchDeleteRequest(objectIDs: [tasks[3], tasks[1], tasks[3], tasks[2]])
+            doomed.resultType = .resultTypeCount
+            doomed.maximumObjectsPerTransaction = 1
+            #expect(try result(doomed, context) as? Int == 3)
+            #expect(try context.fetch(fetch) == [tasks[0]])
+            #expect(try result(doomed, context) as? Int == 0)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// The fetch request of a request for IDs can be asked for, and what the program makes of it counts.
+    @Test(arguments: StoreKind.allCases) func theFetchRequestOfIDsCounts(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind)
+        try context.performAndWait { () throws in
+            let fetch = NSFetchRequest<NSManagedObjectID>(entityName: "Task")
+            fetch.resultType = .managedObjectIDResultType
+            let tasks = try context.fetch(fetch)
+            let doomed = NSBatchDeleteRequest(objectIDs: Array(tasks[0...2]))
+            doomed.resultType = .resultTypeCount
+            #expect(doomed.fetchRequest.entityName == "Task")
+            #expect(try context.count(for: doomed.fetchRequest) == 3)
+            doomed.fetchRequest.fetchLimit = 2
+            #expect(try result(doomed, context) as? Int == 2)
+            #expect(try context.fetch(fetch) == Array(tasks[2...3]))
+        }
+        withExtendedLifetime(store) {}
+    }
+
     @Test(arguments: StoreKind.allCases) func whatTheRequestDescribesGoes(_ kind: StoreKind) throws {
         let (store, context) = try filled(kind)
         try context.performAndWait { () throws in
