@@ -247,6 +247,54 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func conditionsHaveTwoValues(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let (empty, full) = (Department(context: context), Department(context: context))
+            (empty.title, full.title) = (nil, "Full")
+            let (ann, nobody) = (Employee(context: context), Employee(context: context))
+            (ann.name, nobody.name) = ("Ann", "Nobody")
+            ann.age = 30
+            ann.setValue(full, forKey: "department")
+            try context.save()
+            func found(_ entity: String, _ format: String) throws -> Set<NSManagedObject> {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                request.predicate = NSPredicate(format: format)
+                let stored = Set(try context.fetch(request))
+                let all = Set(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)))
+                #expect(stored == all.filter { request.predicate?.evaluate(with: $0) == true }, "\(format)")
+                return stored
+            }
+            #expect(try found("Department", "NOT (title == 'Bob')") == [empty, full])
+            #expect(try found("Department", "title != 'Full'") == [empty])
+            #expect(try found("Employee", "department.title == department.title") == [ann, nobody])
+            #expect(try found("Department", "employees.@avg.age < 1") == [empty])
+            #expect(try found("Department", "employees == nil") == [])
+            #expect(try found("Employee", "name MATCHES '('") == [])
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func aChildsStoreIsItsParent(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let parent = store.context()
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        parent.performAndWait { Employee(context: parent).name = "parent's" }
+        try child.performAndWait {
+            Employee(context: child).name = "child's"
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            #expect(try child.count(for: request) == 2)
+            request.includesPendingChanges = false
+            #expect(try child.fetch(request).map(\.name) == ["parent's"])
+        }
+        try parent.performAndWait {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.includesPendingChanges = false
+            #expect(try parent.count(for: request) == 0)
+        }
+    }
+
     /// Flips a bit wherever the bytes are in a store's log.
     private func damage(_ url: URL, _ bytes: Data) throws {
         var count = 0
