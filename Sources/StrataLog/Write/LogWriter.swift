@@ -242,9 +242,7 @@ final class LogWriter: @unchecked Sendable {
     private func preallocate(to offset: Int) throws(StoreError) {
         guard offset > preallocatedEnd else { return }
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
-        var step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
-        // Where segments are short, space is short, too.
-        step = min(step, max(segmentLimit / 8, 64 << 10))
+        let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
         let target = max(offset, min(preallocatedEnd + step, segmentLimit))
         preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
             try Self.preallocate(file, from: preallocatedEnd, to: target, atLeastTo: offset)
