@@ -284,14 +284,17 @@ import Testing
         try child.performAndWait {
             Employee(context: child).name = "child's"
             let request = NSFetchRequest<Employee>(entityName: "Employee")
-            #expect(try child.count(for: request) == 2)
+            let count = try child.count(for: request)
+            #expect(count == 2)
             request.includesPendingChanges = false
-            #expect(try child.fetch(request).map(\.name) == ["parent's"])
+            let found = try child.fetch(request).map(\.name)
+            #expect(found == ["parent's"])
         }
         try parent.performAndWait {
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             request.includesPendingChanges = false
-            #expect(try parent.count(for: request) == 0)
+            let count = try parent.count(for: request)
+            #expect(count == 0)
         }
     }
 
