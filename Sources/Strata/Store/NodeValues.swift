@@ -73,25 +73,7 @@ struct NodeValues {
 extension EntityWriter {
     /// Sets a value that ``ValueConversion`` has converted, or the reference of a to-one relationship.
     fileprivate func set(_ slot: Int, _ value: Any, _ info: SlotInfo) throws {
-        switch info.kind {
-        case .bool: if let value = value as? Bool { set(slot, value) }
-        case .int16: if let value = value as? Int16 { set(slot, value) }
-        case .int32: if let value = value as? Int32 { set(slot, value) }
-        case .int64: if let value = value as? Int64 { set(slot, value) }
-        case .float: if let value = value as? Float { set(slot, value) }
-        case .double: if let value = value as? Double { set(slot, value) }
-        case .date: if let value = value as? Date { set(slot, value.timeIntervalSinceReferenceDate) }
-        case .uuid: if let value = value as? UUID { set(slot, uuid: value.words) }
-        case .string: if let value = value as? String { set(slot, value) }
-        case .uri: if let value = value as? URL { set(slot, value.absoluteString) }
-        case .data: if let value = value as? Data { value.withUnsafeBytes { set(slot, bytes: $0) } }
-        case .decimal:
-            if let value = value as? Decimal { DecimalCoding.encode(value).withUnsafeBytes { set(slot, bytes: $0) } }
-        case .toOne: if let value = value as? ObjectRef { set(slot, value) }
-        case .transformable:
-            if let attribute = info.attribute {
-                try attribute.transformedData(from: value).withUnsafeBytes { set(slot, bytes: $0) }
-            }
-        }
+        guard info.kind == .toOne else { return try set(slot, converted: value, info) }
+        if let value = value as? ObjectRef { set(slot, value) }
     }
 }

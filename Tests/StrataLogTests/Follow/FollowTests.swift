@@ -170,12 +170,12 @@ import Testing
 }
 
 /// Removes the lock file just after it was opened for the first time, as a process that gives up would.
-private final class UnlinkingFileSystem: FileSystem {
-    private let base: PosixFileSystem
+private final class UnlinkingFileSystem: ForwardingFileSystem {
+    let base: any FileSystem
     private let lock: FilePath
     private let unlinked = Mutex(0)
 
-    init(_ base: PosixFileSystem, _ lock: FilePath) {
+    init(_ base: any FileSystem, _ lock: FilePath) {
         self.base = base
         self.lock = lock
     }
@@ -190,13 +190,4 @@ private final class UnlinkingFileSystem: FileSystem {
         }
         return file
     }
-
-    func createDirectory(_ path: FilePath) throws(Errno) { try base.createDirectory(path) }
-    func list(_ directory: FilePath) throws(Errno) -> [String] { try base.list(directory) }
-    func rename(_ source: FilePath, to target: FilePath) throws(Errno) { try base.rename(source, to: target) }
-    func unlink(_ path: FilePath) throws(Errno) { try base.unlink(path) }
-    func removeDirectory(_ path: FilePath) throws(Errno) { try base.removeDirectory(path) }
-    func syncDirectory(_ path: FilePath) throws(Errno) { try base.syncDirectory(path) }
-    func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.attributes(path) }
-    func resolve(_ path: FilePath) throws(Errno) -> FilePath { try base.resolve(path) }
 }

@@ -1,0 +1,48 @@
+public import StrataIO
+public import SystemPackage
+
+/// A file system that does what another one does, but for what a test declares itself.
+public protocol ForwardingFileSystem: FileSystem {
+    var base: any FileSystem { get }
+}
+
+extension ForwardingFileSystem {
+    public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File { try base.open(path, mode) }
+    public func createDirectory(_ path: FilePath) throws(Errno) { try base.createDirectory(path) }
+    public func list(_ directory: FilePath) throws(Errno) -> [String] { try base.list(directory) }
+    public func rename(_ source: FilePath, to target: FilePath) throws(Errno) { try base.rename(source, to: target) }
+    public func unlink(_ path: FilePath) throws(Errno) { try base.unlink(path) }
+    public func removeDirectory(_ path: FilePath) throws(Errno) { try base.removeDirectory(path) }
+    public func syncDirectory(_ path: FilePath) throws(Errno) { try base.syncDirectory(path) }
+    public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.attributes(path) }
+    public func resolve(_ path: FilePath) throws(Errno) -> FilePath { try base.resolve(path) }
+    public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try base.sharedPage(path, mode)
+    }
+}
+
+/// A file that does what another one does, but for what a test declares itself.
+public protocol ForwardingFile: File {
+    var base: any File { get }
+}
+
+extension ForwardingFile {
+    public func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+        try base.read(into: buffer, at: offset)
+    }
+    public func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int {
+        try base.write(buffers, at: offset)
+    }
+    public func syncData() throws(Errno) { try base.syncData() }
+    public func sync() throws(Errno) { try base.sync() }
+    public func truncate(to byteCount: Int64) throws(Errno) { try base.truncate(to: byteCount) }
+    public func preallocate(from offset: Int64, byteCount: Int64) throws(Errno) {
+        try base.preallocate(from: offset, byteCount: byteCount)
+    }
+    public func byteCount() throws(Errno) -> Int64 { try base.byteCount() }
+    public func map(from offset: Int64, byteCount: Int) throws(Errno) -> MappedRegion {
+        try base.map(from: offset, byteCount: byteCount)
+    }
+    public func tryLockExclusively() throws(Errno) -> Bool { try base.tryLockExclusively() }
+    public func close() throws(Errno) { try base.close() }
+}
