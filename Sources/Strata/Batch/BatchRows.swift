@@ -50,7 +50,7 @@ struct BatchRows {
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
-            let found = try FetchExecutor(finder, FetchPlan(fetch, in: finder)).storedRefs()
+            let found = try FetchExecutor(finder, plan).storedRefs()
             rounds += 1
             if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
                 refs = found
