@@ -29,15 +29,11 @@ extension NSPersistentStoreCoordinator {
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let policy = try HistoryRetention.option(options)
         let handle = try opening.open()
-        try HistoryFacts.noteWriter(handle)
-        if let policy {
-            handle.retention = RetentionKeeper(policy)
-            do {
-                try handle.retention?.apply(handle)
-            } catch {
-                try? handle.close()
-                throw (error as? StoreError).map { StoreFailure.opening($0, handle.path) } ?? error
-            }
+        do {
+            try prepare(handle, policy, options)
+        } catch {
+            try? handle.close()
+            throw (error as? StoreError).map { StoreFailure.opening($0, handle.path) } ?? error
         }
         let store = NSPersistentStore(
             coordinator: self, type: storeType, configuration: configuration, url: storeURL, options: options,
@@ -45,6 +41,18 @@ extension NSPersistentStoreCoordinator {
         add(store)
         if store.postsRemoteChanges { handle.startFollowing() }
         return store
+    }
+
+    /// What is done with a store that was opened before anybody sees it.
+    private func prepare(
+        _ handle: StoreHandle, _ policy: HistoryRetention?, _ options: [AnyHashable: Any]?
+    ) throws {
+        try HistoryFacts.noteWriter(handle)
+        if let policy {
+            handle.retention = RetentionKeeper(policy)
+            try handle.retention?.apply(handle)
+        }
+        if !handle.isReadOnly, StoreOptions.flag(options, NSSQLiteManualVacuumOption) { try handle.log.compact() }
     }
 
     /// As ``addPersistentStore(ofType:configurationName:at:options:)``, in the new spelling.

@@ -15,7 +15,8 @@ public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 /// Whether SQLite should analyse a store. Strata need not.
 public let NSSQLiteAnalyzeOption: String = "NSSQLiteAnalyzeOption"
 
-/// Whether to rebuild a store file when it is opened, to free space.
+/// Whether to compact a store when it is opened for writing, before anybody sees it, to free space; see
+/// ``NSPersistentStoreCoordinator/compact(_:progress:)``.
 public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
 
 /// Whether to open a store without comparing version hashes.
