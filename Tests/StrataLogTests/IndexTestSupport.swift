@@ -61,16 +61,23 @@ final class IndexTestSource: PageSource {
 
 extension ObjectIndex {
     /// The nodes that this version needs, counted one by one.
-    var reachableNodeCount: Int {
-        func count(_ slot: UInt, _ level: Int) -> Int {
-            guard slot > IndexNode.lazy else { return 0 }
-            guard level > 0 else { return 1 }
+    var reachableNodeCount: Int { reachableNodes.count }
+
+    /// The addresses of the nodes that this version needs.
+    var reachableNodes: Set<UInt> {
+        var nodes: Set<UInt> = []
+        func visit(_ slot: UInt, _ level: Int) {
+            guard slot > IndexNode.lazy else { return }
             let node = IndexNode.pointer(slot)
-            return (0..<IndexNode.fanout).reduce(1 + (IndexNode.table(node) == nil ? 0 : 1)) {
-                $0 + count(IndexNode.slot(node, $1).pointee.load(ordering: .acquiring), level - 1)
+            nodes.insert(UInt(bitPattern: node))
+            guard level > 0 else { return }
+            if let table = IndexNode.table(node) { nodes.insert(UInt(bitPattern: table)) }
+            for index in 0..<IndexNode.fanout {
+                visit(IndexNode.slot(node, index).pointee.load(ordering: .acquiring), level - 1)
             }
         }
-        return count(UInt(bitPattern: tree.root), tree.height)
+        visit(UInt(bitPattern: tree.root), tree.height)
+        return nodes
     }
 
     /// All present keys, by way of the runs.

@@ -1,12 +1,9 @@
 import DataSet
 
 /// What an update storm needs of a store.
-public protocol StormStore: Contestant {
+public protocol StormStore: ShrinkingStore {
     /// Changes the score of rows in one transaction that is durable when the call returns.
     func updateScores(_ changes: [(id: UInt64, score: Double)]) throws
-
-    /// Brings the store into its smallest form, the store still open: what is live is measured then.
-    func shrink() throws
 }
 
 /// W7: a million changes of one field, 1,000 a durable transaction, over 100,000 rows, while the store cleans up as it

@@ -6,7 +6,7 @@ import Strata
 /// The people as managed objects, through one context with a queue of its own.
 ///
 /// Object IDs stand for the rows' numbers, as they do in an application; ``prepareKeys(_:)`` collects them.
-public final class PeopleGraph: BenchStore {
+public final class PeopleGraph: BenchStore, ShrinkingStore {
     private(set) var container: NSPersistentContainer
     private(set) var context: NSManagedObjectContext
     private let store: NSPersistentStoreDescription
@@ -57,6 +57,12 @@ public final class PeopleGraph: BenchStore {
 
     /// The coordinator folds its log by itself: there is nothing to ask for.
     public func settle() throws {}
+
+    public func shrink() throws {
+        context.performAndWait { context.reset() }
+        let coordinator = container.persistentStoreCoordinator
+        for store in coordinator.persistentStores { try coordinator.compact(store) }
+    }
 
     public func close() throws {
         context.performAndWait { context.reset() }

@@ -22,7 +22,7 @@ enum Group: String, CaseIterable {
     case openkilled
     /// Memory of the object index.
     case memory
-    /// Half of the rows, 10,000 a durable transaction.
+    /// Half of the rows deleted, 10,000 a durable transaction; then nine tenths, and the space given back.
     case deletes
     /// A million changes of one field, 1,000 a durable transaction, while the store cleans up.
     case storm

@@ -3,7 +3,7 @@ enum Targets {
     private static let sqlite: [ContestantName] = [.sqlite, .sqliteDefault]
     private static let sqliteIndexed: [ContestantName] = [.sqliteIndexed, .sqliteDefaultIndexed]
 
-    static let all = fill + reads + queries + batches + opens + storm + objects
+    static let all = fill + reads + queries + batches + opens + deletes + storm + objects
 
     private static let fill = [
         Target(group: .fillbatch, text: "objects against SQLite", bound: .atLeast(1), unit: "x") {
@@ -49,6 +49,12 @@ enum Targets {
         Target(group: .storm, text: "99th percentile of a save over the median", bound: .atMost(3), unit: "x") {
             $0.value(.storm, .engineForgetful, "uniform_p99_over_p50")
         },
+    ]
+
+    private static let deletes = [
+        Target(group: .deletes, text: "store of a tenth of the rows, of what it was", bound: .atMost(0.2), unit: "x") {
+            $0.value(.deletes, .objects, "left_bytes")
+        }
     ]
 
     private static let reads = [

@@ -107,10 +107,16 @@ package final class IndexEdit {
     private func settle(_ slot: UnsafeMutablePointer<Atomic<UInt>>) {
         let full = IndexNode.pointer(slot.pointee.load(ordering: .relaxed))
         let values = UnsafePointer(IndexNode.values(full))
-        guard let count = IndexRuns.countRuns(values) else { return }
-        let isEmpty = count == 1 && values[0] == 0
-        let packed = isEmpty ? 0 : UInt(bitPattern: IndexRuns.pack(values, count: count, pages.lineage))
-        slot.pointee.store(isEmpty ? 0 : packed | IndexNode.runsTag, ordering: .relaxed)
+        if let count = IndexRuns.countRuns(values) {
+            let isEmpty = count == 1 && values[0] == 0
+            let packed = isEmpty ? 0 : UInt(bitPattern: IndexRuns.pack(values, count: count, pages.lineage))
+            slot.pointee.store(isEmpty ? 0 : packed | IndexNode.runsTag, ordering: .relaxed)
+        } else if let count = IndexSparse.countPresent(values) {
+            let packed = UInt(bitPattern: IndexSparse.pack(values, count: count, pages.lineage))
+            slot.pointee.store(packed | IndexNode.sparseTag, ordering: .relaxed)
+        } else {
+            return
+        }
         pages.lineage.free(full, IndexNode.fullPageByteCount)
     }
 
@@ -155,6 +161,8 @@ package final class IndexEdit {
         let values = IndexNode.values(full)
         if source == 0 || replacingAll {
             values.initialize(repeating: 0, count: IndexNode.keysPerPage)
+        } else if source & IndexNode.tagMask == IndexNode.sparseTag {
+            IndexSparse.unpack(IndexNode.pointer(source), into: values)
         } else if source & IndexNode.runsTag != 0 {
             IndexRuns.unpack(IndexNode.pointer(source), into: values)
         } else {

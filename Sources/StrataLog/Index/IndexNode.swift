@@ -11,10 +11,11 @@ internal import Synchronization
 ///     directory    count 8 | owner 8 | table 8 | - 8 | 64 slots of 8
 ///     full page    count 8 | owner 8 | 512 locations of 8
 ///     runs page    count 8 | runs 8 | starts: Int16, padded to a multiple of 8 | locations of 8
+///     sparse page  see ``IndexSparse``
 ///     page table   count 8 | file offset 8 | 64 checksums of 4 | 64 lengths of 2
 ///
 /// A slot is 0 (nothing), ``lazy`` (in the checkpoint file, see the page table), the address of a directory or a full
-/// page, or the address of a runs page + 1.
+/// page, the address of a runs page + 1, or that of a sparse page + 3.
 enum IndexNode {
     typealias Pointer = UnsafeMutableRawPointer
 
@@ -22,11 +23,12 @@ enum IndexNode {
     static let keysPerPage = 1 << 9
     static let fanoutBits: UInt64 = 6
     static let fanout = 1 << 6
-    /// A page with more runs than this is kept, in memory and in the file, as 512 locations.
+    /// A page with more runs than this is kept, in memory and in the file, as single locations.
     static let maximumRuns = 24
 
     static let runsTag: UInt = 1
     static let lazy: UInt = 2
+    static let sparseTag: UInt = 3
     static let tagMask: UInt = 3
 
     static let directoryByteCount = 32 + fanout * 8
@@ -138,8 +140,13 @@ enum IndexNode {
     private static func destroy(_ slot: UInt, level: Int, _ lineage: IndexLineage) {
         let node = pointer(slot)
         if level == 0 {
-            let isRuns = slot & runsTag != 0
-            lineage.free(node, isRuns ? IndexRuns.byteCount(IndexRuns.count(node)) : fullPageByteCount)
+            let byteCount =
+                switch slot & tagMask {
+                case runsTag: IndexRuns.byteCount(IndexRuns.count(node))
+                case sparseTag: IndexSparse.byteCount(IndexSparse.count(node))
+                default: fullPageByteCount
+                }
+            lineage.free(node, byteCount)
             return
         }
         var dying: UInt64 = 0

@@ -45,7 +45,9 @@ struct IndexTree {
         if slot == IndexNode.lazy { slot = try pages.load(directory, pageNumber: key >> IndexNode.pageBits) }
         let offset = Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1)
         if slot & IndexNode.runsTag != 0 {
-            return Location(rawValue: IndexRuns.value(IndexNode.pointer(slot), offset))
+            let page = IndexNode.pointer(slot)
+            let isSparse = slot & IndexNode.tagMask == IndexNode.sparseTag
+            return Location(rawValue: isSparse ? IndexSparse.value(page, offset) : IndexRuns.value(page, offset))
         }
         if slot == 0 { return .absent }
         return Location(rawValue: IndexNode.values(IndexNode.pointer(slot))[offset])
@@ -62,7 +64,7 @@ struct IndexTree {
         if slot & IndexNode.runsTag == 0 {
             strata_prefetch(IndexNode.values(page) + (Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1)))
         } else {
-            // Mostly a few runs.
+            // Mostly a few runs; of a sparse page what says which location it is.
             strata_prefetch(page)
             strata_prefetch(page + 64)
         }

@@ -5,6 +5,7 @@ internal import Synchronization
 //
 //     full page    512 locations of 8 bytes
 //     runs page    n starts of 2 bytes, n locations of 8 bytes; n is 1...24
+//     sparse page  1 1 | bitmap of keys 64 | n locations of 8 bytes; n is 1...384
 //     directory    magic 4 | version 2 | 0 2 | maximum key 8 | groups 4 | 0 4
 //                  each group of 64 pages: number 8 | bitmap of pages 8 | file offset of its first page 8,
 //                  then for each page: length 2 | CRC-32C 4
@@ -97,6 +98,17 @@ extension ObjectIndex {
             directory.append(PageChecksum.of(bytes, place: page))
             return
         }
+        if slot & IndexNode.tagMask == IndexNode.sparseTag {
+            let bytes = Self.sparsePage(node)
+            directory.append(UInt16(bytes.count))
+            var failure: StoreError?
+            bytes.withUnsafeBytes { bytes in
+                directory.append(PageChecksum.of(bytes, place: page))
+                do throws(StoreError) { try writer.write(bytes) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            return
+        }
         let count = IndexRuns.count(node)
         var packed = InlineArray<240, UInt8>(repeating: 0)
         var byteSpan = packed.mutableSpan
@@ -111,6 +123,18 @@ extension ObjectIndex {
             directory.append(PageChecksum.of(bytes, place: page))
         }
         if let failure { throw failure }
+    }
+
+    private static func sparsePage(_ node: UnsafeMutableRawPointer) -> [UInt8] {
+        let bits = UnsafeRawBufferPointer(start: IndexSparse.bitmap(node), count: IndexSparse.wordCount * 8)
+        let locations = UnsafeRawBufferPointer(
+            start: IndexSparse.locations(node), count: IndexSparse.count(node) * 8)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1 + bits.count + locations.count)
+        bytes.append(IndexSparse.fileMarker)
+        bytes.append(contentsOf: bits)
+        bytes.append(contentsOf: locations)
+        return bytes
     }
 
     /// Opens the index whose directory lies at `section`, which the caller has checked to lie in the file.

@@ -5,7 +5,7 @@ extension ObjectIndex {
     /// rows with ascending keys. False stops.
     ///
     /// - Throws: what the body throws, and `.io` or `.corruption` when a page cannot be read from the checkpoint.
-    /// - Complexity: O(runs + pages), full pages key by key.
+    /// - Complexity: O(runs + pages), full and sparse pages key by key.
     package func forEachRun(
         from first: UInt64 = 0, to end: UInt64 = .max, _ body: (RowRun) throws(StoreError) -> Bool
     ) throws(StoreError) {
@@ -38,6 +38,11 @@ extension ObjectIndex {
             if slot & IndexNode.runsTag == 0 {
                 let values = IndexNode.values(node)
                 for index in 0..<IndexNode.keysPerPage where values[index] != 0 { tally.add(1, at: values[index]) }
+                return true
+            }
+            if slot & IndexNode.tagMask == IndexNode.sparseTag {
+                let locations = IndexSparse.locations(node)
+                for index in 0..<IndexSparse.count(node) { tally.add(1, at: locations[index]) }
                 return true
             }
             let count = IndexRuns.count(node)
@@ -76,6 +81,12 @@ extension ObjectIndex {
     ) throws(StoreError) -> Bool {
         if slot == 0 { return true }
         let node = IndexNode.pointer(slot)
+        if slot & IndexNode.tagMask == IndexNode.sparseTag {
+            let values = UnsafeMutablePointer<UInt64>.allocate(capacity: IndexNode.keysPerPage)
+            defer { values.deallocate() }
+            IndexSparse.unpack(node, into: values)
+            return try visit(values, firstKey: firstKey, in: segments, &joiner, body)
+        }
         if slot & IndexNode.runsTag != 0 {
             let count = IndexRuns.count(node)
             let starts = IndexRuns.starts(node)
@@ -90,7 +101,14 @@ extension ObjectIndex {
             }
             return true
         }
-        let values = IndexNode.values(node)
+        return try visit(IndexNode.values(node), firstKey: firstKey, in: segments, &joiner, body)
+    }
+
+    /// The runs of 512 locations.
+    private func visit(
+        _ values: UnsafePointer<UInt64>, firstKey: UInt64, in segments: SegmentSet?, _ joiner: inout RunJoiner,
+        _ body: (RowRun) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
         var start = 0
         while start < IndexNode.keysPerPage {
             guard values[start] != 0, segments?.contains(location: values[start]) != false else {

@@ -6,13 +6,14 @@ struct PageLoader: Sendable {
     /// Nil for an index that was not opened from a checkpoint.
     let source: (any PageSource)?
 
-    /// Bytes of a full page in the file; any other length is that of a page of runs.
+    /// Bytes of a full page in the file. Pages of runs have an even length under 256, sparse ones an odd one.
     static let fullByteCount = IndexNode.keysPerPage * 8
     static let runByteCount = 10
 
     static func isValid(byteCount: Int) -> Bool {
         byteCount == fullByteCount
             || (byteCount > 0 && byteCount % runByteCount == 0 && byteCount / runByteCount <= IndexNode.maximumRuns)
+            || IndexSparse.count(fileByteCount: byteCount) != nil
     }
 
     /// Loads the page, publishes it in its directory's slot and returns the slot's new value.
@@ -51,6 +52,9 @@ struct PageLoader: Sendable {
         defer { bytes.deallocate() }
         try source.read(into: bytes, at: offset)
         try verify(UnsafeRawBufferPointer(bytes), table, index, pageNumber: pageNumber)
+        if let count = IndexSparse.count(fileByteCount: byteCount) {
+            return try sparse(UnsafeRawBufferPointer(bytes), count: count, offset: offset)
+        }
         return try runs(UnsafeRawBufferPointer(bytes), offset: offset)
     }
 
@@ -68,6 +72,27 @@ struct PageLoader: Sendable {
 
     private func damaged(_ what: String, offset: Int64) -> StoreError {
         source?.damaged(what, offset: offset) ?? .damagedCheckpoint(what, offset: offset)
+    }
+
+    private func sparse(_ bytes: UnsafeRawBufferPointer, count: Int, offset: Int64) throws(StoreError) -> UInt {
+        let node = IndexSparse.make(lineage, count: count)
+        var isSound = bytes[0] == IndexSparse.fileMarker
+        for word in 0..<IndexSparse.wordCount {
+            IndexSparse.bitmap(node)[word] = UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: 1 + word * 8, as: UInt64.self))
+        }
+        for index in 0..<count {
+            let location = UInt64(
+                littleEndian: bytes.loadUnaligned(
+                    fromByteOffset: IndexSparse.fileHeaderByteCount + index * 8, as: UInt64.self))
+            IndexSparse.locations(node)[index] = location
+            if location == 0 { isSound = false }
+        }
+        guard IndexSparse.setRanks(node) == count, isSound else {
+            lineage.free(node, IndexSparse.byteCount(count))
+            throw damaged("a sparse page of the object index does not have the locations it announces", offset: offset)
+        }
+        return UInt(bitPattern: node) | IndexNode.sparseTag
     }
 
     private func runs(_ bytes: UnsafeRawBufferPointer, offset: Int64) throws(StoreError) -> UInt {

@@ -82,6 +82,7 @@ enum CheckpointTargets {
             for key in 1...30 where count > 600 {
                 edit.set(UInt64(key * 17), Location(segment: 2, byteOffset: key * 64, row: key))
             }
+            for key in 1030...1270 where count > 600 { edit.set(UInt64(key * 2), .absent) }
             if count > 600 { edit.set(UInt64(count), Location(segment: 3, byteOffset: 64, row: 1)) }
             let sink = IndexTestSink()
             return input(sink, try edit.finish().encode(into: sink))
