@@ -49,6 +49,38 @@ import Testing
         #expect(shown > 0 && expired > 0)
     }
 
+    /// States since a floor that rises stay, however often the store is compacted; what is older than it gives its space
+    /// back.
+    @Test func statesSinceTheFloorStay() throws {
+        var freed = 0
+        for _ in 0..<6 {
+            let seed = UInt64.random(in: 0...UInt64.max)
+            var random = SeededGenerator(seed: seed)
+            let workload = StoreWorkload(seed: seed, fileSystem: SimulatedFileSystem())
+            let store = try workload.opened()
+            var floor: UInt64 = 0
+            store.setRetention(LogRetention(rowsFloor: 0))
+            for round in 0..<150 {
+                try workload.commit()
+                if random.chance(0.2) {
+                    try store.withWriter { writer throws(StoreError) in try writer.leaveSegment() }
+                }
+                if random.chance(0.1) {
+                    floor = UInt64.random(in: floor...store.snapshot.sequence, using: &random)
+                    store.setRetention(LogRetention(rowsFloor: floor))
+                }
+                if random.chance(0.2) { freed += try store.compact().segments }
+                guard random.chance(0.3) else { continue }
+                let sequence = UInt64.random(in: floor...store.snapshot.sequence, using: &random)
+                let comment = "seed \(seed), round \(round), transaction \(sequence), floor \(floor)"
+                store.dropCache()
+                try workload.model.check(store, at: try store.snapshot(at: sequence), comment)
+            }
+            try workload.close()
+        }
+        #expect(freed > 0)
+    }
+
     /// What is committed later, closing and opening again change nothing in a past state that somebody holds.
     @Test func aPastStateStays() throws {
         let seed = UInt64.random(in: 0...UInt64.max)

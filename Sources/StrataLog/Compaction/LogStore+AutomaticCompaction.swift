@@ -90,7 +90,7 @@ extension LogStore {
         let target = min(max(options.compaction.targetUtilization, 0.5), 0.8) + CompactionSchedule.lead
         var segments = try look()
         var used = segments.reduce(0) { $0 + $1.byteCount }
-        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        let needed = segments.reduce(0) { $0 + $1.keptByteCount }
         if Double(needed) < target * Double(used) {
             try leaveSegment { writer in
                 writer.segmentLength.compact(needed)
@@ -113,7 +113,7 @@ extension LogStore {
         let segments = try segmentStatistics()
         state.withLock { state in
             state.compaction.usedByteCount = segments.reduce(0) { $0 + $1.byteCount }
-            state.compaction.neededByteCount = segments.reduce(0) { $0 + $1.neededByteCount }
+            state.compaction.neededByteCount = segments.reduce(0) { $0 + $1.keptByteCount }
             state.compaction.newByteCount = state.counters.writtenBytes - written
         }
         return segments

@@ -14,11 +14,16 @@ extension LogStore {
         let infos = try knownSegments(snapshot)
         let rows = try liveRowCounts(snapshot, infos)
         let retention = retention
-        let kept = try segmentsKept(by: retention.rowsFloor, snapshot, infos)
+        let kept = try replacedRows.withLock { rows throws(StoreError) in
+            try rows.segments(after: retention.rowsFloor, snapshot, infos)
+        }
         var result: [SegmentStatistics] = []
         for info in infos.values {
             var statistics = try statistics(info, rows[info.segment], snapshot, retention)
-            if kept.contains(info.segment) { statistics.pinnedByteCount = statistics.deadByteCount }
+            if kept.contains(info.segment) {
+                statistics.pinnedByteCount = statistics.deadByteCount
+                statistics.isRetained = true
+            }
             result.append(statistics)
         }
         if isReadOnly {
@@ -121,31 +126,5 @@ extension LogStore {
             }
         }
         return byteCount
-    }
-
-    /// Segments with rows that a transaction after the floor replaced or deleted.
-    private func segmentsKept(
-        by floor: UInt64, _ snapshot: Snapshot, _ infos: [UInt32: SegmentInfo]
-    ) throws(StoreError) -> Set<UInt32> {
-        guard floor < snapshot.sequence else { return [] }
-        let inOrder = infos.values.sorted { $0.segment < $1.segment }
-        var kept: Set<UInt32> = []
-        var history = try HistoryReader(snapshot: snapshot, after: floor)
-        while let transaction = try history.next() {
-            for group in transaction.groups where group.kind != .insert {
-                guard let root = snapshot.layout.root(ofEntity: group.entity) else { continue }
-                for (key, replaced) in zip(group.keys, group.replacedSequences) {
-                    // The segment that the row was written in, or, if that is gone, any that it may have been moved to.
-                    if let home = inOrder.first(where: { $0.previousSequence < replaced && replaced <= $0.lastSequence }
-                    ) {
-                        kept.insert(home.segment)
-                    }
-                    for info in inOrder where !kept.contains(info.segment) && info.mayHaveRow(root: root, key: key) {
-                        kept.insert(info.segment)
-                    }
-                }
-            }
-        }
-        return kept
     }
 }

@@ -17,8 +17,12 @@ public struct SegmentStatistics: Sendable, Hashable {
     var ageSequence: UInt64
     /// Whether the log goes on in it.
     public var isCurrent: Bool
+    /// Whether ``LogRetention/rowsFloor`` keeps all of it.
+    var isRetained = false
 
     var neededByteCount: Int { byteCount - deadByteCount }
+    /// What compaction leaves where it is or writes elsewhere.
+    var keptByteCount: Int { isRetained ? byteCount : neededByteCount }
     var utilization: Double { byteCount == 0 ? 1 : Double(neededByteCount) / Double(byteCount) }
 }
 
@@ -48,7 +52,7 @@ struct CompactionPolicy {
         _ segments: [SegmentStatistics], from isCandidate: (SegmentStatistics) -> Bool
     ) -> (victims: [SegmentStatistics], isEnough: Bool) {
         var used = segments.reduce(0) { $0 + $1.byteCount }
-        let needed = segments.reduce(0) { $0 + $1.neededByteCount }
+        let needed = segments.reduce(0) { $0 + $1.keptByteCount }
         let candidates =
             segments
             .filter {

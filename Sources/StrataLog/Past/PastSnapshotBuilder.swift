@@ -105,6 +105,7 @@ struct PastSnapshotBuilder {
         guard !lost.isEmpty else { return }
         lost.sort { ($0.sequence, $0.ref.rawValue) < ($1.sequence, $1.ref.rawValue) }
         var finder = RowFinder(snapshot: base)
+        var moved: [ObjectRef: UInt64] = [:]
         var start = 0
         while start < lost.count {
             var end = start + 1
@@ -114,13 +115,18 @@ struct PastSnapshotBuilder {
                 try edit.place(row.ref, at: row.location)
                 try note(row, isRemoval: false)
             }
-            if let first = missing.first {
-                throw StoreError(
-                    .expired,
-                    "the store as of transaction \(target) is no longer retained: the row of object \(first.key) that "
-                        + "transaction \(sequence) wrote has been removed by compaction")
-            }
+            for ref in missing { moved[ref] = sequence }
             start = end
+        }
+        let missing = try MovedRowFinder(snapshot: base).find(moved) { row throws(StoreError) in
+            try edit.place(row.ref, at: row.location)
+            try note(row, isRemoval: false)
+        }
+        if let (ref, sequence) = missing.min(by: { $0.value < $1.value }) {
+            throw StoreError(
+                .expired,
+                "the store as of transaction \(target) is no longer retained: the row of object \(ref.key) that "
+                    + "transaction \(sequence) wrote has been removed by compaction")
         }
     }
 

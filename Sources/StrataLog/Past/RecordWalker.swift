@@ -1,6 +1,6 @@
 internal import SystemPackage
 
-/// Goes through the transaction records of a log, as far as a snapshot shows it, from somewhere in the middle on.
+/// Goes through the records of one kind in a log, as far as a snapshot shows it, from somewhere in the middle on.
 struct RecordWalker {
     private let source: BlockSource
     private let end: LogPosition
@@ -46,18 +46,18 @@ struct RecordWalker {
         segments.removeFirst(low)
     }
 
-    /// The next transaction's record, of which only the header has been read; nil at the end.
-    mutating func next() throws(StoreError) -> TransactionRecord? {
+    /// The next record of a kind, of which only the header has been read; nil at the end.
+    mutating func next(_ kind: RecordHeader.Kind = .transaction) throws(StoreError) -> LogRecord? {
         while true {
             if let reader, offset < reader.limit, let header = try reader.header(at: offset) {
                 defer { offset += header.byteCount }
-                guard header.kind == .transaction else { continue }
+                guard header.kind == kind else { continue }
                 let position = LogPosition(segment: reader.segment, offset: offset)
-                if offset - noted >= Self.noteDistanceBytes {
+                if kind == .transaction, offset - noted >= Self.noteDistanceBytes {
                     noted = offset
                     source.places.note(position, after: header.sequence - 1)
                 }
-                return TransactionRecord(header: header, offset: offset, reader: reader, source: source)
+                return LogRecord(header: header, offset: offset, reader: reader, source: source)
             }
             guard !segments.isEmpty else { return nil }
             let segment = segments.removeFirst()

@@ -39,7 +39,9 @@ package struct RowFinder {
             for row in 0..<block.rowCount {
                 let key = block.key(row)
                 guard filter[Int(key >> 6) % Self.filterWords] >> (key & 63) & 1 != 0 else { continue }
-                guard wanted.contains(block.ref(row)), try isWhole(block, row) else { continue }
+                guard wanted.contains(block.ref(row)), try block.hasLargeValues(of: row, in: snapshot) else {
+                    continue
+                }
                 wanted.remove(block.ref(row))
                 try body(Row(block: block, index: row))
             }
@@ -47,22 +49,8 @@ package struct RowFinder {
         return wanted
     }
 
-    /// Whether the row's large values are still there: when the row was not replaced yet, compaction may have moved both
-    /// and left this copy of the row behind.
-    private func isWhole(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
-        let holes = snapshot.epoch.facts.holes
-        guard !holes.isEmpty, block.hasExternals else { return true }
-        for slot in 0..<block.slotCount where block.layout.slots[slot].kind.fixedWidth == 0 {
-            let column = try block.column(slot)
-            if !column.isNull(row), column.isExternal(row), holes.contains(column.external(row).segment) {
-                return false
-            }
-        }
-        return true
-    }
-
     /// Nil when the transaction's record is gone.
-    private mutating func record(of sequence: UInt64) throws(StoreError) -> TransactionRecord? {
+    private mutating func record(of sequence: UInt64) throws(StoreError) -> LogRecord? {
         if walker == nil || sequence > next + Self.stepMaximum {
             walker = try RecordWalker(snapshot: snapshot, after: sequence - 1)
         }

@@ -129,7 +129,7 @@ struct SalvageReader {
     }
 
     private mutating func take(_ header: RecordHeader, at offset: Int, in reader: RecordReader) throws(StoreError) {
-        let record = TransactionRecord(header: header, offset: offset, reader: reader, source: source)
+        let record = LogRecord(header: header, offset: offset, reader: reader, source: source)
         do throws(StoreError) {
             if header.kind == .transaction {
                 last = header.sequence
@@ -145,7 +145,7 @@ struct SalvageReader {
         }
     }
 
-    private mutating func takeFacts(_ kind: RecordHeader.Kind, _ record: TransactionRecord) throws(StoreError) {
+    private mutating func takeFacts(_ kind: RecordHeader.Kind, _ record: LogRecord) throws(StoreError) {
         let bytes = try record.bodyBytes()
         do {
             var reader = ByteReader(bytes)
@@ -171,7 +171,7 @@ struct SalvageReader {
 
     /// Rows and absent keys that compaction said again.
     private mutating func applyCompaction(
-        _ record: TransactionRecord, _ body: CompactionBody
+        _ record: LogRecord, _ body: CompactionBody
     ) throws(StoreError) {
         let places = zip(body.blocks, try record.blocks(of: body.blocks)).filter { $0.0.role == .updated }
         for ((piece, place), table) in zip(places, body.rows) {
@@ -192,7 +192,7 @@ struct SalvageReader {
         for group in body.absent { try edit?.setAbsent(group.keys, entity: group.entity) }
     }
 
-    private mutating func apply(_ record: TransactionRecord, _ body: TransactionBody) throws(StoreError) {
+    private mutating func apply(_ record: LogRecord, _ body: TransactionBody) throws(StoreError) {
         var readable: Set<ObjectRef> = []
         var damaged = 0
         let places = try record.blocks(of: body.blocks)

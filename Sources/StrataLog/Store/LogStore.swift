@@ -24,6 +24,8 @@ public final class LogStore: Sendable {
     let compacting = Mutex<Void>(())
     /// What is known of segments that the log has left; see ``SegmentInfo``.
     let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
+    /// What ``LogRetention/rowsFloor`` keeps, as far as the history has been read for it.
+    let replacedRows = Mutex(ReplacedRows())
     /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.

@@ -1,7 +1,7 @@
 internal import SystemPackage
 
-/// A transaction's record in a segment: its header has been read, the rest is read when it is asked for.
-struct TransactionRecord {
+/// A record in a segment: its header has been read, the rest is read when it is asked for.
+struct LogRecord {
     let header: RecordHeader
     /// Of the record in its segment.
     let offset: Int
@@ -18,11 +18,21 @@ struct TransactionRecord {
         return bytes
     }
 
-    /// The checked and parsed body: author, pieces, change table.
+    /// The checked and parsed body of a transaction: author, pieces, change table.
     func body() throws(StoreError) -> TransactionBody {
         let bytes = try bodyBytes()
         do {
             return try TransactionBody(bytes)
+        } catch {
+            throw corrupt("a record's body contradicts itself: \(error.reason)")
+        }
+    }
+
+    /// The checked and parsed body of a compaction.
+    func compactionBody() throws(StoreError) -> CompactionBody {
+        let bytes = try bodyBytes()
+        do {
+            return try CompactionBody(bytes)
         } catch {
             throw corrupt("a record's body contradicts itself: \(error.reason)")
         }
