@@ -8,7 +8,8 @@
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
 # STRATA_OPERATIONS   the number of operations of each of their runs (what is usual for the suite)
-# STRATA_SOAK         how many times the sweeps' usual number of states (10: more than a million), and how many times the
+# STRATA_SOAK         how many times the sweeps' usual number of states (13: more than a million of commits, and another
+#                     million of compaction), and how many times the
 #                     usual number of seeds of the object graph (100: millions of operations)
 # STRATA_PLANS        requests whose plans are compared with the interpreter and with SQLite (2 million)
 # STRATA_STRINGS      hostile predicate formats (10 million)
@@ -24,7 +25,7 @@ parts=("$@")
 
 sweeps() {
     mkdir -p .build-release
-    STRATA_SOAK=${STRATA_SOAK:-10} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+    STRATA_SOAK=${STRATA_SOAK:-13} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter 'StrataLogTests\..*(Sweep|Schedule)' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log

@@ -38,15 +38,21 @@ extension NSPersistentStoreCoordinator {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         guard handle.custom == nil else { return StoreCompaction() }
         do {
-            return StoreCompaction(
-                try handle.log.compact { step in
-                    guard let progress else { return true }
-                    progress.totalUnitCount = Int64(step.byteCount)
-                    // More can come to it while others write.
-                    progress.completedUnitCount = Int64(min(step.completedByteCount, step.byteCount))
-                    return !progress.isCancelled
-                })
-        } catch {
+            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            let report = try handle.log.compact { step in
+                guard let progress else { return true }
+                progress.totalUnitCount = Int64(step.byteCount)
+                // More can come to it while others write.
+                progress.completedUnitCount = Int64(min(step.completedByteCount, step.byteCount))
+                return !progress.isCancelled
+            }
+            if let progress {
+                // Where there was nothing to do, too.
+                progress.totalUnitCount = max(progress.totalUnitCount, 1)
+                progress.completedUnitCount = progress.totalUnitCount
+            }
+            return StoreCompaction(report)
+        } catch let error as StoreError {
             if error.code == .cancelled { throw CocoaError(.userCancelled) }
             throw StoreFailure.cocoaError(error, saving: handle)
         }
