@@ -102,8 +102,7 @@ extension NSPersistentStoreCoordinator {
         _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         let store = type.init(
-            persistentStoreCoordinator: self, configurationName: configuration,
-            at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+            _made: self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
         try store.loadMetadata()
         let loaded: [String: Any] = store.metadata ?? [:]
         if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,

@@ -281,7 +281,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         for part in parts where part.handle.custom == nil {
             if let receipt = part.receipt { sequences[part.handle.identity.uuidString] = receipt.sequence }
         }
-        return sequences.isEmpty ? [:] : [NSPersistentHistoryTokenKey: NSPersistentHistoryToken(sequences)]
+        if sequences.isEmpty { return [:] }
+        let token = NSPersistentHistoryToken(sequences)
+        // Core Data's notifications have it under a name of their own, which observers write out.
+        return [NSPersistentHistoryTokenKey: token, "newChangeToken": token]
     }
 
     /// Tells the other contexts and whoever listens for remote changes.

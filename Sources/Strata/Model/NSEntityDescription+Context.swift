@@ -24,7 +24,7 @@ extension NSEntityDescription {
         guard let entity = entity(forEntityName: entityName, in: context) else {
             preconditionFailure("could not locate an entity named '\(entityName)' in this model")
         }
-        return EntityShape.of(entity).objectClass.init(entity: entity, insertInto: context)
+        return EntityShape.of(entity).objectClass.init(_made: entity, insertInto: context)
     }
 }
 
