@@ -58,7 +58,7 @@ extension NSMutableDictionary {
 
 extension NSArray {
     /// Sets the property named `key` of every element. Complexity: O(n).
-    /// - Precondition: the elements are managed objects or mutable dictionaries.
+    /// - Precondition: the elements are managed objects.
     public func setValue(_ value: Any?, forKey key: String) {
         setForEach(of: self, value, key)
     }
@@ -66,7 +66,7 @@ extension NSArray {
 
 extension NSSet {
     /// Sets the property named `key` of every element. Complexity: O(n).
-    /// - Precondition: the elements are managed objects or mutable dictionaries.
+    /// - Precondition: the elements are managed objects.
     public func setValue(_ value: Any?, forKey key: String) {
         setForEach(of: self, value, key)
     }
@@ -74,7 +74,7 @@ extension NSSet {
 
 extension NSOrderedSet {
     /// Sets the property named `key` of every element. Complexity: O(n).
-    /// - Precondition: the elements are managed objects or mutable dictionaries.
+    /// - Precondition: the elements are managed objects.
     public func setValue(_ value: Any?, forKey key: String) {
         setForEach(of: self, value, key)
     }
@@ -83,11 +83,9 @@ extension NSOrderedSet {
 private func setForEach(of elements: some Sequence<Any>, _ value: Any?, _ key: String) {
     // An array of its own: what is set may change the collection, as a relationship's inverse does.
     for element in Array(elements) {
-        switch element {
-        case let object as NSManagedObject: object.setValue(value, forKey: key)
-        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: key)
-        default:
-            preconditionFailure("setValue(_:forKey:): \(type(of: element)) has no properties that can be set by key")
+        guard let object = element as? NSManagedObject else {
+            preconditionFailure("setValue(_:forKey:): \(type(of: element)) is no managed object")
         }
+        object.setValue(value, forKey: key)
     }
 }

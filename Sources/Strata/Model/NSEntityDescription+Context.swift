@@ -18,6 +18,7 @@ extension NSEntityDescription {
     /// Creates an object of the entity's class and inserts it.
     ///
     /// - Precondition: the context has a coordinator, whose model has an entity of this name that is not abstract.
+    @discardableResult
     public class func insertNewObject(
         forEntityName entityName: String, into context: NSManagedObjectContext
     ) -> NSManagedObject {

@@ -34,6 +34,7 @@ enum KeyPathNames {
         let probe = KeyPathProbe(shape, flag, depth: 1)
         add(probe)
         let result = AnyElements.plain((probe.object as Any)[keyPath: keyPath])
+        defer { for probe in probe.chain { probe.finish() } }
         let all = probe.chain
         state.withLock { state in
             for probe in all { state.probes[ObjectIdentifier(probe.object)] = nil }
@@ -70,7 +71,7 @@ private final class KeyPathProbe: @unchecked Sendable {
     private let flag: Bool
     private let depth: Int
     private var asked: Set<String> = []
-    /// What the to-one relationship that was asked for leads to.
+    /// What the relationship that was asked for leads to: the one member of a to-many relationship.
     private var next: KeyPathProbe?
 
     /// - Parameter flag: the sample for Booleans.
@@ -89,18 +90,31 @@ private final class KeyPathProbe: @unchecked Sendable {
     /// The probe and those behind it.
     var chain: [KeyPathProbe] { [self] + (next?.chain ?? []) }
 
-    /// The object is asked for a property: a to-one relationship leads to a new probe, which is returned.
+    /// The object is asked for a property: a relationship leads to a new probe, which is returned.
     func note(_ name: String) -> KeyPathProbe? {
         guard asked.insert(name).inserted, asked.count == 1, depth < Self.depthMaximum,
-            let relationship = shape.relationship(name), !relationship.isToMany
+            let relationship = shape.relationship(name)
         else { return nil }
         let probe = KeyPathProbe(relationship.destination, flag, depth: depth + 1)
+        next = probe
+        if relationship.isToMany {
+            object.addToMany(relationship, probe.object)
+            return probe
+        }
         // Without telling the other end: two objects that hold each other would never be freed.
         object.flags.insert(.scratch)
         object.setToOne(relationship, to: probe.object)
         object.flags.remove(.scratch)
-        next = probe
         return probe
+    }
+
+    /// Nobody reads the object any more. A member and its owner hold each other.
+    func finish() {
+        object.flags.remove(.observable)
+        guard let next, let name = asked.first(where: { shape.relationship($0)?.isToMany == true }),
+            let relationship = shape.relationship(name)
+        else { return }
+        object.removeFromMany(relationship, next.object)
     }
 
     /// What was asked for, if what came of it is the value as it is.
@@ -112,7 +126,10 @@ private final class KeyPathProbe: @unchecked Sendable {
         guard asked.count == 1, let name = asked.first, let result else { return nil }
         switch shape.place(name) {
         case .toMany?:
-            guard let members = AnyElements(result), members.elements.isEmpty else { return nil }
+            // Who asks the member for something chooses among members.
+            guard let next, next.asked.isEmpty, let members = AnyElements(result), members.elements.count == 1,
+                members.elements[0] as? NSManagedObject === next.object
+            else { return nil }
             return Finding(name: name)
         case .slot(let slot)? where shape.slots[slot].relationshipIndex >= 0:
             guard let next else { return nil }
