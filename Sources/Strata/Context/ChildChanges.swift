@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
             return
         }
         let shape = change.object.shape
-        let object = shape.objectClass.init(entity: shape.entity, insertInto: nil)
+        let object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
         object.ref = change.object.ref
         if let handle = change.object.handle { object.storeIndex = registry.storeIndex(of: handle) }
         insertNew(object)

@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
 
     /// Takes over the program's setting; part of making a context.
     final func adoptConcurrencyDebugging() {
-        guard concurrencyType == .mainQueueConcurrencyType || concurrencyType == .privateQueueConcurrencyType else {
+        guard queueType == .mainQueueConcurrencyType || queueType == .privateQueueConcurrencyType else {
             return
         }
         let mode = Self.concurrencyDebugging
@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
     @inline(never)
     final func checkQueue(_ call: StaticString, _ object: NSManagedObject?) {
         if queue.isCurrent { return }
-        let kind = concurrencyType == .mainQueueConcurrencyType ? "main queue" : "private queue"
+        let kind = queueType == .mainQueueConcurrencyType ? "main queue" : "private queue"
         // Nothing of the context's but what never changes, if it can be helped: another thread may be at work in it.
         let place =
             "the context \(name.map { "\"\($0)\" " } ?? "")(\(kind), \(ObjectIdentifier(self).debugDescription))"

@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
     /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
     /// event.
     final func scheduleProcessing() {
-        guard concurrencyType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
+        guard queueType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
         isProcessingScheduled = true
         queue.async { [weak self] in self?.processPendingChanges() }
     }

@@ -2,12 +2,8 @@ import Foundation
 import StrataLog
 
 extension NSManagedObjectContext {
-    /// Makes the next save fail, or ask the merge policy, if the object's row has been changed or deleted in the store
-    /// since this context read it, even if the object has no changes. For changed and deleted objects that is always
-    /// so.
-    ///
-    /// A save that succeeds ends it. Fires the object's fault.
-    public final func detectConflicts(for object: NSManagedObject) {
+    /// The next save looks whether the object's row is still as it was read.
+    final func require(_ object: NSManagedObject) {
         guard object.registry === registry, object.storeIndex != 0 else { return }
         object.realize()
         required.insert(object)

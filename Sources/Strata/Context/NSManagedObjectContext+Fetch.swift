@@ -9,13 +9,14 @@ extension NSManagedObjectContext {
     ///   each other), where Core Data raises an exception; the store's error when it cannot be read.
     /// - Complexity: O(n) in the objects of the entity, unless the predicate names objects or the target of a to-one
     ///   relationship that has an inverse; O(m log m) in the matches with sort descriptors.
+    ///
+    /// A subclass that overrides the form without a type is asked in its words.
     public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
-        checkQueue()
-        return try results(of: request)
-    }
-
-    /// As the generic form, for results that are cast later.
-    public final func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        if isSubclassed, request.entityName != nil,
+            let results = try fetch(NSFetchRequest<any NSFetchRequestResult>(converting: request)) as? [T]
+        {
+            return results
+        }
         checkQueue()
         return try results(of: request)
     }
@@ -25,13 +26,16 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``.
     /// - Complexity: O(1) without predicate; otherwise as for fetching.
     public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
-        checkQueue()
-        if let custom = CustomFetch(self, request) { return try custom.count() }
-        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        if isSubclassed, request.entityName != nil {
+            return try count(for: NSFetchRequest<any NSFetchRequestResult>(converting: request))
+        }
+        return try counted(request)
     }
 
-    /// As the generic form.
-    public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+    /// Whether the methods of the context may be overridden.
+    private final var isSubclassed: Bool { type(of: self) != NSManagedObjectContext.self }
+
+    final func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
         if let custom = CustomFetch(self, request) { return try custom.count() }
         return try FetchExecutor(self, FetchPlan(request, in: self)).count()

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import StrataLog
 
 /// What another context has saved.
@@ -9,20 +9,12 @@ struct MergedIDs: Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// Brings objects in memory up to date with what another context has saved; changes of this one are kept.
-    ///
-    /// - Parameter notification: a did-save notification of another context.
-    public final func mergeChanges(fromContextDidSave notification: Notification) {
+    final func mergeSaved(_ notification: Notification) {
         checkQueue()
         merge(Self.ids(notification.userInfo ?? [:]))
     }
 
-    /// As ``mergeChanges(fromContextDidSave:)``, for several contexts and for changes from elsewhere.
-    ///
-    /// - Parameter changes: under the keys of did-save notifications, objects, IDs or URIs.
-    public class func mergeChanges(
-        fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
-    ) {
+    static func mergeRemote(_ changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
         for context in contexts {
             context.performAndWait {
                 var ids = ids(changes)
@@ -39,7 +31,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private class func ids(_ info: [AnyHashable: Any]) -> MergedIDs {
+    private static func ids(_ info: [AnyHashable: Any]) -> MergedIDs {
         func find(_ keys: [String]) -> [NSManagedObjectID] {
             keys.flatMap { objects(info[$0]) }.compactMap { value in
                 value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID
@@ -51,7 +43,7 @@ extension NSManagedObjectContext {
             deleted: find([NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
     }
 
-    private class func objects(_ value: Any?) -> [Any] {
+    private static func objects(_ value: Any?) -> [Any] {
         guard let value, let elements = AnyElements(value) else { return [] }
         return elements.elements.compactMap { $0 }
     }

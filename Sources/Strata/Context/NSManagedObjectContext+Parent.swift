@@ -3,37 +3,25 @@ import StrataLog
 import Synchronization
 
 extension NSManagedObjectContext {
-    /// The context that this one reads through and saves into; nil for one that works on a coordinator.
-    ///
-    /// A child sees its parent's objects as they are, saved or not. Saving it changes the parent's objects and writes
-    /// nothing: that comes when the context at the top of the line is saved. A child keeps its parent alive, and its
-    /// coordinator is that of the line's top.
-    ///
-    /// - Precondition: the context has no coordinator of its own and no registered objects, and the parent does not
-    ///   descend from it.
-    public final var parent: NSManagedObjectContext? {
-        get { link?.parent }
-        set {
-            guard newValue !== link?.parent else { return }
-            precondition(
-                link != nil || coordinator == nil, "the context already has a coordinator; it cannot have a parent, too"
-            )
-            precondition(
-                registry.all.isEmpty, "the parent of a context cannot be changed while objects are registered with it")
-            link?.parent.children.remove(self)
-            link = nil
-            registry.permanentIDs = nil
-            setCoordinator(nil)
-            guard let newValue else { return }
-            precondition(
-                !newValue.ancestors.contains { $0 === self }, "a context cannot descend from itself")
-            let family = newValue.children
-            let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
-            link = ParentLink(newValue, ids)
-            registry.permanentIDs = ids
-            family.add(self)
-            setCoordinator(newValue.coordinator)
-        }
+    /// Makes the context a child of another one, or of none.
+    final func setParent(_ newValue: NSManagedObjectContext?) {
+        guard newValue !== link?.parent else { return }
+        precondition(
+            link != nil || coordinator == nil, "the context already has a coordinator; it cannot have a parent, too")
+        precondition(
+            registry.all.isEmpty, "the parent of a context cannot be changed while objects are registered with it")
+        link?.parent.children.remove(self)
+        link = nil
+        registry.permanentIDs = nil
+        setCoordinator(nil)
+        guard let newValue else { return }
+        precondition(!newValue.ancestors.contains { $0 === self }, "a context cannot descend from itself")
+        let family = newValue.children
+        let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
+        link = ParentLink(newValue, ids)
+        registry.permanentIDs = ids
+        family.add(self)
+        setCoordinator(newValue.coordinator)
     }
 
     /// The context, its parent, the parent's parent and so on.

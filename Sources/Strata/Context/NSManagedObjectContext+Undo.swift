@@ -2,20 +2,6 @@ import Foundation
 import StrataLog
 
 extension NSManagedObjectContext {
-    /// Processes pending changes and undoes the last group of the undo manager. Does nothing without an undo manager.
-    public final func undo() {
-        checkQueue()
-        processPendingChanges()
-        undoManager?.undo()
-    }
-
-    /// Processes pending changes and redoes what was undone last. Does nothing without an undo manager.
-    public final func redo() {
-        checkQueue()
-        processPendingChanges()
-        undoManager?.redo()
-    }
-
     final func setUndoManager(_ manager: UndoManager?) {
         guard manager !== undoRecorder?.manager else { return }
         // A context is set up anywhere before it is used.

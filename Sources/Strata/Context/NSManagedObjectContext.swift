@@ -16,14 +16,16 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final let lockForLocking = NSRecursiveLock()
 
     /// Which queue the context works on.
-    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    open var concurrencyType: NSManagedObjectContextConcurrencyType { queueType }
+    final let queueType: NSManagedObjectContextConcurrencyType
 
     /// A name for messages and for the persistent history.
     open var name: String?
     /// Who makes the changes, for the persistent history.
     open var transactionAuthor: String?
     /// Anything the program wants to keep with the context.
-    public let userInfo = NSMutableDictionary()
+    open var userInfo: NSMutableDictionary { info }
+    private let info = NSMutableDictionary()
     /// Whether deletions follow the delete rules when pending changes are processed (the default), or at once.
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether registered objects stay in memory until the context is reset. Default `false`.
@@ -78,7 +80,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         didSet { coordinatorReference = coordinator.map { .passUnretained($0) } }
     }
     /// The coordinator, for what every object that is asked for by its ID asks it.
-    @exclusivity(unchecked) private final var coordinatorReference: Unmanaged<NSPersistentStoreCoordinator>?
+    @exclusivity(unchecked) final var coordinatorReference: Unmanaged<NSPersistentStoreCoordinator>?
     /// Nil for a context that works on a coordinator.
     @exclusivity(unchecked) final var link: ParentLink?
     /// There from the start, since children may be made on any thread.
@@ -135,17 +137,17 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final var reportedDeletes: Set<NSManagedObject>?
     final var reportedDeleteOrder: ContiguousArray<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
-    @exclusivity(unchecked) private final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
+    @exclusivity(unchecked) final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its entity. Entities in use are never freed.
-    @exclusivity(unchecked) private final var lastClass: ObjectIdentifier?
-    @exclusivity(unchecked) private final var lastClassEntity: Unmanaged<NSEntityDescription>?
+    @exclusivity(unchecked) final var lastClass: ObjectIdentifier?
+    @exclusivity(unchecked) final var lastClassEntity: Unmanaged<NSEntityDescription>?
     /// The entity that an object was last created of, and the shape that it stands for here. Shapes are never freed.
-    @exclusivity(unchecked) private final var lastEntity: ObjectIdentifier?
-    @exclusivity(unchecked) private final var lastShape: Unmanaged<EntityShape>?
+    @exclusivity(unchecked) final var lastEntity: ObjectIdentifier?
+    @exclusivity(unchecked) final var lastShape: Unmanaged<EntityShape>?
 
     /// Creates a context without coordinator.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
-        self.concurrencyType = concurrencyType
+        queueType = concurrencyType
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
@@ -207,6 +209,23 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     ///
     /// - Complexity: O(n).
     open var registeredObjects: Set<NSManagedObject> { Set(onQueue().registry.all) }
+
+    /// The context that this one reads through and saves into; nil for one that works on a coordinator.
+    ///
+    /// A child sees its parent's objects as they are, saved or not. Saving it changes the parent's objects and writes
+    /// nothing: that comes when the context at the top of the line is saved. A child keeps its parent alive, and its
+    /// coordinator is that of the line's top.
+    ///
+    /// - Precondition: the context has no coordinator of its own and no registered objects, and the parent does not
+    ///   descend from it.
+    open var parent: NSManagedObjectContext? {
+        get { link?.parent }
+        set { setParent(newValue) }
+    }
+
+    /// The generation that the context reads: nil for one that is not pinned and for a child, which reads its parent;
+    /// ``NSQueryGenerationToken/current`` for one that was pinned and has not read yet.
+    open var queryGenerationToken: NSQueryGenerationToken? { shownGeneration }
 
     // MARK: What subclasses may override
 
@@ -279,6 +298,14 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         try onQueue().findExistingObject(with: objectID)
     }
 
+    /// As the generic form, for results that are cast later. What is fetched in any form comes from here.
+    open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        try onQueue().results(of: request)
+    }
+
+    /// As the generic form.
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try counted(request) }
+
     /// Executes a request against the stores.
     ///
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
@@ -318,6 +345,59 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         object.didChangeValue(forKey: keyPath)
     }
 
+    /// Makes the next save fail, or ask the merge policy, if the object's row has been changed or deleted in the store
+    /// since this context read it, even if the object has no changes. For changed and deleted objects that is always
+    /// so.
+    ///
+    /// A save that succeeds ends it. Fires the object's fault.
+    open func detectConflicts(for object: NSManagedObject) { require(object) }
+
+    /// Processes pending changes and undoes the last group of the undo manager. Does nothing without an undo manager.
+    open func undo() {
+        onQueue().processPendingChanges()
+        undoManager?.undo()
+    }
+
+    /// Processes pending changes and redoes what was undone last. Does nothing without an undo manager.
+    open func redo() {
+        onQueue().processPendingChanges()
+        undoManager?.redo()
+    }
+
+    /// Brings objects in memory up to date with what another context has saved; changes of this one are kept.
+    ///
+    /// - Parameter notification: a did-save notification of another context.
+    open func mergeChanges(fromContextDidSave notification: Notification) { mergeSaved(notification) }
+
+    /// As ``mergeChanges(fromContextDidSave:)``, for several contexts and for changes from elsewhere.
+    ///
+    /// - Parameter changes: under the keys of did-save notifications, objects, IDs or URIs.
+    open class func mergeChanges(
+        fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        mergeRemote(changes, into: contexts)
+    }
+
+    /// Pins the context to a state of its stores: fetches and faults show that state, whatever is saved meanwhile.
+    ///
+    /// Objects that have been read stay as they are until they are refreshed. A save of this context and merging what
+    /// others have saved move the context to the newest state; resetting it, to the state that is the newest when it
+    /// next reads. Saves look for conflicts in the newest state, as always. Stores added later are not seen until the
+    /// context moves.
+    ///
+    /// A context that is pinned to a point of the past (see ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``)
+    /// stays there: merging and resetting do not move it, and it cannot save.
+    ///
+    /// - Parameter generation: nil to read what is newest whenever something is read;
+    ///   ``NSQueryGenerationToken/current`` for the state at the next reading; another context's
+    ///   ``queryGenerationToken``; a point of the past.
+    /// - Throws: `CocoaError` 134070 for a child context; when a state is held by nobody and not retained by the store
+    ///   any more (the context is as before then); when a store that the token names is not one of the coordinator's
+    ///   (the context is pinned to what there is of the others then). The store's error when a point of the past cannot
+    ///   be read.
+    /// - Complexity: O(1) for a state that somebody holds; else reads what was committed to the store since.
+    open func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws { try pin(generation) }
+
     // MARK: Coding
 
     private static let concurrencyTypeKey = "concurrencyType"
@@ -351,75 +431,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     // MARK: Locking
 
     /// Takes the lock that ``unlock()`` releases. Contexts are confined by their queues; nothing in Strata uses it.
-    public func lock() { lockForLocking.lock() }
+    open func lock() { lockForLocking.lock() }
 
     /// Releases the lock that ``lock()`` takes.
-    public func unlock() { lockForLocking.unlock() }
-
-    // MARK: Lists
-
-    /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
-    final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
-        if lastClass == ObjectIdentifier(type) { return lastClassEntity }
-        guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
-        lastClass = ObjectIdentifier(type)
-        lastClassEntity = .passUnretained(shape.entity)
-        return lastClassEntity
-    }
-
-    /// What an entity stands for in the context's model.
-    ///
-    /// - Precondition: the context's model has an entity of this name.
-    final func shapeReference(of entity: NSEntityDescription) -> Unmanaged<EntityShape> {
-        if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
-        let shape = Unmanaged.passUnretained(EntityShape.search(entity, for: self))
-        lastEntity = ObjectIdentifier(entity)
-        lastShape = shape
-        return shape
-    }
-
-    /// The context has another coordinator, and with it another model and other stores.
-    final func forgetModel() {
-        lastStore = nil
-        (lastClass, lastClassEntity) = (nil, nil)
-        (lastEntity, lastShape) = (nil, nil)
-    }
-
-    /// The index of the open store with this identity; nil when the coordinator has none.
-    final func storeIndex(of identity: StoreIdentity) -> UInt16? {
-        guard let coordinatorReference else { return nil }
-        // SAFETY: the context has a reference to the coordinator.
-        let generation = coordinatorReference._withUnsafeGuaranteedRef {
-            $0.storesGeneration.load(ordering: .acquiring)
-        }
-        if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
-            return lastStore.index
-        }
-        guard let handle = coordinator?.handle(identity) else { return nil }
-        let index = registry.storeIndex(of: handle)
-        lastStore = (ObjectIdentifier(identity), generation, index)
-        return index
-    }
-
-    /// Puts an object into the lists of what has changed.
-    ///
-    /// Comes before the change itself, so that an undo manager learns what was there.
-    final func list(_ object: NSManagedObject) {
-        if checksQueue { checkChange(object) }
-        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
-        if !object.flags.contains(.listed) {
-            object.flags.insert(.listed)
-            if changed.isEmpty { overrides = [] }
-            overrides.formUnion(object.overrides)
-            changed.append(object)
-        }
-        if !object.flags.contains(.inEvent) {
-            object.flags.insert(.inEvent)
-            event.append(object)
-            if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
-            scheduleProcessing()
-        }
-    }
+    open func unlock() { lockForLocking.unlock() }
 
     /// Lets every object go that is still alive, with its values as they are.
     private func detachAll() {

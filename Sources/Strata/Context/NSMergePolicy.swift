@@ -14,11 +14,12 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Unchecked, as an open class has to be: the only state is constant.
 
     /// How conflicts are resolved.
-    public let mergeType: NSMergePolicyType
+    open var mergeType: NSMergePolicyType { ownType }
+    private let ownType: NSMergePolicyType
 
     /// Creates a policy that resolves conflicts as the type says.
     public init(merge type: NSMergePolicyType) {
-        mergeType = type
+        ownType = type
     }
 
     private static let sharedError = NSMergePolicy(merge: .errorMergePolicyType)

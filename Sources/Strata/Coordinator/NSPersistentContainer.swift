@@ -8,13 +8,18 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Unchecked, as an open class has to be: what changes is in the mutex, and the context guards itself by its queue.
 
     /// The name of the container: of its model, and of its store unless told otherwise.
-    public let name: String
+    open var name: String { ownName }
     /// The model.
-    public let managedObjectModel: NSManagedObjectModel
+    open var managedObjectModel: NSManagedObjectModel { model }
     /// The coordinator.
-    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator { coordinator }
     /// The context of the main queue.
-    public let viewContext: NSManagedObjectContext
+    open var viewContext: NSManagedObjectContext { mainContext }
+
+    private let ownName: String
+    private let model: NSManagedObjectModel
+    private let coordinator: NSPersistentStoreCoordinator
+    private let mainContext: NSManagedObjectContext
     private let descriptions: Mutex<UncheckedBox<[NSPersistentStoreDescription]>>
 
     /// Where stores lie unless told otherwise: the program's directory in the user's application support directory.
@@ -44,11 +49,11 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Creates a container with one store, `name.sqlite` in ``defaultDirectoryURL()``, that has not been loaded yet.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
-        self.name = name
-        managedObjectModel = model
-        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        viewContext = NSManagedObjectContext(.mainQueue)
-        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        ownName = name
+        self.model = model
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        mainContext = NSManagedObjectContext(.mainQueue)
+        mainContext.persistentStoreCoordinator = coordinator
         let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
         descriptions = Mutex(UncheckedBox([NSPersistentStoreDescription(url: url)]))
     }

@@ -53,9 +53,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Creates a store that a coordinator is about to add. Opens nothing yet.
     ///
-    /// Called by the coordinator with the class that was registered for a type. A subclass that has an initialiser of
-    /// its own overrides this one with `required`, where Apple's has `override`.
-    public required init(
+    /// Called by the coordinator with the class that was registered for a type. A subclass that has a designated
+    /// initialiser of its own overrides this one, too.
+    public init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
@@ -68,16 +68,24 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         super.init()
     }
 
-    init(
+    /// Not API: makes a store of a class that is only known when the program runs. Swift calls only required
+    /// initialisers on metatypes; this one subclasses inherit as soon as they override the other one.
+    public required convenience init(
+        _made root: NSPersistentStoreCoordinator, configuration: String?, url: URL, options: [AnyHashable: Any]?
+    ) {
+        self.init(persistentStoreCoordinator: root, configurationName: configuration, at: url, options: options)
+    }
+
+    // Not designated: classes outside of the module could not override it, and would inherit no initialiser.
+    convenience init(
         coordinator: NSPersistentStoreCoordinator, type: String, configuration: String?, url: URL?,
         options: [AnyHashable: Any]?, handle: StoreHandle, metadata: [String: Any]
     ) {
-        self.configuration = configuration
-        storedOptions = options
-        postsRemoteChanges =
-            StoreOptions.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        state = Mutex(State(url: url, type: type, metadata: metadata, handle: handle, coordinator: coordinator))
-        super.init()
+        self.init(
+            persistentStoreCoordinator: coordinator, configurationName: configuration,
+            at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        let settled = State(url: url, type: type, metadata: metadata, handle: handle, coordinator: coordinator)
+        state.withLock { $0 = settled }
         handle.identity.add(self)
     }
 

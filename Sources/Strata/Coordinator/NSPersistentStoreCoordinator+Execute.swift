@@ -2,14 +2,7 @@ import Foundation
 import StrataLog
 
 extension NSPersistentStoreCoordinator {
-    /// Executes a request for a context, on the calling thread.
-    ///
-    /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history requests.
-    /// - Throws: `CocoaError` 134091 for a request of another kind, otherwise as
-    ///   ``NSManagedObjectContext/execute(_:)``.
-    /// - Precondition: the context is one of this coordinator, and the caller is on its queue.
-    @discardableResult
-    public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+    func executeRequest(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         precondition(
             context.coordinator === self, "a coordinator executes requests for contexts of its own, not for \(context)")
         if let request = request as? any ExecutableFetch { return try request.results(in: context) }

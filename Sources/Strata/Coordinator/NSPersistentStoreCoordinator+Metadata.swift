@@ -1,13 +1,8 @@
 public import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// The metadata of a store that no coordinator need have opened.
-    ///
-    /// - Parameter options: of a log store ``NSPersistentStoreTimeoutOption`` counts; a store of another class is not
-    ///   told of them.
-    /// - Throws: `CocoaError` 134000 for an unknown type, 260 when there is no store, 259 when what is there is none.
-    public class func metadataForPersistentStore(
-        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    class func readMetadata(
+        _ storeType: String, at url: URL, _ options: [AnyHashable: Any]?
     ) throws -> [String: Any] {
         if let type = try StoreClasses.customClass(storeType) { return try type.metadataForPersistentStore(with: url) }
         return try StoreOpening.metadata(at: url, type: storeType, options: options)
@@ -20,13 +15,8 @@ extension NSPersistentStoreCoordinator {
         try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
     }
 
-    /// Sets the metadata of a store. Durable when it returns.
-    ///
-    /// - Throws: `CocoaError` 134000 for an unknown type, 260 when there is no store, 259 when what is there is none,
-    ///   134080 when another process has it.
-    public class func setMetadata(
-        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
-        options: [AnyHashable: Any]? = nil
+    class func writeMetadata(
+        _ metadata: [String: Any]?, _ storeType: String, at url: URL, _ options: [AnyHashable: Any]?
     ) throws {
         if let type = try StoreClasses.customClass(storeType) {
             return try type.setMetadata(metadata, forPersistentStoreAt: url)

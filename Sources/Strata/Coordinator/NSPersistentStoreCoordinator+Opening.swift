@@ -4,22 +4,8 @@ import StrataLog
 import SystemPackage
 
 extension NSPersistentStoreCoordinator {
-    /// Opens a store, creating it if nothing is there, and adds it.
-    ///
-    /// - Parameters:
-    ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, ``NSInMemoryStoreType``,
-    ///     ``NSBinaryStoreType``, ``NSXMLStoreType``, or a type that a class has been registered for.
-    ///   - configuration: the part of the model that the store holds; nil for all entities.
-    ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
-    /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
-    ///   has the store; 134081 when the coordinator has a store at the URL already; 134090 when another process still
-    ///   has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
-    ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
-    ///   is not there; 512 when it cannot be made.
-    @discardableResult
-    public func addPersistentStore(
-        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
-        options: [AnyHashable: Any]? = nil
+    func openStore(
+        _ storeType: String, _ configuration: String?, _ storeURL: URL?, _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         try checkIsNew(storeURL, storeType)
         if let type = try StoreClasses.customClass(storeType) {
@@ -65,12 +51,9 @@ extension NSPersistentStoreCoordinator {
             ofType: type.rawValue, configurationName: configuration, at: storeURL, options: options)
     }
 
-    /// Adds a store by its description, on a thread of its own if that says so, and calls the block with the outcome.
-    ///
-    /// A block for a store that is added asynchronously is called on that thread.
-    public func addPersistentStore(
-        with description: NSPersistentStoreDescription,
-        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    func openStore(
+        _ description: NSPersistentStoreDescription,
+        _ block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         let work = UncheckedBox { [self] in
             do {
@@ -110,8 +93,7 @@ extension NSPersistentStoreCoordinator {
         _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         let store = type.init(
-            persistentStoreCoordinator: self, configurationName: configuration,
-            at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+            _made: self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
         try store.loadMetadata()
         let loaded: [String: Any] = store.metadata ?? [:]
         if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,

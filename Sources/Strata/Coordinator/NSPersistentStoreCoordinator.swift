@@ -15,7 +15,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// The model, which can no longer be changed.
-    public let managedObjectModel: NSManagedObjectModel
+    open var managedObjectModel: NSManagedObjectModel { model }
+    private let model: NSManagedObjectModel
     let shapes: ModelShapes
     private let state = Mutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
@@ -30,7 +31,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Creates a coordinator without stores; the model becomes immutable.
     public init(managedObjectModel model: NSManagedObjectModel) {
-        managedObjectModel = model
+        self.model = model
         shapes = ModelShapes.of(model)
         super.init()
         queue.setSpecific(key: queueKey, value: true)
@@ -109,6 +110,146 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Sets a store's metadata, which is written with the next save. Values are property-list values.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+    /// Executes a request for a context, on the calling thread.
+    ///
+    /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history requests.
+    /// - Throws: `CocoaError` 134091 for a request of another kind, otherwise as
+    ///   ``NSManagedObjectContext/execute(_:)``.
+    /// - Precondition: the context is one of this coordinator, and the caller is on its queue.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        try executeRequest(request, with: context)
+    }
+
+    /// Opens a store, creating it if nothing is there, and adds it.
+    ///
+    /// - Parameters:
+    ///   - storeType: ``NSSQLiteStoreType``, which names the log store here, ``NSInMemoryStoreType``,
+    ///     ``NSBinaryStoreType``, ``NSXMLStoreType``, or a type that a class has been registered for.
+    ///   - configuration: the part of the model that the store holds; nil for all entities.
+    ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
+    /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
+    ///   has the store; 134081 when the coordinator has a store at the URL already; 134090 when another process still
+    ///   has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
+    ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
+    ///   is not there; 512 when it cannot be made.
+    @discardableResult
+    open func addPersistentStore(
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try openStore(storeType, configuration, storeURL, options)
+    }
+
+    /// Adds a store by its description, on a thread of its own if that says so, and calls the block with the outcome.
+    ///
+    /// A block for a store that is added asynchronously is called on that thread.
+    open func addPersistentStore(
+        with description: NSPersistentStoreDescription,
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        openStore(description, block)
+    }
+
+    /// Moves everything in a store to a new store, which takes the old one's place in the coordinator.
+    ///
+    /// The new store has a UUID of its own, so the IDs of its objects differ from those in the old one, which stays as
+    /// it is on disk. Objects in contexts of the coordinator become objects of the new store; those of contexts whose
+    /// queue is busy do so when it is free. The metadata of the user go along; the history begins anew.
+    ///
+    /// - Parameters:
+    ///   - store: a store of the coordinator.
+    ///   - url: where the new store is made. What is there already is replaced.
+    ///   - options: of the new store.
+    ///   - storeType: of the new store.
+    /// - Returns: the new store.
+    /// - Throws: as ``addPersistentStore(ofType:configurationName:at:options:)``, and the old store's error when it
+    ///   cannot be read. The old store is still there then.
+    /// - Complexity: O(n) in the store's objects.
+    @discardableResult
+    open func migratePersistentStore(
+        _ store: NSPersistentStore, to url: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        try moveStore(store, to: url, options, storeType)
+    }
+
+    /// Says where a store is from now on.
+    ///
+    /// A log store is closed, and the one at the URL, which must exist and be of the same model, is opened in its
+    /// place. An atomic store is written to the URL by its next save. Objects that contexts have in memory stay those
+    /// of the store that they were read from.
+    ///
+    /// - Returns: whether it could be done; the store is as before if not.
+    @discardableResult
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { changeURL(url, for: store) }
+
+    /// Puts a copy of the store at one URL in the place of the one at another, as it was at some moment during the call.
+    ///
+    /// The copy has the UUID of its source, so object IDs stay valid. A store of this coordinator at `destinationURL`
+    /// is removed from it first; add it again afterwards. The source may be open, also in another process.
+    ///
+    /// Atomic: after a crash the store at `destinationURL` is the old or the new one, whole. Durable when it returns.
+    ///
+    /// - Parameters:
+    ///   - destinationURL: what is there is given up; it need not exist.
+    ///   - destinationOptions: as for opening the store; the timeout counts, or else that of the source's options.
+    ///   - sourceURL: a store of the same type.
+    ///   - sourceOptions: as for opening the source. No option changes what is copied.
+    /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when the destination is in
+    ///   use, 134000 for stores in memory. The destination is as before then.
+    open func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
+        withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        try replaceStore(at: destinationURL, destinationOptions, with: sourceURL, sourceOptions, storeType)
+    }
+
+    /// Deletes a store and everything in it. Nothing happens when there is none.
+    ///
+    /// A store of this coordinator is removed from it first.
+    ///
+    /// - Warning: The data is gone when this returns.
+    /// - Throws: `CocoaError` 134000 for an unknown type, 134080 when another coordinator or process has the store, 259
+    ///   when what is there is no store or is damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a
+    ///   damaged store, too.
+    open func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
+        try destroyStore(at: url, storeType, options)
+    }
+
+    /// The metadata of a store that no coordinator need have opened.
+    ///
+    /// - Parameter options: of a log store ``NSPersistentStoreTimeoutOption`` counts; a store of another class is not
+    ///   told of them.
+    /// - Throws: `CocoaError` 134000 for an unknown type, 260 when there is no store, 259 when what is there is none.
+    open class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try readMetadata(storeType, at: url, options)
+    }
+
+    /// Sets the metadata of a store. Durable when it returns.
+    ///
+    /// - Throws: `CocoaError` 134000 for an unknown type, 260 when there is no store, 259 when what is there is none,
+    ///   134080 when another process has it.
+    open class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try writeMetadata(metadata, storeType, at: url, options)
+    }
+
+    /// The class of each type of store that there is, wrapped in a value whose `storeClass` hands it out.
+    open class var registeredStoreTypes: [String: NSValue] {
+        StoreClasses.all.mapValues { NSValue(storeClass: $0) }
+    }
+
+    /// Makes stores of a type instances of a class; nil makes the type unknown.
+    ///
+    /// - Precondition: the class inherits from ``NSAtomicStore`` or ``NSIncrementalStore``.
+    open class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        register(storeClass, storeType)
+    }
 
     /// Puts a store into the list; nobody is told.
     func install(_ store: NSPersistentStore) {
@@ -281,7 +422,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         for part in parts where part.handle.custom == nil {
             if let receipt = part.receipt { sequences[part.handle.identity.uuidString] = receipt.sequence }
         }
-        return sequences.isEmpty ? [:] : [NSPersistentHistoryTokenKey: NSPersistentHistoryToken(sequences)]
+        if sequences.isEmpty { return [:] }
+        let token = NSPersistentHistoryToken(sequences)
+        // Core Data's notifications have it under a name of their own, which observers write out.
+        return [NSPersistentHistoryTokenKey: token, "newChangeToken": token]
     }
 
     /// Tells the other contexts and whoever listens for remote changes.

@@ -40,15 +40,7 @@ enum StoreClasses {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The class of each type of store that there is, wrapped in a value whose `storeClass` hands it out.
-    public class var registeredStoreTypes: [String: NSValue] {
-        StoreClasses.all.mapValues { NSValue(storeClass: $0) }
-    }
-
-    /// Makes stores of a type instances of a class; nil makes the type unknown.
-    ///
-    /// - Precondition: the class inherits from ``NSAtomicStore`` or ``NSIncrementalStore``.
-    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+    class func register(_ storeClass: AnyClass?, _ storeType: String) {
         guard let storeClass else { return StoreClasses.register(nil, for: storeType) }
         guard let type = storeClass as? NSPersistentStore.Type, isCustom(type) else {
             preconditionFailure("\(storeClass) inherits neither from NSAtomicStore nor from NSIncrementalStore")
@@ -67,7 +59,7 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSValue {
-    fileprivate convenience init(storeClass: NSPersistentStore.Type) {
+    convenience init(storeClass: NSPersistentStore.Type) {
         var pointer = unsafeBitCast(storeClass as AnyClass, to: UInt64.self)
         self.init(bytes: &pointer, objCType: "Q")
     }

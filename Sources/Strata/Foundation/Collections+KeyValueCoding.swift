@@ -53,3 +53,39 @@ extension NSMutableDictionary {
         }
     }
 }
+
+// MARK: Setting the value of every element
+
+extension NSArray {
+    /// Sets the property named `key` of every element. Complexity: O(n).
+    /// - Precondition: the elements are managed objects.
+    public func setValue(_ value: Any?, forKey key: String) {
+        setForEach(of: self, value, key)
+    }
+}
+
+extension NSSet {
+    /// Sets the property named `key` of every element. Complexity: O(n).
+    /// - Precondition: the elements are managed objects.
+    public func setValue(_ value: Any?, forKey key: String) {
+        setForEach(of: self, value, key)
+    }
+}
+
+extension NSOrderedSet {
+    /// Sets the property named `key` of every element. Complexity: O(n).
+    /// - Precondition: the elements are managed objects.
+    public func setValue(_ value: Any?, forKey key: String) {
+        setForEach(of: self, value, key)
+    }
+}
+
+private func setForEach(of elements: some Sequence<Any>, _ value: Any?, _ key: String) {
+    // An array of its own: what is set may change the collection, as a relationship's inverse does.
+    for element in Array(elements) {
+        guard let object = element as? NSManagedObject else {
+            preconditionFailure("setValue(_:forKey:): \(type(of: element)) is no managed object")
+        }
+        object.setValue(value, forKey: key)
+    }
+}

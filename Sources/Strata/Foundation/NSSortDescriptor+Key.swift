@@ -38,9 +38,10 @@ extension KeyedSortDescriptorFactory {
         self = descriptor
     }
 
-    /// The key path by name; `nil` for a descriptor made from a Swift key path.
+    /// The key path by name; `nil` for a descriptor made from a Swift key path whose property cannot be found out.
     public var key: String? {
-        (self as? KeySortDescriptor)?.path.text
+        if let keyed = self as? KeySortDescriptor { return keyed.path.text }
+        return (self as? NSSortDescriptor).flatMap { PropertyNames.name(of: $0.keyPath) }
     }
 
     /// The named comparison; `nil` for a comparator or a descriptor made from a Swift key path.

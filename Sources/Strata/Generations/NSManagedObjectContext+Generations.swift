@@ -2,32 +2,12 @@ import Foundation
 import StrataLog
 
 extension NSManagedObjectContext {
-    /// The generation that the context reads: nil for one that is not pinned and for a child, which reads its parent;
-    /// ``NSQueryGenerationToken/current`` for one that was pinned and has not read yet.
-    public final var queryGenerationToken: NSQueryGenerationToken? {
+    final var shownGeneration: NSQueryGenerationToken? {
         guard link == nil, let generation else { return nil }
         return generation.token ?? .current
     }
 
-    /// Pins the context to a state of its stores: fetches and faults show that state, whatever is saved meanwhile.
-    ///
-    /// Objects that have been read stay as they are until they are refreshed. A save of this context and merging what
-    /// others have saved move the context to the newest state; resetting it, to the state that is the newest when it
-    /// next reads. Saves look for conflicts in the newest state, as always. Stores added later are not seen until the
-    /// context moves.
-    ///
-    /// A context that is pinned to a point of the past (see ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``)
-    /// stays there: merging and resetting do not move it, and it cannot save.
-    ///
-    /// - Parameter generation: nil to read what is newest whenever something is read;
-    ///   ``NSQueryGenerationToken/current`` for the state at the next reading; another context's
-    ///   ``queryGenerationToken``; a point of the past.
-    /// - Throws: `CocoaError` 134070 for a child context; when a state is held by nobody and not retained by the store
-    ///   any more (the context is as before then); when a store that the token names is not one of the coordinator's
-    ///   (the context is pinned to what there is of the others then). The store's error when a point of the past cannot
-    ///   be read.
-    /// - Complexity: O(1) for a state that somebody holds; else reads what was committed to the store since.
-    public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+    final func pin(_ generation: NSQueryGenerationToken?) throws {
         guard link == nil else {
             throw Self.generationError("A child context reads its parent and cannot be pinned to a query generation.")
         }

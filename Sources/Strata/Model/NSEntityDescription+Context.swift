@@ -18,13 +18,14 @@ extension NSEntityDescription {
     /// Creates an object of the entity's class and inserts it.
     ///
     /// - Precondition: the context has a coordinator, whose model has an entity of this name that is not abstract.
+    @discardableResult
     public class func insertNewObject(
         forEntityName entityName: String, into context: NSManagedObjectContext
     ) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
             preconditionFailure("could not locate an entity named '\(entityName)' in this model")
         }
-        return EntityShape.of(entity).objectClass.init(entity: entity, insertInto: context)
+        return EntityShape.of(entity).objectClass.init(_made: entity, insertInto: context)
     }
 }
 

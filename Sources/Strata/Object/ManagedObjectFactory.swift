@@ -1,11 +1,18 @@
 import Foundation
 
-/// Lets `init(context:)` be called for a class that is not known before the program runs, as in `T(context: context)`
-/// with a generic `T`. Only `NSManagedObject` is meant to conform.
+/// Lets `init(context:)` and `init(entity:insertInto:)` be called for a class that is not known before the program runs,
+/// as in `T(context: context)` with a generic `T`. Only `NSManagedObject` is meant to conform.
 ///
-/// Swift allows that for required initialisers of a class and for those of a protocol's extension. A required one would
-/// oblige subclasses that have an `init(context:)` of their own to write `required` as well.
-public protocol ManagedObjectFactory {}
+/// Swift allows that for required initialisers of a class and for those of a protocol's extension. Were they required,
+/// subclasses that declare or override them would have to write `required` as well. So subclasses inherit the two of this
+/// protocol, whose names nobody declares, and the extension has those that are called. Where the class is known, the
+/// class's own initialiser is meant, if it has one.
+public protocol ManagedObjectFactory {
+    /// Not API: makes an object by the class's `init(entity:insertInto:)`.
+    init(_made entity: NSEntityDescription, insertInto context: NSManagedObjectContext?)
+    /// Not API: makes an object of the entity that the class stands for.
+    init(_madeIn context: NSManagedObjectContext)
+}
 
 extension NSManagedObject: ManagedObjectFactory {}
 
@@ -15,14 +22,14 @@ extension ManagedObjectFactory {
     /// Thread rule: on the context's queue.
     /// - Precondition: exactly one entity of the model has this class.
     public init(context: NSManagedObjectContext) {
-        // SAFETY: NSManagedObject and its subclasses are all that conforms, so Self is a class of managed objects, and
-        // what is made has exactly that class.
-        let type = unsafeBitCast(Self.self, to: NSManagedObject.Type.self)
-        guard let entity = context.entity(ofClass: type) else {
-            preconditionFailure("no entity, or more than one, of the context's model has the class \(type)")
-        }
-        // SAFETY: what the context names lives as long as the process.
-        let object = entity._withUnsafeGuaranteedRef { type.init(entity: $0, insertInto: context) }
-        self = unsafeBitCast(object, to: Self.self)
+        self.init(_madeIn: context)
+    }
+
+    /// Creates an object of an entity and inserts it into a context, if one is given.
+    ///
+    /// Thread rule: on the context's queue.
+    /// - Precondition: the entity is in a model and not abstract.
+    public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        self.init(_made: entity, insertInto: context)
     }
 }

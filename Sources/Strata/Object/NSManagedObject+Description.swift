@@ -8,7 +8,7 @@ extension NSManagedObject {
         let head = "<\(type(of: self)): 0x\(address)> (entity: \(shape.name); id: \(objectID); data: "
         if isFault { return head + "<fault>)" }
         let lines = shape.places.keys.sorted().compactMap { name in
-            described(name).map { "    \(name) = \($0);\n" }
+            described(name).map { "    \(Self.quoted(name)) = \($0);\n" }
         }
         return head + "{\n\(lines.joined())})"
     }
@@ -20,18 +20,31 @@ extension NSManagedObject {
                 return targetID(shape.relationships[shape.slots[slot].relationshipIndex]).map { "\"\($0)\"" } ?? "nil"
             }
             guard let value = boxedValue(slot) else { return "nil" }
-            return value is String ? "\"\(value)\"" : "\(value)"
+            return Self.quoted("\(value)")
         case .toMany(let index)?:
             let relationship = shape.relationships[index]
             guard storeIndex == 0 || existingState(relationship)?.isLoaded == true else {
                 return "\"<relationship fault: '\(name)'>\""
             }
             let ids = toManyOrder(relationship).map { "        \"\($0.objectID)\"" }
-            return ids.isEmpty ? "(\n    )" : "(\n\(ids.joined(separator: ",\n"))\n    )"
+            return ids.isEmpty ? "    (\n    )" : "    (\n\(ids.joined(separator: ",\n"))\n    )"
         case .composite(let composite)?: return compositeValue(composite).map { "\($0)" } ?? "nil"
         case .fetched?: return "\"<fetched property: '\(name)'>\""
         case nil: return nil
         }
+    }
+
+    /// A text as dictionaries of Foundation print it: as it is if it is one word, else in quotation marks.
+    private static func quoted(_ text: String) -> String {
+        let isWord =
+            !text.isEmpty
+            && text.utf8.allSatisfy {
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+            }
+        if isWord { return text }
+        let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+        return "\"\(escaped)\""
     }
 
     // MARK: IDs without faults

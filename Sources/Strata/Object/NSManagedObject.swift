@@ -39,11 +39,12 @@ open class NSManagedObject: NSObject {
 
     /// Creates an object and inserts it into a context, if one is given.
     ///
-    /// A subclass that has an initialiser of its own overrides this one with `required`, where Apple's has `override`.
+    /// A subclass that has a designated initialiser of its own overrides this one, too: objects that are read from a
+    /// store are made by it.
     /// - Parameter entity: the entity. One of another model stands for the entity of that name in the context's model:
     ///   programs often load a model more than once.
     /// - Precondition: the entity is in a model and not abstract.
-    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         let reference = EntityShape.reference(of: entity, for: context)
         shape = reference._withUnsafeGuaranteedRef { $0 }
         facts = reference._withUnsafeGuaranteedRef { $0.facts }
@@ -52,6 +53,23 @@ open class NSManagedObject: NSObject {
         super.init()
         // SAFETY: the caller holds the context. References to one are slow to count, as weak ones lead to it.
         if let context { Unmanaged.passUnretained(context)._withUnsafeGuaranteedRef { $0.insertNew(self) } }
+    }
+
+    /// Not API: makes an object of a class that is only known when the program runs.
+    ///
+    /// Swift calls only required initialisers on metatypes. Were ``init(entity:insertInto:)`` required, subclasses would
+    /// have to say so where they override it; this one they inherit as soon as they do.
+    public required convenience init(_made entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        self.init(entity: entity, insertInto: context)
+    }
+
+    /// Not API: as ``init(_made:insertInto:)``, with the entity that the class stands for in the context's model.
+    public required convenience init(_madeIn context: NSManagedObjectContext) {
+        guard let entity = context.entity(ofClass: Self.self) else {
+            preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
+        }
+        // What the context names lives as long as the process.
+        self.init(entity: entity.takeUnretainedValue(), insertInto: context)
     }
 
     deinit {
@@ -255,6 +273,16 @@ open class NSManagedObject: NSObject {
         forKey key: String, withSetMutation mutation: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
     ) { didChangeValue(forKey: key) }
 
+    /// As ``willChangeValue(forKey:)``, for an ordered collection.
+    open func willChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        willChangeValue(forKey: key)
+    }
+
+    /// As ``didChangeValue(forKey:)``, for an ordered collection.
+    open func didChange(_ changeKind: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        didChangeValue(forKey: key)
+    }
+
     // MARK: Observation
 
     /// Whether changes are announced to observers without ``willChangeValue(forKey:)``. False for every property of
@@ -262,6 +290,10 @@ open class NSManagedObject: NSObject {
     open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
         !ModelShapes.shapes(ofClass: self).contains { $0.place(key) != nil }
     }
+
+    /// The keys whose changes are announced as changes of this one, too. None unless a subclass overrides it: that is
+    /// for programs that ask for it, as there is no key-value observing on Linux.
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
 
     /// Keeps a pointer of the program's with the object. Strata does not use it.
     open func setObservationInfo(_ observationInfo: UnsafeMutableRawPointer?) {

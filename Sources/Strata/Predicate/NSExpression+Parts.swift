@@ -9,7 +9,7 @@ extension NSExpression {
         case .evaluatedObject: .evaluatedObject
         case .anyKey: .anyKey
         case .variable: .variable
-        case .keyPath: .keyPath
+        case .keyPath: isPathOfCall ? .function : .keyPath
         case .function: .function
         case .aggregate: .aggregate
         case .set(let type, _, _): type
@@ -26,16 +26,29 @@ extension NSExpression {
         return value
     }
 
+    /// Whether this is a path behind something that is computed, as in `SUBQUERY(...).@count`: as in Core Data, a call
+    /// of `valueForKeyPath:`.
+    private var isPathOfCall: Bool {
+        guard case .keyPath(let operand?, _) = form else { return false }
+        switch operand.form {
+        case .evaluatedObject, .variable, .keyPath: return false
+        default: return true
+        }
+    }
+
     /// The path of a key path expression.
     public var keyPath: String {
         guard case .keyPath(_, let path) = form else { missing("keyPath") }
         return path.text
     }
 
-    /// The name of a function, in its selector form (`sum:`).
+    /// The name of a function, in its selector form (`sum:`); of a key path, `valueForKeyPath:`.
     public var function: String {
-        guard case .function(_, let name, _) = form else { missing("function") }
-        return name
+        switch form {
+        case .function(_, let name, _): return name
+        case .keyPath: return "valueForKeyPath:"
+        default: missing("function")
+        }
     }
 
     /// The name of a variable, also of the one a subquery runs through.
@@ -55,10 +68,11 @@ extension NSExpression {
         }
     }
 
-    /// The arguments of a function or block; `nil` when there are none.
+    /// The arguments of a function or block; of a key path, the path alone.
     public var arguments: [NSExpression]? {
         switch form {
-        case .function(_, _, let arguments), .block(_, let arguments): return arguments.isEmpty ? nil : arguments
+        case .function(_, _, let arguments), .block(_, let arguments): return arguments
+        case .keyPath(_, let path): return [NSExpression(form: .keyPath(operand: nil, path: path))]
         default: missing("arguments")
         }
     }

@@ -106,9 +106,26 @@ open class NSExpression: NSObject, NSCopying {
         self.init(form: .function(target: nil, name: name, arguments: arguments.map(Self.wrapping)))
     }
 
-    /// A call of a function of the target's own; see `PredicateFunctionTarget`.
+    /// A call of a function of the target's own; see `PredicateFunctionTarget`. `valueForKeyPath:` with a path makes a
+    /// key path that starts at the target.
     public convenience init(forFunction target: NSExpression, selectorName name: String, arguments: [Any]?) {
-        self.init(form: .function(target: target, name: name, arguments: (arguments ?? []).map(Self.wrapping)))
+        let arguments = (arguments ?? []).map(Self.wrapping)
+        if name == "valueForKeyPath:", arguments.count == 1, let path = arguments[0].writtenPath, !path.names.isEmpty {
+            var start: NSExpression? = target
+            if case .evaluatedObject = target.form { start = nil }
+            self.init(form: .keyPath(operand: start, path: path))
+        } else {
+            self.init(form: .function(target: target, name: name, arguments: arguments))
+        }
+    }
+
+    /// The path that a constant string or a plain key path names.
+    private var writtenPath: KeyPathComponents? {
+        switch form {
+        case .constant(let text as String): KeyPathComponents(text)
+        case .keyPath(nil, let path): path
+        default: nil
+        }
     }
 
     /// A collection of expressions.

@@ -94,8 +94,8 @@ extension KeyedSortDescriptorFactory {
 extension NSExpression {
     /// The value of the property that a Swift key path reads.
     ///
-    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or its accessor reads exactly
-    ///   one attribute of an entity in use.
+    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or each accessor on the way reads
+    ///   exactly one property of an entity in use.
     public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = PropertyNames.name(of: keyPath) else {
             preconditionFailure("could not extract a name from the key path \(keyPath)")

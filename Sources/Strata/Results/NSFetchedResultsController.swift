@@ -12,7 +12,8 @@ public import Foundation
 open class NSFetchedResultsController<ResultType>: NSObject {
     final let core: FetchedResultsCore
     /// The request. Changes of it count from the next ``performFetch()`` on.
-    public let fetchRequest: NSFetchRequest<ResultType>
+    open var fetchRequest: NSFetchRequest<ResultType> { request }
+    private let request: NSFetchRequest<ResultType>
     /// The controller as delegates see it, if its own type is another one.
     private let presented: NSFetchedResultsController<any NSFetchRequestResult>?
     /// The results in their type, and of which state of the core they are.
@@ -33,7 +34,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         precondition(
             fetchRequest.sortDescriptors?.isEmpty == false,
             "a fetched results controller requires a fetch request with sort descriptors")
-        self.fetchRequest = fetchRequest
+        request = fetchRequest
         core = FetchedResultsCore(
             context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name,
             settings: { FetchedResultsSettings(fetchRequest, in: context) },
@@ -51,22 +52,22 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// Another view of a controller's core.
     init(_ core: FetchedResultsCore, _ request: NSFetchRequest<ResultType>) {
         self.core = core
-        fetchRequest = request
+        self.request = request
         presented = nil
         super.init()
     }
 
     /// The context.
-    public var managedObjectContext: NSManagedObjectContext { core.context }
+    open var managedObjectContext: NSManagedObjectContext { core.context }
 
     /// The key path that divides the results into sections.
-    public var sectionNameKeyPath: String? { core.sectionNameKeyPath }
+    open var sectionNameKeyPath: String? { core.sectionNameKeyPath }
 
     /// The name of the section cache.
-    public var cacheName: String? { core.cacheName }
+    open var cacheName: String? { core.cacheName }
 
     /// Who hears of changes. Not retained. Changes made while there is none are not reported later.
-    public var delegate: (any NSFetchedResultsControllerDelegate)? {
+    open var delegate: (any NSFetchedResultsControllerDelegate)? {
         get { core.delegate }
         set { core.delegate = newValue }
     }

@@ -14,7 +14,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     private var expected: [NSManagedObjectID: NSAtomicStoreCacheNode] = [:]
 
     /// Creates the store; the coordinator does, and has it load its contents then.
-    public required init(
+    override public init(
         persistentStoreCoordinator coordinator: NSPersistentStoreCoordinator?, configurationName: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {

@@ -82,14 +82,14 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// value. The same reference object gives the same ID.
     ///
     /// - Precondition: the store has been added to a coordinator, or is being added and has loaded its metadata.
-    public final func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
+    open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
         link.objectID(entity, data)
     }
 
     /// What ``newObjectID(for:referenceObject:)`` was given for an ID.
     ///
     /// - Precondition: the ID is a permanent one of this store.
-    public final func referenceObject(for objectID: NSManagedObjectID) -> Any { link.reference(objectID) }
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any { link.reference(objectID) }
 
     private var link: CustomStore {
         guard let link = handle?.custom else {

@@ -78,7 +78,7 @@ import Testing
             let text = person.description
             let uri = person.objectID.uriRepresentation().absoluteString
             #expect(text.hasPrefix("<Employee: 0x") && text.contains("(entity: Employee; id: 0x"))
-            #expect(text.contains("<\(uri)>; data: {") && text.contains("name = \"p0\";") && text.contains("age = 18;"))
+            #expect(text.contains("<\(uri)>; data: {") && text.contains("name = p0;") && text.contains("age = 18;"))
             #expect(text.contains("<relationship fault: 'projects'>") && text.contains("nickname = nil;"))
             #expect(text.contains(ids.department.uriRepresentation().absoluteString))
             #expect(person.hasFault(forRelationshipNamed: "projects"))

@@ -139,6 +139,8 @@ final class Form: NSManagedObject {
         try withSchool(kind) { context, pupils, _ in
             try check(#Predicate { $0.name.contains("Ann") }, context, pupils)
             try check(#Predicate { $0.name.starts(with: "Ann") }, context, pupils)
+            try check(#Predicate { $0.name.localizedStandardContains("ÄNN1") }, context, pupils)
+            try check(#Predicate { $0.nick?.localizedStandardContains("N1") == true }, context, pupils)
             try check(#Predicate { $0.nick == nil }, context, pupils)
             try check(#Predicate { $0.nick != nil }, context, pupils)
             try check(#Predicate { ($0.nick ?? "n1") == "n1" }, context, pupils)

@@ -7,7 +7,7 @@ import Testing
     private final class Noted: NSManagedObject {
         var isNoted = false
 
-        required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
             super.init(entity: entity, insertInto: context)
             isNoted = true
         }

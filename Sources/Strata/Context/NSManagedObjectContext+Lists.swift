@@ -1,0 +1,69 @@
+import Foundation
+import StrataLog
+import Synchronization
+
+// What a context looks up for every object, and its lists of what has changed.
+extension NSManagedObjectContext {
+    /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
+    final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
+        if lastClass == ObjectIdentifier(type) { return lastClassEntity }
+        guard let shape = modelShapes?.shape(ofClass: type) else { return nil }
+        lastClass = ObjectIdentifier(type)
+        lastClassEntity = .passUnretained(shape.entity)
+        return lastClassEntity
+    }
+
+    /// What an entity stands for in the context's model.
+    ///
+    /// - Precondition: the context's model has an entity of this name.
+    final func shapeReference(of entity: NSEntityDescription) -> Unmanaged<EntityShape> {
+        if lastEntity == ObjectIdentifier(entity), let lastShape { return lastShape }
+        let shape = Unmanaged.passUnretained(EntityShape.search(entity, for: self))
+        lastEntity = ObjectIdentifier(entity)
+        lastShape = shape
+        return shape
+    }
+
+    /// The context has another coordinator, and with it another model and other stores.
+    final func forgetModel() {
+        lastStore = nil
+        (lastClass, lastClassEntity) = (nil, nil)
+        (lastEntity, lastShape) = (nil, nil)
+    }
+
+    /// The index of the open store with this identity; nil when the coordinator has none.
+    final func storeIndex(of identity: StoreIdentity) -> UInt16? {
+        guard let coordinatorReference else { return nil }
+        // SAFETY: the context has a reference to the coordinator.
+        let generation = coordinatorReference._withUnsafeGuaranteedRef {
+            $0.storesGeneration.load(ordering: .acquiring)
+        }
+        if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
+            return lastStore.index
+        }
+        guard let handle = coordinator?.handle(identity) else { return nil }
+        let index = registry.storeIndex(of: handle)
+        lastStore = (ObjectIdentifier(identity), generation, index)
+        return index
+    }
+
+    /// Puts an object into the lists of what has changed.
+    ///
+    /// Comes before the change itself, so that an undo manager learns what was there.
+    final func list(_ object: NSManagedObject) {
+        if checksQueue { checkChange(object) }
+        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
+        if !object.flags.contains(.listed) {
+            object.flags.insert(.listed)
+            if changed.isEmpty { overrides = [] }
+            overrides.formUnion(object.overrides)
+            changed.append(object)
+        }
+        if !object.flags.contains(.inEvent) {
+            object.flags.insert(.inEvent)
+            event.append(object)
+            if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
+            scheduleProcessing()
+        }
+    }
+}
