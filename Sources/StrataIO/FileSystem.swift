@@ -122,6 +122,10 @@ public protocol File: AnyObject, Sendable {
     /// Flushes data and all metadata (fsync(2)). Errors as for ``syncData()``.
     func sync() throws(Errno)
 
+    /// Lets the device begin with a range that was written and will be flushed, where the system can be told
+    /// (sync_file_range(2)). A hint: nothing is durable by it, and it neither fails nor hides a failure from a flush.
+    func beginWriting(from offset: Int64, byteCount: Int64)
+
     /// Sets the length (ftruncate(2)); what is added reads as zeros.
     func truncate(to byteCount: Int64) throws(Errno)
 
@@ -153,6 +157,9 @@ public protocol File: AnyObject, Sendable {
 extension File {
     /// False: for files that only one process can have.
     public func isLockedElsewhere() throws(Errno) -> Bool { false }
+
+    /// Does nothing.
+    public func beginWriting(from offset: Int64, byteCount: Int64) {}
 
     /// Nil.
     public func identity() throws(Errno) -> FileIdentity? { nil }

@@ -84,6 +84,10 @@ final class PosixFile: File {
         try check(strata_file_sync(descriptor))
     }
 
+    func beginWriting(from offset: Int64, byteCount: Int64) {
+        if !isClosed.load(ordering: .acquiring) { strata_file_begin_writing(descriptor, offset, byteCount) }
+    }
+
     func truncate(to byteCount: Int64) throws(Errno) {
         try checkOpen()
         try retryingInterrupts { () throws(Errno) in

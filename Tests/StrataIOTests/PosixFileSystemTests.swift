@@ -31,6 +31,28 @@ import Darwin
         }
     }
 
+    @Test func beginningToWriteIsOnlyAHint() throws {
+        try withTemporaryDirectory { directory in
+            let file = try fs.open(directory.appending("a"), .create)
+            let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 300_000, alignment: 1)
+            defer { bytes.deallocate() }
+            bytes.initializeMemory(as: UInt8.self, repeating: 7)
+            try file.writeAll([UnsafeRawBufferPointer(bytes)], at: 0)
+            file.beginWriting(from: 1, byteCount: 200_000)
+            // Neither a range that is not there nor a closed file is a reason to fail.
+            file.beginWriting(from: 1 << 40, byteCount: 1)
+            file.beginWriting(from: -1, byteCount: -1)
+            try file.syncData()
+            let read = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+            defer { read.deallocate() }
+            #expect(try file.readAll(into: read, at: 0))
+            #expect(read.elementsEqual(bytes))
+            #expect(try file.byteCount() == 300_000)
+            try file.close()
+            file.beginWriting(from: 0, byteCount: 1)
+        }
+    }
+
     @Test func theUmaskDoesNotTakeTheOwnersRights() async throws {
         // The umask belongs to the whole process, hence another process.
         await #expect(processExitsWith: .success) {

@@ -24,6 +24,8 @@ public struct UpdateStorm {
     public private(set) var median = 0.0
     public private(set) var percentile99 = 0.0
     public private(set) var slowest = 0.0
+    /// What the disk alone takes for each transaction, just before the storm and just after it.
+    public private(set) var floor = DiskFloor()
     /// Bytes allocated in the folder: the most that was seen, and of the store in its smallest form.
     public private(set) var largestBytes: UInt64 = 0
     public private(set) var liveBytes: UInt64 = 0
@@ -46,6 +48,8 @@ public struct UpdateStorm {
         try store.prepareKeys(rows.count)
         try store.shrink()
         settleDisks()
+        let floorByteCount = Workload.stormUpdatesPerCommit * (packed.rows(1, UInt64(rowCount)).count / rowCount)
+        try floor.measure(beside: folder, byteCount: floorByteCount)
         let before = WriteCounters(devicesOf: folder.path)
         var random = SplitMix64(21)
         var latencies: [Double] = []
@@ -70,6 +74,7 @@ public struct UpdateStorm {
         median = percentile(latencies, 0.5) * 1e3
         percentile99 = percentile(latencies, 0.99) * 1e3
         slowest = (latencies.last ?? 0) * 1e3
+        try floor.measure(beside: folder, byteCount: floorByteCount)
         check = try store.read((1...UInt64(rowCount)).map { $0 }, .twoFields) ?? 0
         try store.shrink()
         liveBytes = folder.allocatedBytes

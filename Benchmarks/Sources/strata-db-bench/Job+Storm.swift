@@ -14,6 +14,8 @@ extension Job {
             emit("\(name)_write_amp", storm.writeAmplification, "x of packed")
             emit("\(name)_p50_ms", storm.median, "ms")
             emit("\(name)_p99_over_p50", storm.percentile99 / storm.median, "x")
+            emit("\(name)_floor_p50_ms", storm.floor.median, "ms")
+            emit("\(name)_floor_p99_over_p50", storm.floor.percentile99 / storm.floor.median, "x")
             emit("\(name)_slowest_ms", storm.slowest, "ms")
             emit("\(name)_largest_over_live", Double(storm.largestBytes) / Double(storm.liveBytes), "x")
             emit("\(name)_live_bytes", exactly: storm.liveBytes, "bytes")

@@ -20,6 +20,9 @@ final class Compactor {
     private var latest: CompactionBuilder.Source?
     private var blockByteCount = 0
     private static let blockMaximumByteCount = 64 << 20
+    /// Live rows that are going to be copied next.
+    private var gathered: [(run: RowRun, source: CompactionBuilder.Source)] = []
+    private static let gatheredMaximum = 16
     /// The newest transaction that is dropped from the history.
     private var droppedHistory: UInt64 = 0
 
@@ -85,15 +88,28 @@ final class Compactor {
         for root in snapshot.layout.roots {
             try snapshot.forEachRun(root: root, in: victimSet) { run throws(StoreError) in
                 isDone = false
-                let source = try rows(at: run.location)
-                try check(source.block, has: run, of: root, snapshot)
-                try builder.append(source, rows: run.location.row..<run.location.row + run.count)
+                gathered.append((run, try rows(at: run.location)))
+                if gathered.count == Self.gatheredMaximum { try moveGathered(of: root, snapshot) }
                 return true
             }
+            try moveGathered(of: root, snapshot)
         }
         if try moveReferring(snapshot) { isDone = false }
         try builder.commit()
         return !isDone
+    }
+
+    /// Copies the runs that were gathered. Neighbouring keys lie in blocks far apart, so that each step to a row waits
+    /// for memory: the processor is asked for one step of all before the first of them goes on.
+    private func moveGathered(of root: UInt16, _ snapshot: Snapshot) throws(StoreError) {
+        defer { gathered.removeAll(keepingCapacity: true) }
+        for (run, source) in gathered { source.block.prefetchKey(run.location.row) }
+        for (run, source) in gathered { source.block.prefetchValues(run.location.row, .max) }
+        for (run, source) in gathered { source.block.prefetchBytes(run.location.row, .max) }
+        for (run, source) in gathered {
+            try check(source.block, has: run, of: root, snapshot)
+            try builder.append(source, rows: run.location.row..<run.location.row + run.count)
+        }
     }
 
     /// Moves rows that lie elsewhere but refer to large values in a victim (rule 7).

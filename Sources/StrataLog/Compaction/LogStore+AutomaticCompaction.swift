@@ -1,3 +1,4 @@
+internal import CStrataSupport
 internal import Dispatch
 internal import Synchronization
 
@@ -18,8 +19,8 @@ extension LogOptions {
 struct CompactionSchedule {
     /// Less log than this is not worth looking at.
     static let minimumByteCount = 256 << 10
-    /// Compaction begins so far above the target, so that it is done before the target is missed,
-    static let lead = 0.01
+    /// Compaction begins so far below the target: segments that wait longer have less left in them to move,
+    static let lag = 0.02
     /// and goes so much further that it is not due again at once: looking costs time in proportion to the objects.
     static let slack = 0.03
 
@@ -34,27 +35,37 @@ struct CompactionSchedule {
     var completed = 0
     var failed = 0
 
-    /// How long a commit that took some microseconds should wait, so that garbage does not come faster than it is
-    /// removed: in proportion to what there is too much, but not longer than half of what the commit itself took unless
-    /// that is a great deal.
-    func delayMicroseconds(ceiling: Double, after microseconds: Int) -> Int {
-        guard isRunning, neededByteCount > 0 else { return 0 }
-        let excess = Double(usedByteCount + newByteCount) / Double(neededByteCount) - ceiling
-        guard excess > 0 else { return 0 }
-        let share = Double(microseconds) * min(excess * 10, 0.5)
-        return min(10_000, Int(max(share, (excess - 0.07) * 100_000)))
+    /// How fast the one that runs is, or the last one was.
+    var pace = CompactionPace()
+
+    /// How many nanoseconds a commit should wait, so that garbage does not come faster than it is removed.
+    func delay(replaced: Int, target: Double, after nanoseconds: Double) -> Double {
+        // Nobody has looked yet: what is needed is not known.
+        guard isRunning, usedByteCount > 0 else { return 0 }
+        let share = CompactionPace.share(used: usedByteCount + newByteCount, needed: neededByteCount, target: target)
+        return pace.delay(replaced: replaced, share: share, after: nanoseconds)
     }
 }
 
 extension LogStore {
-    /// Called after each commit: compacts in the background when enough has been written since the last look.
+    /// What is needed over what is used, at which compaction aims.
+    private var targetUtilization: Double { min(max(options.compaction.targetUtilization, 0.5), 0.8) }
+
+    /// With two processors, three threads that work wait for each other: the one that would help to encode small
+    /// transactions is left out while another compacts.
+    private static let hasFewProcessors = strata_processor_count() <= 2
+
+    /// Called after each commit: compacts in the background when enough has been written since the last look, and waits
+    /// while there is too much garbage.
     ///
-    /// - Parameter microseconds: what the commit took.
-    func compactIfDue(after microseconds: Int) {
+    /// - Parameter nanoseconds: how long the commit took.
+    func compactIfDue(after commit: PreparedTransaction, took nanoseconds: Double) {
         guard options.compaction.isAutomatic else { return }
-        let (isDue, delay) = state.withLock { state -> (Bool, Int) in
-            let ceiling = 1 / min(max(options.compaction.targetUtilization, 0.5), 0.8) + 0.07
-            let delay = state.compaction.delayMicroseconds(ceiling: ceiling, after: microseconds)
+        let replaced = commit.replacingByteCount
+        let (isDue, delay) = state.withLock { state -> (Bool, Double) in
+            // What replaces nothing is needed.
+            state.compaction.neededByteCount += commit.byteCount - replaced
+            let delay = state.compaction.delay(replaced: replaced, target: targetUtilization, after: nanoseconds)
             guard state.compaction.newByteCount >= state.compaction.dueByteCount, !state.compaction.isRunning,
                 !state.isClosed
             else { return (false, delay) }
@@ -62,14 +73,16 @@ extension LogStore {
             return (true, delay)
         }
         if isDue {
+            source.isCrowded.store(Self.hasFewProcessors, ordering: .relaxed)
             DispatchQueue.global(qos: .utility).async { [self] in compactInBackground() }
         }
-        if delay > 0 { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(delay)) }
+        if delay >= 1_000 { _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(Int(delay))) }
     }
 
     /// Compacts until the segments are used well enough. An error costs nothing but space; it is counted, and the next
     /// attempt is made after twice as much log.
     private func compactInBackground() {
+        defer { source.isCrowded.store(false, ordering: .relaxed) }
         compacting.withLock { _ in
             do throws(StoreError) {
                 try compactToTarget()
@@ -87,7 +100,7 @@ extension LogStore {
     }
 
     private func compactToTarget() throws(StoreError) {
-        let target = min(max(options.compaction.targetUtilization, 0.5), 0.8) + CompactionSchedule.lead
+        let target = targetUtilization - CompactionSchedule.lag
         var segments = try look()
         var used = segments.reduce(0) { $0 + $1.byteCount }
         let needed = segments.reduce(0) { $0 + $1.keptByteCount }

@@ -89,7 +89,9 @@ extension LogStore {
         let needed = segments.reduce(0) { $0 + $1.neededByteCount }
         let limit =
             isFull ? 0 : min(max(needed / 16, Self.batchByteCounts.lowerBound), Self.batchByteCounts.upperBound)
+        var began = ContinuousClock.now
         for batch in Self.batches(victims, limit) {
+            let before = (freed: result.freedByteCount, written: result.writtenByteCount)
             let gone = try withoutActuallyEscaping(report) { report throws(StoreError) in
                 try compact(Set(batch.map(\.segment))) { byteCount throws(StoreError) in
                     result.writtenByteCount += byteCount
@@ -102,10 +104,23 @@ extension LogStore {
             }
             result.segments += gone.count
             for segment in batch where gone.contains(segment.segment) { result.freedByteCount += segment.byteCount }
+            let now = ContinuousClock.now
+            notePace(
+                freed: result.freedByteCount - before.freed, written: result.writtenByteCount - before.written,
+                took: now - began)
+            began = now
             progress.completedSegments += batch.count
             guard report(progress) else {
                 throw StoreError(.cancelled, "the compaction was stopped", path: self.files.directory.string)
             }
+        }
+    }
+
+    /// How fast segments are freed, for commits that wait for it: by hand, segments are moved that hold little garbage.
+    private func notePace(freed: Int, written: Int, took time: Duration) {
+        state.withLock { state in
+            guard state.compaction.isRunning else { return }
+            state.compaction.pace.note(freed: freed, written: written, nanoseconds: time / .nanoseconds(1))
         }
     }
 
@@ -156,6 +171,7 @@ extension LogStore {
             // Before anything is written, as for a commit.
             let next = try edit.finish(end: end.position, checksum: end.checksum)
             try writer.write([image], newEnd: end, unsynced: [.compaction(record)])
+            writer.beginFlushing(image.bytes.count)
             writer.noteArchive(of: record)
             writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)

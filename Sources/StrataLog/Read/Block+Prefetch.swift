@@ -48,6 +48,14 @@ extension Block {
         prefetchBytes(row, slots)
     }
 
+    /// Asks for a row's key and version.
+    package func prefetchKey(_ row: Int) {
+        guard row < rowCount else { return }
+        // SAFETY: both have an entry for each row.
+        if let keys { strata_prefetch(UnsafeRawPointer(keys + row)) }
+        if let sequences { strata_prefetch(UnsafeRawPointer(sequences + row)) }
+    }
+
     /// Asks for a row's values, and for where its bytes lie.
     package func prefetchValues(_ row: Int, _ slots: UInt64) {
         guard row < rowCount else { return }

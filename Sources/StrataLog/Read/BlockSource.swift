@@ -18,6 +18,8 @@ final class BlockSource: Sendable {
     /// What may be read now; see ``SegmentEpoch``.
     private let currentEpoch: Mutex<SegmentEpoch>
     let references = SegmentReferences()
+    /// Whether a compaction has the processor that would help to encode transactions.
+    let isCrowded = Atomic<Bool>(false)
     private let schemas: Mutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one

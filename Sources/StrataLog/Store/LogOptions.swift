@@ -44,7 +44,7 @@ public struct LogOptions: Sendable {
     /// leaves them for the next time.
     var compactionWaitMilliseconds = 5_000
     /// How much compaction writes at once.
-    var compactionStepBytes = 128 << 10
+    var compactionStepBytes = 256 << 10
     /// Logs shorter than this keep no space in reserve.
     var reserveLogMinimumBytes = 16 << 20
     /// Nanoseconds since 1970, for the times in the history. Order never depends on it.

@@ -243,7 +243,7 @@ public final class LogStore: Sendable {
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
         let receipt = try result.get()
         transaction.keepRows(in: source.cache, sequence: receipt.sequence)
-        afterCommit(from: began)
+        afterCommit(request.prepared, began: began)
         return receipt
     }
 
@@ -283,10 +283,10 @@ public final class LogStore: Sendable {
         if writer.failure == nil { announcer?.announce(writer.end.position) }
     }
 
-    private func afterCommit(from began: ContinuousClock.Instant) {
+    private func afterCommit(_ commit: PreparedTransaction, began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
         if options.compaction.isAutomatic {
-            compactIfDue(after: Int((ContinuousClock.now - began) / .microseconds(1)))
+            compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
         }
         let isDue = state.withLock { state in
             guard state.bytesSinceCheckpoint >= options.checkpointTailBytes, !state.isCheckpointing, !state.isClosed

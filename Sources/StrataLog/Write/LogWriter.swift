@@ -239,6 +239,12 @@ final class LogWriter: @unchecked Sendable {
         unsyncedByteCount += byteCount
     }
 
+    /// Lets the disk begin with what was written last, so that the commit which flushes it has less to wait for.
+    func beginFlushing(_ byteCount: Int) {
+        guard options.durability == .full else { return }
+        file.beginWriting(from: Int64(end.position.offset - byteCount), byteCount: Int64(byteCount))
+    }
+
     private func preallocate(to offset: Int) throws(StoreError) {
         guard offset > preallocatedEnd else { return }
         // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.

@@ -6,6 +6,8 @@ final class PreparedTransaction {
     /// Length of the record, a multiple of 64.
     let byteCount: Int
     let changeCount: Int
+    /// Of rows that replace others, with the values stored beside them: as much becomes garbage, roughly.
+    let replacingByteCount: Int
     private let body: [UInt8]
     private let bodyChecksum: UInt32
 
@@ -54,6 +56,8 @@ final class PreparedTransaction {
                 "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
             )
         }
+        let replacing = body.blocks.reduce(0) { $0 + ($1.role == .updated ? $1.byteCount : 0) }
+        replacingByteCount = replacing == 0 ? 0 : replacing + body.largeValueByteCounts.reduce(0, +)
         self.body = body.encoded()
         bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
         let pieces = body.blocks.reduce(0) { $0 + $1.byteCount } + body.largeValueByteCounts.reduce(0, +)

@@ -17,7 +17,7 @@ struct SegmentLength {
     /// - Parameter byteCount: what of the store is needed.
     mutating func compact(_ byteCount: Int) {
         minimumByteCount = 1 << 20
-        segmentsPerStore = 4
+        segmentsPerStore = 8
         storeByteCount = byteCount
     }
 

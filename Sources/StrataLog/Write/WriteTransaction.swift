@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Changes gathered for one atomic commit.
 ///
 /// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full
@@ -171,11 +173,16 @@ public final class WriteTransaction {
         return jobs.count - 1
     }
 
+    /// Blocks of a transaction that is encoded without help where there is no processor free for that.
+    private static let smallBlocksMaximum = 16
+
     func submit(job index: Int, _ pending: PendingBlock) {
         let job = jobs[index]
         job.pending = pending
         // A block of few rows costs less to encode here than to hand over.
-        if jobs.count == 1 && pending.rowCount < 64 {
+        let isSmall = jobs.count == 1 && pending.rowCount < 64
+        let isAlone = jobs.count <= Self.smallBlocksMaximum && source.isCrowded.load(ordering: .relaxed)
+        if isSmall || isAlone {
             job.run()
         } else {
             pool.submit(job)
