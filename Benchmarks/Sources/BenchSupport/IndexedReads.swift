@@ -5,11 +5,12 @@ public protocol IndexedReads: Contestant {
     /// Makes an ordered index on age and name where there is none yet, and waits until it is there.
     func buildIndex() throws
 
-    /// The first 100 persons of an age by name, a page at a time as a list shows them.
+    /// 100 persons of an age by name, a page at a time as a list shows them.
     ///
+    /// - Parameter starts: the pages; who can, prepares for those that begin alike once.
     /// - Returns: for each page the digest of all fields of its persons, added up; when only their IDs are asked for, how
     ///   many there were.
-    func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64
+    func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64
 
     /// Visits the persons of a department; returns how many, with the digest of their names.
     ///

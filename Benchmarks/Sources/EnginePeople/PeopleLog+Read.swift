@@ -33,14 +33,17 @@ extension PeopleLog {
         return found
     }
 
-    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
-        var age = Workload.pageAge
-        let prefix = withUnsafeBytes(of: &age) { OrderedKey.component($0, .int16) }
+    public func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64 {
         var sum: UInt64 = 0
-        for _ in 0..<count {
+        for start in starts {
+            let prefix = withUnsafeBytes(of: start.age) { OrderedKey.component($0, .int16) }
+            var range = OrderedRange(prefix: prefix)
+            if var name = start.name {
+                range.lower = prefix + name.withUTF8 { OrderedKey.component(UnsafeRawBufferPointer($0), .string) }
+            }
             let snapshot = store.snapshot
             var persons: [ObjectRef] = []
-            _ = try snapshot.orderedIndexes[0].forEach(in: OrderedRange(prefix: prefix)) {
+            _ = try snapshot.orderedIndexes[0].forEach(in: range) {
                 persons.append($0)
                 return persons.count < Workload.pageCount
             }

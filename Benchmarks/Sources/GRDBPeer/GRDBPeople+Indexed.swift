@@ -12,12 +12,18 @@ extension GRDBPeople: IndexedReads {
         }
     }
 
-    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
-        let request = PersonRecord.filter(PersonRecord.Columns.age == Workload.pageAge)
-            .order(PersonRecord.Columns.name).limit(Workload.pageCount)
+    public func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64 {
+        var last: PageStart?
+        var request = PersonRecord.all()
         var sum: UInt64 = 0
-        for _ in 0..<count {
-            sum &+= try pool.read { database in
+        for start in starts {
+            if start != last {
+                last = start
+                var filter = PersonRecord.Columns.age == start.age
+                if let name = start.name { filter = filter && PersonRecord.Columns.name >= name }
+                request = PersonRecord.filter(filter).order(PersonRecord.Columns.name).limit(Workload.pageCount)
+            }
+            sum &+= try pool.read { [request] database in
                 if idsOnly {
                     return UInt64(try request.select(PersonRecord.Columns.id, as: Int64.self).fetchAll(database).count)
                 }

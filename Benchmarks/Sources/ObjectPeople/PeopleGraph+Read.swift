@@ -98,27 +98,40 @@ extension PeopleGraph {
         return try context.fetch(request).reduce(0) { $0 &+ nameDigest($1.name) }
     }
 
-    static func page<Result: NSFetchRequestResult>() -> NSFetchRequest<Result> {
+    static func page<Result: NSFetchRequestResult>(
+        _ start: PageStart = PageOrder.same.starts(1, rowCount: 1)[0]
+    ) -> NSFetchRequest<Result> {
         let request = NSFetchRequest<Result>(entityName: "Person")
-        request.predicate = NSPredicate(format: "age == %d", Int32(Workload.pageAge))
+        request.predicate =
+            if let name = start.name {
+                NSPredicate(format: "age == %d AND name >= %@", Int32(start.age), name)
+            } else {
+                NSPredicate(format: "age == %d", Int32(start.age))
+            }
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         request.fetchLimit = Workload.pageCount
         return request
     }
 
-    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
+    /// One request is made for pages that follow each other and begin alike.
+    public func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64 {
         try context.performAndWait {
+            var last: PageStart?
             if idsOnly {
-                let request: NSFetchRequest<NSManagedObjectID> = Self.page()
-                request.resultType = .managedObjectIDResultType
+                var request = NSFetchRequest<NSManagedObjectID>()
                 var found: UInt64 = 0
-                for _ in 0..<count { found += UInt64(try context.fetch(request).count) }
+                for start in starts {
+                    if start != last { (last, request) = (start, Self.page(start)) }
+                    request.resultType = .managedObjectIDResultType
+                    found += UInt64(try context.fetch(request).count)
+                }
                 return found
             }
             let departments = try (1...PersonRow.departmentCount).map(department)
-            let request: NSFetchRequest<Person> = Self.page()
+            var request = NSFetchRequest<Person>()
             var sum: UInt64 = 0
-            for _ in 0..<count {
+            for start in starts {
+                if start != last { (last, request) = (start, Self.page(start)) }
                 for person in try context.fetch(request) { sum &+= person.digest }
             }
             return withExtendedLifetime(departments) { sum }

@@ -13,14 +13,19 @@ extension SQLitePeople: IndexedReads {
     }
 
     /// Whole rows with Swift strings.
-    public func readPages(_ count: Int, idsOnly: Bool) throws -> UInt64 {
+    public func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64 {
         let columns = idsOnly ? "id" : "*"
-        let statement = try database.statement("SELECT \(columns) FROM person WHERE age=? ORDER BY name LIMIT ?")
+        let isFromName = starts.first?.name != nil
+        let statement = try database.statement(
+            "SELECT \(columns) FROM person WHERE age=?1 \(isFromName ? "AND name>=?3" : "") ORDER BY name LIMIT ?2")
         var sum: UInt64 = 0
         var unused: Int64 = 0
-        for _ in 0..<count {
-            sqlite3_bind_int(statement, 1, Int32(Workload.pageAge))
+        for start in starts {
+            sqlite3_bind_int(statement, 1, Int32(start.age))
             sqlite3_bind_int(statement, 2, Int32(Workload.pageCount))
+            if var name = start.name {
+                name.withUTF8 { _ = sqlite3_bind_text(statement, 3, $0.baseAddress, Int32($0.count), transient) }
+            }
             while sqlite3_step(statement) == SQLITE_ROW {
                 if idsOnly {
                     unused &+= sqlite3_column_int64(statement, 0)
@@ -51,6 +56,9 @@ extension SQLitePeople: IndexedReads {
         return (count, unused == .max ? 0 : sum)
     }
 }
+
+/// Has SQLite copy what is bound.
+private let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLitePeople: BatchWrites {
     public func insertInBatches(_ rows: [PersonRow], packed: PackedPeople) throws {

@@ -57,7 +57,8 @@ extension Session {
     /// W5: whole objects of an ordered page; W5id: their IDs.
     private func readPages(_ store: any BenchStore) throws {
         for idsOnly in [false, true] {
-            let (seconds, check) = try timed { try store.readPages(Workload.pages, idsOnly: idsOnly) }
+            let starts = PageOrder.same.starts(Workload.pages, rowCount: rowCount)
+            let (seconds, check) = try timed { try store.readPages(starts, idsOnly: idsOnly) }
             let workload = idsOnly ? "W5id" : "W5"
             emitter.emit(workload, "queries_per_s", Double(Workload.pages) / seconds, "queries/s")
             if !idsOnly { emitter.emit(workload, "check", exactly: check, "digest") }

@@ -206,6 +206,7 @@ extension NSManagedObjectContext {
         generation?.moveOn()
         fetchBatch = nil
         membersBatch = nil
+        idCache.removeAll()
         recentFaults.forgetPlaces()
         for object in registry.all {
             invalidated.append(object.objectID)

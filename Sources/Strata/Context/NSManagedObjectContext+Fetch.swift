@@ -56,8 +56,9 @@ extension NSManagedObjectContext {
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
         if let custom = CustomFetch(self, request) { return try FetchResults.typed(try custom.results()) }
-        let plan = try FetchPlan(request, in: self)
-        return try FetchExecutor(self, plan).results().typed(plan)
+        let kept = try keptPlan(of: request)
+        if let results = try indexedResults(kept) { return try results.typed(kept.plan) }
+        return try FetchExecutor(self, kept.plan, kept).results().typed(kept.plan)
     }
 }
 

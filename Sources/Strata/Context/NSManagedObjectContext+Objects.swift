@@ -102,40 +102,59 @@ extension NSManagedObjectContext {
         if checksQueue { checkQueue("a fault", object) }
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
+        if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),
+            reference._withUnsafeGuaranteedRef({ fulfill(object, fromNeighbourIn: $0) })
+        {
+            return
+        }
         guard let handle = registry.handle(object.storeIndex) else {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
         }
         if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            let isBatched = given == nil && generation == nil && !handle.isDetached && handle.custom == nil
-            if isBatched, readSampling.isSample() { object.flags.insert(.sampled) }
-            if isBatched,
-                let found = recentFaults.take(
-                    object.ref, object.row, object.storeIndex, handle, readSampling.wanted,
-                    readSampling.wanted & object.facts.pointee.toOneMask[0], registry)
-            {
-                object.attach(taking: found.block, found.location)
-            } else if isBatched, let found = try rowFromBatch(object, handle) {
-                object.attach(taking: found.block, found.location)
-            } else {
-                guard !handle.isDetached,
-                    let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
-                    let location = try Optional(shown.locate(object.ref)), !location.isAbsent
-                else {
-                    inaccessible(object, slot)
-                    return
-                }
-                let block = try block(at: location, of: handle, in: shown)
-                if isBatched { block.prefetch(location.row, readSampling.wanted) }
-                object.attach(block, row: location.row, location: location)
+            guard !handle.isDetached,
+                let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
+                let location = try Optional(shown.locate(object.ref)), !location.isAbsent
+            else {
+                inaccessible(object, slot)
+                return
             }
+            let block = try block(at: location, of: handle, in: shown)
+            if given == nil, generation == nil { block.prefetch(location.row, readSampling.wanted) }
+            object.attach(block, row: location.row, location: location)
         } catch {
             noteUnreadable(object, error)
             object.flags.insert(.realized)
             return
         }
         awake(object)
+    }
+
+    /// Takes the row that was looked up with a neighbour's, if there is one. False if the row is still to be found.
+    @inline(__always)
+    private final func fulfill(_ object: NSManagedObject, fromNeighbourIn handle: StoreHandle) -> Bool {
+        guard !handle.isDetached, handle.custom == nil else { return false }
+        if readSampling.isSample() { object.flags.insert(.sampled) }
+        do throws(StoreError) {
+            let wanted = readSampling.wanted
+            if let found = recentFaults.take(
+                object.ref, object.row, object.storeIndex, handle, wanted,
+                wanted & object.facts.pointee.toOneMask[0], registry)
+            {
+                object.attach(taking: found.block, found.location)
+            } else if let found = try rowFromBatch(object, handle) {
+                object.attach(taking: found.block, found.location)
+            } else {
+                return false
+            }
+        } catch {
+            noteUnreadable(object, error)
+            object.flags.insert(.realized)
+            return true
+        }
+        awake(object)
+        return true
     }
 
     /// The block that a row lies in, verified.
@@ -170,7 +189,16 @@ extension NSManagedObjectContext {
     }
 
     /// Tells an object that it has been realized.
+    @inline(__always)
     final func awake(_ object: NSManagedObject) {
+        if object.flags.contains(.refreshing) || object.overrides.contains(.awakeFromFetch) { callAwake(object) }
+    }
+
+    @inline(never)
+    private final func callAwake(_ object: NSManagedObject) {
+        // The program's method may be what lets go of the context.
+        let kept = Unmanaged.passRetained(self)
+        defer { kept.release() }
         object.withoutChangeTracking {
             if object.flags.contains(.refreshing) {
                 object.awake(fromSnapshotEvents: .refresh)
@@ -185,14 +213,18 @@ extension NSManagedObjectContext {
     private final func rowFromBatch(
         _ object: NSManagedObject, _ handle: StoreHandle
     ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
-        if let membersBatch,
-            let found = try membersBatch.take(
-                object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
-        {
-            return found
+        func take(
+            _ batch: Unmanaged<FaultBatch>?
+        ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
+            try batch?._withUnsafeGuaranteedRef { batch in
+                Result { () throws(StoreError) in
+                    try batch.take(
+                        object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
+                }
+            }.get()
         }
-        return try fetchBatch?.take(
-            object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
+        if let found = try take(membersBatchReference) { return found }
+        return try take(fetchBatchReference)
     }
 
     /// The fault's row, or its store, is gone.
@@ -226,6 +258,7 @@ extension NSManagedObjectContext {
     /// Reads the members of a relationship and lays the changes over them.
     final func load(_ state: ToManyState, _ relationship: RelationshipShape, of owner: NSManagedObject) {
         defer { state.isLoaded = true }
+        if loadSet(state, relationship, of: owner) { return }
         var stored: [NSManagedObject] = []
         if let link {
             do {
@@ -241,7 +274,7 @@ extension NSManagedObjectContext {
                 let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
                 let refs = entries.map(\.ref)
                 stored = objects(refs, owner.storeIndex, handle)
-                membersBatch = FaultBatch(refs, owner.storeIndex)
+                membersBatch = FaultBatch(members: refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }

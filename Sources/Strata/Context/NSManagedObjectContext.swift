@@ -110,8 +110,17 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// neighbour.
     @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
     /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
-    @exclusivity(unchecked) final var fetchBatch: FaultBatch?
-    @exclusivity(unchecked) final var membersBatch: FaultBatch?
+    @exclusivity(unchecked) final var fetchBatch: FaultBatch? {
+        didSet { fetchBatchReference = fetchBatch.map { .passUnretained($0) } }
+    }
+    @exclusivity(unchecked) final var membersBatch: FaultBatch? {
+        didSet { membersBatchReference = membersBatch.map { .passUnretained($0) } }
+    }
+    /// The same, for what every fault asks them: none of it exchanges them.
+    @exclusivity(unchecked) private(set) final var fetchBatchReference: Unmanaged<FaultBatch>?
+    @exclusivity(unchecked) private(set) final var membersBatchReference: Unmanaged<FaultBatch>?
+    /// The IDs that fetches have lately handed out.
+    @exclusivity(unchecked) final var idCache = IDCache()
     /// The faults that were last made by ID, and what is read of the objects whose faults fire.
     final let recentFaults = RecentFaults()
     @exclusivity(unchecked) final var readSampling = ReadSampling()

@@ -11,7 +11,7 @@ import Synchronization
 final class ObjectRegistry: @unchecked Sendable {
     // Unchecked: the tables are guarded by the mutex; `context` and `handles` belong to the context's queue.
 
-    private struct Tables: ~Copyable {
+    struct Tables: ~Copyable {
         var temporary = RefTable()
         var first = RefTable()
         /// Of a child context: what its parent has not saved.
@@ -39,7 +39,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Only touched in `locked`.
     @exclusivity(unchecked) private var tables = Tables()
 
-    private func locked<R>(_ body: (inout Tables) -> R) -> R {
+    func locked<R>(_ body: (inout Tables) -> R) -> R {
         // withLock would want the tables to be Sendable, which what they point to is not.
         lock._unsafeLock()
         defer { lock._unsafeUnlock() }
@@ -56,9 +56,17 @@ final class ObjectRegistry: @unchecked Sendable {
     var permanentIDs: PermanentIDs?
 
     /// Nil once the context has gone.
-    unowned(unsafe) var context: NSManagedObjectContext?
+    var context: NSManagedObjectContext? {
+        get { contextReference?.takeUnretainedValue() }
+        set { contextReference = newValue.map { .passUnretained($0) } }
+    }
+    /// The context, for what every fault asks it: references to one are slow to count, as weak ones lead to it.
+    @exclusivity(unchecked) private(set) var contextReference: Unmanaged<NSManagedObjectContext>?
     /// The stores that objects live in, by store index less one. Only grows, so that an index stays valid.
-    @exclusivity(unchecked) private(set) var handles: [StoreHandle] = []
+    @exclusivity(unchecked) private(set) var handles: [StoreHandle] = [] {
+        didSet { firstHandle = handles.first.map { .passUnretained($0) } }
+    }
+    @exclusivity(unchecked) private var firstHandle: Unmanaged<StoreHandle>?
 
     /// What objects are marked with when they are taken in.
     var registrationFlags: ObjectFlags = .registered
@@ -67,6 +75,12 @@ final class ObjectRegistry: @unchecked Sendable {
 
     func handle(_ storeIndex: UInt16) -> StoreHandle? {
         storeIndex == 0 || storeIndex == Self.unsavedIndex ? nil : handles[Int(storeIndex) - 1]
+    }
+
+    /// As ``handle(_:)`` without counting a reference: the registry keeps it until it is exchanged, on the context's queue.
+    @inline(__always)
+    func handleReference(_ storeIndex: UInt16) -> Unmanaged<StoreHandle>? {
+        storeIndex == 1 ? firstHandle : handle(storeIndex).map { .passUnretained($0) }
     }
 
     func storeIndex(of handle: StoreHandle) -> UInt16 {
@@ -128,51 +142,6 @@ final class ObjectRegistry: @unchecked Sendable {
             tables.with(storeIndex) { $0.remove(ref, pointer) }
         }
         if object.flags.contains(.fromCustomStore) { CustomStore.didUnregister(object) }
-    }
-
-    /// The objects for references into one store, in their order; makes faults of those that are not registered. A
-    /// reference to an entity that the store does not have is left out.
-    ///
-    /// - Complexity: O(n), taking the lock twice.
-    func objects(_ refs: [ObjectRef], _ storeIndex: UInt16, handle: StoreHandle) -> [NSManagedObject] {
-        if refs.isEmpty { return [] }
-        var missing: [NSManagedObject] = []
-        // Counting a reference for each step would take longer than the steps: it is counted once, for the result.
-        let result = [NSManagedObject](unsafeUninitializedCapacity: refs.count) { buffer, count in
-            guard let base = buffer.baseAddress else { return }
-            // SAFETY: an Unmanaged has the layout of the reference it stands for.
-            let places = UnsafeMutableRawPointer(base).bindMemory(
-                to: Unmanaged<NSManagedObject>?.self, capacity: refs.count)
-            locked { tables in
-                tables.with(storeIndex) { table in
-                    for (index, ref) in refs.enumerated() {
-                        let known = table.object(ref).flatMap { strata_try_retain($0) }
-                        (places + index).initialize(to: known.map { .fromOpaque($0) })
-                    }
-                }
-            }
-            for (index, ref) in refs.enumerated() {
-                if let known = places[index] {
-                    places[count] = known
-                    count += 1
-                } else if let object = makeFault(ref, storeIndex, handle: handle) {
-                    // Where a batch of these finds it.
-                    object.row = UInt32(truncatingIfNeeded: index)
-                    missing.append(object)
-                    places[count] = .passRetained(object)
-                    count += 1
-                }
-            }
-        }
-        guard !missing.isEmpty else { return result }
-        locked { tables in
-            tables.with(storeIndex) { table in
-                table.reserve(missing.count)
-                for object in missing { table.set(object.ref, Unmanaged.passUnretained(object).toOpaque()) }
-            }
-        }
-        if let custom = handle.custom { custom.didRegister(missing) }
-        return result
     }
 
     /// A new fault for a reference that is not in the table. Nil if the store has no such entity.

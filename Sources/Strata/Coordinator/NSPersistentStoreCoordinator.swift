@@ -21,6 +21,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let state = Mutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
     let storesGeneration = Atomic<Int>(0)
+    /// What contexts have planned.
+    let plans = PlanCache()
     /// Those who follow the history of the stores.
     let historyWaiters = HistoryWaiters()
     /// Whether a store of the user's own class has ever been added: asked by every save.

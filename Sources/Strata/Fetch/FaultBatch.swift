@@ -6,17 +6,13 @@ import StrataLog
 /// Only places are kept, and the few blocks they are in; an object takes its row when its own fault fires. What was
 /// looked up counts only while nothing has been saved since: a fault shows the newest row.
 final class FaultBatch {
-    private struct Place {
-        var location = Location.absent
-        /// With a reference, which goes to the object whose fault fires.
-        var block: Unmanaged<Block>?
-    }
-
-    /// How many rows are looked up together when the request does not say.
-    static let defaultSize = 64
+    /// How many rows are looked up together when the request does not say: as many places as the heap hands out without
+    /// first putting together all that is free.
+    static let defaultSize = 60
     /// The most that is looked up together, whatever the request says: the blocks are kept meanwhile.
     static let maximumSize = 1_024
-    /// Members of a relationship come in no order, as a set has none: all of them are looked up together, up to so many.
+    /// The members of a relationship are mostly read in the order in which their set has them, but they need not be: all of
+    /// them are looked up together, up to so many.
     static let maximumMemberCount = 4_096
     /// How many results that are no faults any more are passed over in search of the one that fires.
     private static let lookAhead = 8
@@ -35,7 +31,7 @@ final class FaultBatch {
     @exclusivity(unchecked) private var next = 0
     @exclusivity(unchecked) private var window = 0..<0
     /// Those of the window; memory for ``size`` of them when it is first needed.
-    @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>?
+    @exclusivity(unchecked) private var places: UnsafeMutablePointer<BlockPlace>?
     @exclusivity(unchecked) private var publication: UInt64 = 0
     @exclusivity(unchecked) private var pipeline = RowPipeline()
     /// How many faults in a row fired in no order: looking up the neighbours of each would be in vain.
@@ -53,8 +49,17 @@ final class FaultBatch {
         (isAscending, bounds) = Self.order(refs)
     }
 
+    /// As ``init(_:size:)`` for results that are all stored.
+    init?(_ refs: [ObjectRef], _ storeIndex: UInt16, size: Int) {
+        guard refs.count > 1 else { return nil }
+        self.refs = refs
+        self.storeIndex = storeIndex
+        self.size = min(size > 0 ? size : Self.defaultSize, Self.maximumSize)
+        (isAscending, bounds) = Self.order(refs)
+    }
+
     /// The members of a relationship. Nil when there are no neighbours.
-    init?(_ refs: [ObjectRef], _ storeIndex: UInt16) {
+    init?(members refs: [ObjectRef], _ storeIndex: UInt16) {
         guard refs.count > 1 else { return nil }
         self.refs = refs
         self.storeIndex = storeIndex
@@ -112,7 +117,7 @@ final class FaultBatch {
         let location = places[index - start].location
         // Rows of one block that follow each other need no help.
         if places[min(index - start + Self.lookAhead, count - 1)].location.block != location.block {
-            pipeline.advance(to: index, limit: start + count, wanted) { number in
+            pipeline.advance(to: index, limit: start + count, from: start, wanted) { number in
                 places[number - start].block.map { ($0, places[number - start].location.row) }
             }
         }
@@ -173,52 +178,52 @@ final class FaultBatch {
         let places = self.places ?? .allocate(capacity: size)
         self.places = places
         let range = start..<min(start + size, refs.count)
-        places.initialize(repeating: Place(), count: range.count)
+        places.initialize(repeating: BlockPlace(), count: range.count)
         window = range
+        pipeline = RowPipeline()
         self.publication = publication
         // Each step waits for memory: it is taken for all before the next one follows, as in RecentFaults.
-        let cache = log.blockCache
-        var previous = Location.absent
-        refs.withUnsafeBufferPointer { refs in
-            snapshot.locate(range) {
-                refs[$0]
-            } _: { number, location in
-                places[number - start].location = location
-                if location.isAbsent || location.block == previous { return }
-                previous = location.block
-                cache.prefetchPlace(of: location)
-            }
-        }
+        refs.withUnsafeBufferPointer { snapshot.locate(UnsafeBufferPointer(rebasing: $0[range]), into: places) }
         // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
         if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
-        previous = .absent
-        for index in 0..<range.count {
-            let place = places[index].location.block
-            if place.isAbsent || place == previous { continue }
-            previous = place
-            cache.prefetch(place)
-        }
-        try readBlocks(first - start, range.count, places, log, cache)
+        log.blockCache.find(places, range.count)
+        try readBlocks(first - start, range.count, places, log)
     }
 
+    /// Reads the blocks that the cache does not have.
+    ///
     /// - Parameters:
     ///   - first: the place whose block must be there.
     ///   - count: of the places.
     private func readBlocks(
-        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<Place>, _ log: LogStore, _ cache: BlockCache
+        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<BlockPlace>, _ log: LogStore
     ) throws(StoreError) {
+        let cache = log.blockCache
         var known: [Location: Block] = [:]
-        var last: Block?
+        var last: (location: Location, block: Unmanaged<Block>)?
         for index in 0..<count {
             let place = places[index].location.block
             if place.isAbsent { continue }
-            do {
-                if last?.location != place { last = try block(at: place, log, cache, &known) }
-                places[index].block = last.map { .passRetained($0) }
+            do throws(StoreError) {
+                if let last, last.location == place {
+                    places[index].block = last.block.retain()
+                    continue
+                }
+                if let found = places[index].block {
+                    try found._withUnsafeGuaranteedRef { block in
+                        Result { () throws(StoreError) in try block.verify() }
+                    }.get()
+                    last = (place, found)
+                    continue
+                }
+                let found = Unmanaged.passRetained(try block(at: place, log, cache, &known))
+                places[index].block = found
+                last = (place, found)
             } catch {
                 if index == first { throw error }
                 last = nil
-                places[index].location = .absent
+                places[index].block?.release()
+                (places[index].block, places[index].location) = (nil, .absent)
             }
         }
     }

@@ -33,11 +33,14 @@ struct FetchExecutor {
     let context: NSManagedObjectContext
     let plan: FetchPlan
     let keySorts: [KeySortDescriptor]
+    /// What remembers the way to the results, if it is to be gone again.
+    let kept: KeptPlan?
     /// How the rows were found.
     let report = ScanReport()
 
-    init(_ context: NSManagedObjectContext, _ plan: FetchPlan) {
+    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ kept: KeptPlan? = nil) {
         self.context = context
+        self.kept = kept
         self.plan = plan
         keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
     }
@@ -97,12 +100,7 @@ struct FetchExecutor {
             }
         }
         if plan.includesValues, context.link == nil { context.fetchBatch = FaultBatch(matches, size: plan.batchSize) }
-        if !plan.returnsFaults {
-            for object in objects where object.isFault {
-                object.realize()
-                if let error = context.readErrors[object.objectID] { throw error }
-            }
-        }
+        if !plan.returnsFaults { try context.realizeAll(objects) }
         for path in plan.prefetchedPaths { try Prefetch(context).run(path, objects) }
         return objects
     }

@@ -8,7 +8,7 @@ public import Foundation
 /// A request may be changed and used again; what has been fetched does not change with it. It belongs to whoever made
 /// it: use it from one thread at a time.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding {
-    private var stored = FetchSettings()
+    @exclusivity(unchecked) private var stored = FetchSettings()
 
     /// Creates a request that has no entity yet. One whose results are objects of a class finds the entity by it.
     override public init() {}
@@ -211,6 +211,9 @@ extension NSFetchRequest: AnyFetchRequest {
     }
 
     final var resultClass: Any.Type { ResultType.self }
+
+    /// What the request says as a key of its plan; nil if it is not plain.
+    final var key: RequestKey? { affectedStores == nil ? RequestKey(stored, ResultType.self) : nil }
 }
 
 extension NSFetchRequest: ContextExecutable {

@@ -10,24 +10,31 @@ struct RowPipeline {
 
     /// The first object whose row has not been asked for.
     private var end = 0
+    /// Whether the objects are read in another order than that of the batch.
+    private var isUnordered = false
 
     /// The object at `index` is about to be read. Returns which rows have been asked for now.
     ///
     /// - Parameters:
     ///   - limit: the first object whose row is not known.
+    ///   - first: the first object whose row is known, of a batch that is read in whatever order: if it is not its own,
+    ///     all rows are asked for in turn, each once. Nil if what is read in another order is no batch.
     ///   - slots: the slots that are going to be read.
     ///   - row: where an object's row lies, nil for one that has none.
     @inline(__always) @discardableResult
     mutating func advance(
-        to index: Int, limit: Int, _ slots: UInt64, _ row: (Int) -> (block: Unmanaged<Block>, row: Int)?
+        to index: Int, limit: Int, from first: Int? = nil, _ slots: UInt64,
+        _ row: (Int) -> (block: Unmanaged<Block>, row: Int)?
     ) -> Range<Int> {
         if slots == 0 { return 0..<0 }
-        if end > index + Self.lead {
+        var start = max(end, index)
+        if isUnordered {
+            start = end
+        } else if end > index + Self.lead {
             if end <= index + Self.lead + Self.count { return 0..<0 }
-            // Objects may be read in another order than that of the batch.
-            end = index
+            isUnordered = first != nil
+            start = first ?? index
         }
-        let start = max(end, index)
         let limit = min(limit, start + Self.count)
         if start >= limit { return 0..<0 }
         end = limit

@@ -13,6 +13,12 @@ struct CompiledReference<Value: AnyObject>: ~Copyable, @unchecked Sendable {
         return Unmanaged<Value>.fromOpaque(pointer).takeUnretainedValue()
     }
 
+    /// As ``load()`` without counting a reference: what is kept stays.
+    @inline(__always)
+    func loadReference() -> Unmanaged<Value>? {
+        UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)).map { .fromOpaque($0) }
+    }
+
     /// Keeps the value, for ever, unless there is one already. Returns the one that is kept.
     func storeIfNil(_ value: Value) -> Value {
         let retained = Unmanaged.passRetained(value)

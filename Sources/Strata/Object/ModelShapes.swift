@@ -122,7 +122,7 @@ extension EntityShape {
     static func reference(
         of entity: NSEntityDescription, for context: NSManagedObjectContext?
     ) -> Unmanaged<EntityShape> {
-        context?.shapeReference(of: entity) ?? .passUnretained(of(entity))
+        context?.shapeReference(of: entity) ?? entity.shape.loadReference() ?? .passUnretained(of(entity))
     }
 
     /// As ``reference(of:for:)``, for a context that does not know the entity yet.

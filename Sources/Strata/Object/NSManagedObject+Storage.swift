@@ -61,11 +61,12 @@ extension NSManagedObject {
             flags.insert(.realized)
             return
         }
-        guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.context }) else {
+        guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.contextReference }) else {
             preconditionFailure(
                 "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset")
         }
-        context.fulfill(self, slot)
+        // SAFETY: what is called on the context's queue, and by its objects, has the context.
+        context._withUnsafeGuaranteedRef { $0.fulfill(self, slot) }
     }
 
     /// Takes a row as the committed state.

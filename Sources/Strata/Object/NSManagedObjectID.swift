@@ -11,16 +11,23 @@ import Synchronization
 public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     let ref: ObjectRef
     // SAFETY: identities and shapes are never freed, see StoreIdentity and EntityShape.
-    private unowned(unsafe) let identityReference: StoreIdentity?
+    private let identityReference: Unmanaged<StoreIdentity>?
     unowned(unsafe) let shape: EntityShape
 
     /// The identity of the store, nil for a temporary ID.
-    var identity: StoreIdentity? { identityReference }
+    var identity: StoreIdentity? { identityReference?.takeUnretainedValue() }
 
     init(ref: ObjectRef, identity: StoreIdentity?, shape: EntityShape) {
         self.ref = ref
-        identityReference = identity
+        identityReference = identity.map { .passUnretained($0) }
         self.shape = shape
+    }
+
+    /// Whether it is the ID of a stored object, with that shape.
+    @inline(__always)
+    func isFor(_ ref: ObjectRef, _ identity: Unmanaged<StoreIdentity>, _ shape: Unmanaged<EntityShape>) -> Bool {
+        self.ref == ref && identityReference?.toOpaque() == identity.toOpaque()
+            && Unmanaged.passUnretained(self.shape).toOpaque() == shape.toOpaque()
     }
 
     /// The entity of the object that the ID names.
@@ -64,7 +71,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
             // SAFETY: a value of this type is a reference, which lies in the first of the four words of the
             // existential.
             let words = unsafeBitCast(object as Any, to: (Unmanaged<NSManagedObjectID>, UInt, UInt, UInt).self)
-            return words.0._withUnsafeGuaranteedRef { $0.ref == ref && $0.identityReference === identityReference }
+            return words.0._withUnsafeGuaranteedRef {
+                $0.ref == ref && $0.identityReference?.toOpaque() == identityReference?.toOpaque()
+            }
         }
         guard let other = object as? NSManagedObjectID else { return false }
         return other === self || (other.ref == ref && other.identity === identity)

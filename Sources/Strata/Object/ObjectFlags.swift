@@ -71,12 +71,15 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Nobody has ever asked to hear of this object's changes.
     @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
 
+    // Sets that accessors in other modules ask for are computed: a stored one is initialised when it is first used, which
+    // each access would ask about.
+
     /// With all of these a slot can be written without telling anybody.
-    @usableFromInline static let writable: ObjectFlags = [.realized, .listed, .inEvent, .dirtySlots, .unobserved]
+    @inlinable static var writable: ObjectFlags { ObjectFlags(rawValue: 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 31) }
     /// With all of these a to-many relationship of an object that is pending can change without telling anybody.
     static let toManyWritable: ObjectFlags = [.listed, .inEvent, .dirtyToMany, .unobserved]
     static let tracking: ObjectFlags = [.observable, .tracked]
     /// Reads of a slot of an object with one of these are noted.
-    @usableFromInline static let readsNoted: ObjectFlags = [.observable, .sampled]
+    @inlinable static var readsNoted: ObjectFlags { ObjectFlags(rawValue: 1 << 30 | 1 << 17) }
     static let pending: ObjectFlags = [.inserted, .updated, .deleted]
 }

@@ -16,6 +16,10 @@ struct ObjectMember: Hashable {
 
     @inline(__always)
     func hash(into hasher: inout Hasher) { hasher.combine(NSManagedObject.addressHash(of: object)) }
+
+    /// The same in one step, as for a number.
+    @inline(__always)
+    func _rawHashValue(seed: Int) -> Int { NSManagedObject.addressHash(of: object)._rawHashValue(seed: seed) }
 }
 
 extension Set where Element == ObjectMember {

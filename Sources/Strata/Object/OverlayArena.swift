@@ -1,3 +1,4 @@
+import CStrataSupport
 import Synchronization
 
 /// Memory for the overlays of one context's objects, which an import makes and drops by the thousand: cut from pieces
@@ -51,7 +52,9 @@ struct OverlayArena: ~Copyable {
 
     /// Memory of its own, with a prefix that says so.
     static func allocateAlone(_ byteCount: Int) -> UnsafeMutableRawPointer {
-        let start = UnsafeMutableRawPointer.allocate(byteCount: byteCount + prefixBytes, alignment: 16)
+        guard let start = strata_heap_allocate(byteCount + prefixBytes) else {
+            preconditionFailure("there is no memory for the values of a managed object")
+        }
         start.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
         return start + prefixBytes
     }
@@ -59,7 +62,7 @@ struct OverlayArena: ~Copyable {
     /// Gives back what either way of allocating gave. On any thread.
     static func free(_ memory: UnsafeMutableRawPointer) {
         let start = memory - prefixBytes
-        if let piece = start.load(as: UnsafeMutableRawPointer?.self) { drop(piece, 1) } else { start.deallocate() }
+        if let piece = start.load(as: UnsafeMutableRawPointer?.self) { drop(piece, 1) } else { strata_heap_free(start) }
     }
 
     private static func drop(_ piece: UnsafeMutableRawPointer, _ count: Int) {

@@ -21,10 +21,10 @@ extension NSManagedObject: Observable {
     /// The object is one to learn from which slots a program reads.
     @inline(never)
     final func noteSample(_ slot: Int) {
-        guard let context = registry?.context, !context.readSampling.learn(slot) else {
-            flags.remove(.sampled)
-            return
-        }
+        // SAFETY: whoever reads an object on its context's queue has the context.
+        let context = registryReference?._withUnsafeGuaranteedRef { $0.contextReference }
+        let isKnown = context?._withUnsafeGuaranteedRef { $0.readSampling.learn(slot) }
+        if isKnown ?? true { flags.remove(.sampled) }
     }
 
     /// Somebody reads a property.

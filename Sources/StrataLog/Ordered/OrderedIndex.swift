@@ -36,6 +36,19 @@ public final class OrderedIndex: Sendable {
         self.init(definition, lineage: Lineage(), base: nil)
     }
 
+    /// Tells whether an index is a later version of one.
+    package struct Version: Sendable {
+        fileprivate let lineage: Lineage
+        fileprivate let generation: UInt64
+
+        /// Whether the index is this version, or has grown out of it in a few changes.
+        package func isBefore(_ index: OrderedIndex, byAtMost count: UInt64) -> Bool {
+            index.lineage === lineage && index.generation &- generation <= count
+        }
+    }
+
+    package var version: Version { Version(lineage: lineage, generation: generation) }
+
     /// Whether it can be read: not while it is being built for a store that has rows already.
     public var isReady: Bool { base != nil }
 
@@ -78,7 +91,7 @@ public final class OrderedIndex: Sendable {
     public var count: Int { lists.reduce(0) { $0 + $1.netCount } }
 
     /// Whether the order of the entries is that of the values: not when some are longer than an index looks at.
-    public var isExact: Bool { !lists.contains { $0.isInexact } }
+    public var isExact: Bool { base?.isInexact != true && !runs.list.contains { $0.list.isInexact } }
 
     /// Bytes that this version holds, most of them shared with its neighbours.
     public var memoryByteCount: Int { lists.reduce(0) { $0 + $1.memoryByteCount } }

@@ -50,6 +50,16 @@ package final class BlockCache: @unchecked Sendable {
         shards + Int(truncatingIfNeeded: hash & UInt64(shardCount - 1))
     }
 
+    @inline(__always)
+    func shardNumber(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & UInt64(shardCount - 1)) }
+
+    /// Runs the body with a part of the cache, whose lock is held meanwhile.
+    @inline(__always)
+    func withShard(_ number: Int, _ body: (inout CacheQueues) -> Void) {
+        // withLock would want what the body works on to be Sendable.
+        shards[number].withLock { body(&$0) }
+    }
+
     /// The block that holds the row at `location`, if it is here.
     package func get(_ location: Location) -> Block? {
         let key = location.block.rawValue

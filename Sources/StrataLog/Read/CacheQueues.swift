@@ -64,6 +64,12 @@ struct CacheQueues: ~Copyable {
 
     @inline(__always)
     mutating func get(_ key: UInt64, hash: UInt64) -> Block? {
+        reference(key, hash: hash)?.takeUnretainedValue()
+    }
+
+    /// As ``get(_:hash:)`` without counting a reference.
+    @inline(__always)
+    mutating func reference(_ key: UInt64, hash: UInt64) -> Unmanaged<Block>? {
         guard let entry = table.find(key, hash: hash), let block = entry.pointee.block else {
             misses &+= 1
             return nil
@@ -74,7 +80,7 @@ struct CacheQueues: ~Copyable {
             let node = nodes + Int(entry.pointee.node)
             node.pointee.uses = min(node.pointee.uses + 1, Self.usesMaximum)
         }
-        return block.takeUnretainedValue()
+        return block
     }
 
     func peek(_ key: UInt64, hash: UInt64) -> Block? {

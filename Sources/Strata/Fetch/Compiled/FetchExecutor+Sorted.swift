@@ -21,7 +21,8 @@ extension FetchExecutor {
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
         let store = stores[0]
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
-        if let refs = try scan.firstByIndex(sorts, limit: rowLimit) {
+        let found = try scan.firstByIndex(sorts, limit: rowLimit) { kept?.note($0, in: store.snapshot) }
+        if let refs = found {
             return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
         }
         guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }

@@ -56,7 +56,11 @@ extension StoreScan {
 
     /// The first matches in the order of some columns, when an index has that order; nil when none has, or sorting is
     /// likely to be quicker.
-    func firstByIndex(_ sorts: [ColumnSort], limit: Int) throws -> [ObjectRef]? {
+    ///
+    /// - Parameter chosen: is told which index has been read.
+    func firstByIndex(
+        _ sorts: [ColumnSort], limit: Int, _ chosen: (IndexChoice) -> Void
+    ) throws -> [ObjectRef]? {
         do {
             guard let compiled = try compiledForIndex(), compiled.rest == nil else { return nil }
             return try usingIndex(compiled, order: sorts, limit: limit) { choice throws(StoreError) in
@@ -71,6 +75,7 @@ extension StoreScan {
                     try test(choice, limit: limit, &refs)
                 }
                 report.note(choice)
+                chosen(choice)
                 report.statistics.rowsMatched += refs.count
                 return refs
             }

@@ -1,0 +1,94 @@
+import StrataLog
+import Synchronization
+
+/// The plan of a plain request, with the way to its results through an index once that was chosen.
+///
+/// Unchecked: the plan is immutable, with a predicate made of immutable parts (``RequestKey``).
+final class KeptPlan: @unchecked Sendable {
+    let plan: FetchPlan
+    private let page = Mutex<IndexedPage?>(nil)
+
+    init(_ plan: FetchPlan) {
+        self.plan = plan
+    }
+
+    /// The way that was chosen last.
+    var indexedPage: IndexedPage? { page.withLock { $0 } }
+
+    /// An index was chosen for the request's order. It is remembered if it alone answers the request.
+    func note(_ choice: IndexChoice, in snapshot: Snapshot) {
+        // What is asked of references may have been turned into those of the snapshot.
+        guard choice.isCovered, !choice.hasOthers, case .automatic = IndexUse.current,
+            !choice.index.definition.elements.contains(where: { $0.kind == .reference }),
+            let position = snapshot.orderedIndexes.firstIndex(where: { $0 === choice.index })
+        else { return }
+        let new = IndexedPage(
+            position: position, version: choice.index.version, ranges: choice.ranges, isDescending: choice.isDescending)
+        page.withLock { $0 = new }
+    }
+}
+
+/// Where in an index the results of a request lie, in order.
+///
+/// It holds nothing of a snapshot: as long as the index is one that has grown out of that which was chosen, the places
+/// stay, whatever rows came and went.
+final class IndexedPage: Sendable {
+    private let position: Int
+    private let version: OrderedIndex.Version
+    private let ranges: [OrderedRange]
+    private let isDescending: Bool
+
+    init(position: Int, version: OrderedIndex.Version, ranges: [OrderedRange], isDescending: Bool) {
+        self.position = position
+        self.version = version
+        self.ranges = ranges
+        self.isDescending = isDescending
+    }
+
+    /// After so many changes of the index another choice may be better.
+    private static let changesMaximum: UInt64 = 64
+
+    /// The first objects; nil when the choice has to be made again, or the index cannot be read.
+    func refs(_ snapshot: Snapshot, limit: Int) -> [ObjectRef]? {
+        let indexes = snapshot.orderedIndexes
+        guard position < indexes.count else { return nil }
+        let index = indexes[position]
+        guard index.isReady, index.isExact, version.isBefore(index, byAtMost: Self.changesMaximum) else { return nil }
+        if limit > Self.pageMaximum { return manyRefs(index, limit) }
+        var isRead = true
+        let refs = [ObjectRef](unsafeUninitializedCapacity: limit) { buffer, count in
+            guard let base = buffer.baseAddress else { return }
+            isRead = forEach(index) { ref in
+                (base + count).initialize(to: ref)
+                count += 1
+                return count < limit
+            }
+        }
+        return isRead ? refs : nil
+    }
+
+    private func manyRefs(_ index: OrderedIndex, _ limit: Int) -> [ObjectRef]? {
+        var refs: [ObjectRef] = []
+        let isRead = forEach(index) { ref in
+            refs.append(ref)
+            return refs.count < limit
+        }
+        return isRead ? refs : nil
+    }
+
+    /// Hands out the objects until the body returns false. False if the index cannot be read: the long way says what is
+    /// wrong, and has a damaged index built anew.
+    private func forEach(_ index: OrderedIndex, _ body: (ObjectRef) -> Bool) -> Bool {
+        do throws(StoreError) {
+            for range in isDescending ? ranges.reversed() : ranges {
+                if try !index.forEach(in: range, descending: isDescending, body) { break }
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Room for more results than this is made as they are found.
+    private static let pageMaximum = 1_024
+}
