@@ -70,7 +70,8 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
         let readableAge = dictionary["minimumReadableAge"] as? NSNumber
         let readableTransactions = dictionary["minimumReadableTransactions"] as? NSNumber
         let names = dictionary["consumers"] as? [String]
-        let understood = [age as Any?, transactions, bytes, readableAge, readableTransactions, names].count { $0 != nil }
+        let values: [Any?] = [age, transactions, bytes, readableAge, readableTransactions, names]
+        let understood = values.count { $0 != nil }
         guard understood == dictionary.count else { return nil }
         self.init(
             maximumAge: age?.doubleValue, maximumTransactions: transactions?.intValue, maximumBytes: bytes?.intValue,
