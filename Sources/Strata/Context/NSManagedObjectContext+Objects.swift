@@ -107,6 +107,9 @@ extension NSManagedObjectContext {
         {
             return
         }
+        // What follows may call the program, which may let go of the context.
+        let kept = Unmanaged.passRetained(self)
+        defer { kept.release() }
         guard let handle = registry.handle(object.storeIndex) else {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
@@ -174,6 +177,8 @@ extension NSManagedObjectContext {
 
     private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {
         guard let link else { return }
+        let kept = Unmanaged.passRetained(self)
+        defer { kept.release() }
         do {
             adoptPermanentIDs()
             guard try readFromParent(object, link) else {

@@ -22,7 +22,7 @@ extension NSPersistentStoreCoordinator {
     /// copying, where the compaction that goes on by itself stops at seven tenths. Contexts read and save meanwhile.
     ///
     /// Objects are what they were and keep their IDs; the history stays as ``HistoryRetention`` wants it; states of the
-    /// past that it does not keep may expire. What was done when it is stopped stays done.
+    /// past that no context is pinned to may expire. What was done when it is stopped stays done.
     ///
     /// - Parameters:
     ///   - store: one of the coordinator's. Nothing happens for one without a log.
@@ -35,8 +35,8 @@ extension NSPersistentStoreCoordinator {
     @discardableResult
     public final func compact(_ store: NSPersistentStore, progress: Progress? = nil) throws -> StoreCompaction {
         let handle = try handle(ofOwn: store)
-        if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         guard handle.custom == nil else { return StoreCompaction() }
+        if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         do {
             if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
             let report = try handle.log.compact { step in

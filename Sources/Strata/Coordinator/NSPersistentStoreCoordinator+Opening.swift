@@ -38,7 +38,11 @@ extension NSPersistentStoreCoordinator {
             handle.retention = RetentionKeeper(policy)
             try handle.retention?.apply(handle)
         }
-        if !handle.isReadOnly, StoreOptions.flag(options, NSSQLiteManualVacuumOption) { try handle.log.compact() }
+        // A store that has no room for it, or a damaged segment, is as good as without: it has to open, so that objects
+        // can be deleted and what is readable can be saved.
+        if !handle.isReadOnly, StoreOptions.flag(options, NSSQLiteManualVacuumOption) {
+            _ = try? handle.log.compact()
+        }
     }
 
     /// As ``addPersistentStore(ofType:configurationName:at:options:)``, in the new spelling.

@@ -18,8 +18,8 @@ public struct StoreSpace: Sendable, Hashable, Codable {
         public var historyByteCount: Int
         /// Replaced and deleted rows, and history that is not kept: what a compaction takes back, now or later.
         public var deadByteCount: Int
-        /// Of ``deadByteCount``, what contexts pinned to a generation, fetches that are running, or
-        /// ``HistoryRetention`` keep from being taken back now.
+        /// Of ``deadByteCount``, what contexts pinned to a generation and fetches that are running keep from being taken
+        /// back now.
         public var pinnedByteCount: Int
 
         init(_ statistics: SegmentStatistics) {

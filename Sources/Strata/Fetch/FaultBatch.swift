@@ -184,10 +184,16 @@ final class FaultBatch {
         self.publication = publication
         // Each step waits for memory: it is taken for all before the next one follows, as in RecentFaults.
         refs.withUnsafeBufferPointer { snapshot.locate(UnsafeBufferPointer(rebasing: $0[range]), into: places) }
-        // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
-        if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
-        log.blockCache.find(places, range.count)
-        try readBlocks(first - start, range.count, places, log)
+        do throws(StoreError) {
+            // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
+            if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
+            log.blockCache.find(places, range.count)
+            try readBlocks(first - start, range.count, places, log)
+        } catch {
+            // What comes behind it has not been verified yet.
+            forgetPlaces()
+            throw error
+        }
     }
 
     /// Reads the blocks that the cache does not have.

@@ -10,11 +10,6 @@ public let StrataHistoryRetentionOption: String = "StrataHistoryRetentionOption"
 /// (``NSPersistentStoreCoordinator/acknowledgeHistory(upTo:by:)``) stay whatever the limits say. With consumers and no
 /// limits, everything goes that all of them have acknowledged. Without either, nothing goes.
 ///
-/// The history tells what changed; to look at the store as it *was*
-/// (``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``, ``NSPersistentStoreCoordinator/diff(from:to:)``) takes the
-/// rows that were replaced or deleted since, too, which compaction takes away sooner or later unless
-/// ``minimumReadableAge`` or ``minimumReadableTransactions`` keep them.
-///
 /// The policy is applied when the store is opened for writing, when history is acknowledged, and now and then while it is
 /// written. What has gone is gone for all readers at once: tokens from before give ``NSPersistentHistoryTokenExpiredError``.
 public struct HistoryRetention: Sendable, Hashable, Codable {
@@ -24,24 +19,16 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
     public var maximumTransactions: Int?
     /// About so many bytes of log are kept; a store counts them in whole segments.
     public var maximumBytes: Int?
-    /// States of the store up to this old stay readable, in seconds: the rows they need stay on the disk, and the history
-    /// since, whatever the limits say.
-    public var minimumReadableAge: TimeInterval?
-    /// The states before the last so many transactions, and after each of them, stay readable as with
-    /// ``minimumReadableAge``.
-    public var minimumReadableTransactions: Int?
     /// The names of those who consume the history. One that has acknowledged nothing yet keeps everything.
     public var consumers: Set<String>
 
     public init(
         maximumAge: TimeInterval? = nil, maximumTransactions: Int? = nil, maximumBytes: Int? = nil,
-        minimumReadableAge: TimeInterval? = nil, minimumReadableTransactions: Int? = nil, consumers: Set<String> = []
+        consumers: Set<String> = []
     ) {
         self.maximumAge = maximumAge
         self.maximumTransactions = maximumTransactions
         self.maximumBytes = maximumBytes
-        self.minimumReadableAge = minimumReadableAge
-        self.minimumReadableTransactions = minimumReadableTransactions
         self.consumers = consumers
     }
 
@@ -67,16 +54,12 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
         let age = dictionary["maximumAge"] as? NSNumber
         let transactions = dictionary["maximumTransactions"] as? NSNumber
         let bytes = dictionary["maximumBytes"] as? NSNumber
-        let readableAge = dictionary["minimumReadableAge"] as? NSNumber
-        let readableTransactions = dictionary["minimumReadableTransactions"] as? NSNumber
         let names = dictionary["consumers"] as? [String]
-        let values: [Any?] = [age, transactions, bytes, readableAge, readableTransactions, names]
-        let understood = values.count { $0 != nil }
+        let understood = [age as Any?, transactions, bytes, names].count { $0 != nil }
         guard understood == dictionary.count else { return nil }
         self.init(
             maximumAge: age?.doubleValue, maximumTransactions: transactions?.intValue, maximumBytes: bytes?.intValue,
-            minimumReadableAge: readableAge?.doubleValue,
-            minimumReadableTransactions: readableTransactions?.intValue, consumers: Set(names ?? []))
+            consumers: Set(names ?? []))
     }
 
     /// The policy as Foundation's objects.
@@ -85,16 +68,12 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
         values["maximumAge"] = maximumAge.map { NSNumber(value: $0) }
         values["maximumTransactions"] = maximumTransactions.map { NSNumber(value: $0) }
         values["maximumBytes"] = maximumBytes.map { NSNumber(value: $0) }
-        values["minimumReadableAge"] = minimumReadableAge.map { NSNumber(value: $0) }
-        values["minimumReadableTransactions"] = minimumReadableTransactions.map { NSNumber(value: $0) }
         if !consumers.isEmpty { values["consumers"] = consumers.sorted() }
         return values
     }
 
     private var isSensible: Bool {
-        let ages = [maximumAge, minimumReadableAge].compactMap(\.self)
-        let counts = [maximumTransactions, maximumBytes, minimumReadableTransactions].compactMap(\.self)
-        return ages.allSatisfy { $0 >= 0 } && counts.allSatisfy { $0 >= 0 }
+        (maximumAge.map { $0 >= 0 } ?? true) && (maximumTransactions ?? 0) >= 0 && (maximumBytes ?? 0) >= 0
     }
 }
 

@@ -25,18 +25,14 @@ final class RetentionKeeper: Sendable {
         try? apply(handle)
     }
 
-    /// Lets go of the history that is not to be kept, and of rows of states that need not be readable.
+    /// Lets go of the history that is not to be kept.
     ///
     /// - Throws: the store's error when it cannot be read or written.
     func apply(_ handle: StoreHandle) throws {
         guard !handle.isReadOnly, handle.custom == nil else { return }
         let newest = handle.log.snapshot.sequence
         applied.store(newest, ordering: .relaxed)
-        let floor = try readableFloor(handle, newest)
-        var retention = handle.log.retention
-        retention.rowsFloor = floor
-        handle.log.setRetention(retention)
-        let limit = min(try limit(handle, newest), floor)
+        let limit = try limit(handle, newest)
         guard limit > 0 else { return }
         try HistoryFacts.update(handle.log) { facts in
             var last = limit
@@ -47,30 +43,19 @@ final class RetentionKeeper: Sendable {
         }
     }
 
-    /// The first transaction after which the store is to be readable as it was then; `.max` for none.
-    private func readableFloor(_ handle: StoreHandle, _ newest: UInt64) throws(StoreError) -> UInt64 {
-        var floor = UInt64.max
-        if let count = policy.minimumReadableTransactions { floor = newest - min(UInt64(count), newest) }
-        if let age = policy.minimumReadableAge { floor = min(floor, try sequence(handle, before: age)) }
-        return floor
-    }
-
-    /// The last transaction that is older than some seconds; that before the history when all that is left is younger.
-    private func sequence(_ handle: StoreHandle, before age: TimeInterval) throws(StoreError) -> UInt64 {
-        let nanoseconds = NSPersistentStoreCoordinator.nanoseconds(Date(timeIntervalSinceNow: -age))
-        do throws(StoreError) {
-            return try handle.log.sequence(atNanoseconds: nanoseconds)
-        } catch {
-            guard error.code == .expired else { throw error }
-            return handle.log.historyFloor
-        }
-    }
-
     /// The last transaction that may go as far as the limits are concerned.
     private func limit(_ handle: StoreHandle, _ newest: UInt64) throws(StoreError) -> UInt64 {
         var limit: UInt64 = 0
         if let count = policy.maximumTransactions, newest > UInt64(count) { limit = newest - UInt64(count) }
-        if let age = policy.maximumAge { limit = max(limit, try sequence(handle, before: age)) }
+        if let age = policy.maximumAge {
+            let nanoseconds = NSPersistentStoreCoordinator.nanoseconds(Date(timeIntervalSinceNow: -age))
+            do throws(StoreError) {
+                limit = max(limit, try handle.log.sequence(atNanoseconds: nanoseconds))
+            } catch {
+                // Everything that old is gone already.
+                guard error.code == .expired else { throw error }
+            }
+        }
         if let count = policy.maximumBytes { limit = max(limit, try handle.log.sequence(keepingBytes: count)) }
         let isUnlimited = policy.maximumAge == nil && policy.maximumTransactions == nil && policy.maximumBytes == nil
         return isUnlimited && !policy.consumers.isEmpty ? newest : limit

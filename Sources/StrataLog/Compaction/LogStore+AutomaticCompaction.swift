@@ -82,7 +82,6 @@ extension LogStore {
     /// Compacts until the segments are used well enough. An error costs nothing but space; it is counted, and the next
     /// attempt is made after twice as much log.
     private func compactInBackground() {
-        defer { source.isCrowded.store(false, ordering: .relaxed) }
         compacting.withLock { _ in
             do throws(StoreError) {
                 try compactToTarget()
@@ -96,6 +95,8 @@ extension LogStore {
                 }
             }
         }
+        // Before the next one can begin.
+        source.isCrowded.store(false, ordering: .relaxed)
         state.withLock { $0.compaction.isRunning = false }
     }
 

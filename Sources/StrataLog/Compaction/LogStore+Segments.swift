@@ -37,10 +37,11 @@ extension LogStore {
         }
         for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
-            result.append(
-                SegmentStatistics(
-                    segment: segment, byteCount: Int(count), liveByteCount: 0, historyByteCount: 0,
-                    deadByteCount: Int(count), pinnedByteCount: Int(count), ageSequence: 0, isCurrent: false))
+            var statistics = SegmentStatistics(
+                segment: segment, byteCount: Int(count), liveByteCount: 0, historyByteCount: 0,
+                deadByteCount: Int(count), pinnedByteCount: Int(count), ageSequence: 0, isCurrent: false)
+            statistics.isRetained = true
+            result.append(statistics)
         }
         return result.sorted { $0.segment < $1.segment }
     }

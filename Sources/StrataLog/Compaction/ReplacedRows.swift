@@ -21,7 +21,9 @@ struct ReplacedRows {
         guard floor < snapshot.sequence else { return [] }
         if floor < start || floor > end { self = ReplacedRows(start: floor, end: floor) }
         let inOrder = infos.values.sorted { $0.segment < $1.segment }
-        last = last.filter { infos[$0.key] != nil }
+        // Who asks with an older snapshot does not know the newest segments.
+        let newestKnown = inOrder.last?.segment ?? 0
+        last = last.filter { infos[$0.key] != nil || $0.key > newestKnown }
         // Later transactions may have replaced rows of the segment that the log goes on in, which has no facts yet: they
         // are looked at again when it has.
         let sealed = inOrder.last?.lastSequence ?? 0

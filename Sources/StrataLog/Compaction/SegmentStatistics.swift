@@ -17,7 +17,7 @@ public struct SegmentStatistics: Sendable, Hashable {
     var ageSequence: UInt64
     /// Whether the log goes on in it.
     public var isCurrent: Bool
-    /// Whether ``LogRetention/rowsFloor`` keeps all of it.
+    /// Whether ``LogRetention/rowsFloor`` or snapshots keep all of it: no compaction and no waiting helps.
     var isRetained = false
 
     var neededByteCount: Int { byteCount - deadByteCount }

@@ -176,6 +176,7 @@ struct TransactionBody {
             entity: entity, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [], tombstoneBlocks: [])
         if kind != .insert {
             change.replacedSequences = try IntegerColumn.read(count: count, from: &reader)
+            guard change.replacedSequences.allSatisfy({ $0 > 0 }) else { throw reader.malformed("replaced sequence") }
         }
         if kind == .update {
             let slotCount = try reader.read(UInt16.self)

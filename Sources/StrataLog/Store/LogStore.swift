@@ -243,6 +243,8 @@ public final class LogStore: Sendable {
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
         let receipt = try result.get()
         transaction.keepRows(in: source.cache, sequence: receipt.sequence)
+        // Before the commit may wait for compaction, which may wait for these.
+        transaction.releaseSegments()
         afterCommit(request.prepared, began: began)
         return receipt
     }

@@ -57,10 +57,13 @@ final class PreparedTransaction {
             )
         }
         let replacing = body.blocks.reduce(0) { $0 + ($1.role == .updated ? $1.byteCount : 0) }
-        replacingByteCount = replacing == 0 ? 0 : replacing + body.largeValueByteCounts.reduce(0, +)
+        let blocks = body.blocks.reduce(0) { $0 + $1.byteCount }
+        // Whose the large values are is not asked: they count in proportion.
+        let large = Double(body.largeValueByteCounts.reduce(0, +))
+        replacingByteCount = replacing + (blocks > 0 ? Int(large * Double(replacing) / Double(blocks)) : 0)
         self.body = body.encoded()
         bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
-        let pieces = body.blocks.reduce(0) { $0 + $1.byteCount } + body.largeValueByteCounts.reduce(0, +)
+        let pieces = blocks + body.largeValueByteCounts.reduce(0, +)
         byteCount = RecordImage.byteCount(body: self.body.count, pieces: pieces)
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(

@@ -388,10 +388,6 @@ import Testing
         // guide: end
         #expect(description.historyRetention?.consumers == ["search"])
         #expect(description.historyRetention?.maximumAge == 2_592_000)
-        // guide: states
-        description.historyRetention = HistoryRetention(minimumReadableAge: 7 * 86_400)
-        // guide: end
-        #expect(description.historyRetention?.minimumReadableAge == 604_800)
         let container = try library()
         let coordinator = container.persistentStoreCoordinator
         _ = try await write(["Tehanu"], by: "Le Guin", in: container)

@@ -184,7 +184,6 @@ import Testing
         let error = #expect(throws: CocoaError.self) { try fixture.open(value) }
         #expect(error?.code == .persistentStoreOpen)
         #expect(throws: CocoaError.self) { try fixture.open(HistoryRetention(maximumTransactions: -1)) }
-        #expect(throws: CocoaError.self) { try fixture.open(HistoryRetention(minimumReadableTransactions: -1)) }
         #expect(throws: CocoaError.self) { try fixture.open(["maximumAgeInDays": 3]) }
         try fixture.open(["maximumTransactions": 3])
         try fixture.save(5)
@@ -192,63 +191,8 @@ import Testing
         #expect(try fixture.transactions() == [3, 4, 5])
     }
 
-    /// The states before and after the last transactions stay readable through any compaction, with the history since;
-    /// the rows of older ones go.
-    @Test func statesStayReadable() throws {
-        let fixture = Fixture()
-        let policy = HistoryRetention(maximumTransactions: 2, minimumReadableTransactions: 30)
-        try fixture.open(policy)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = fixture.coordinator
-        let padding = String(repeating: "x", count: 100)
-        try context.performAndWait {
-            let employees = (0..<20).map { _ in Employee(context: context) }
-            for round in 1...60 {
-                for (index, employee) in employees.enumerated() where round == 1 || index % 10 == round % 10 {
-                    employee.name = "\(round) \(padding)"
-                }
-                try context.save()
-            }
-        }
-        try fixture.open(policy)
-        let store = try #require(fixture.coordinator.persistentStores.first)
-        for _ in 0..<3 { try fixture.coordinator.compact(store) }
-        #expect(try fixture.coordinator.space(of: store).pinnedByteCount > 0)
-        #expect(try fixture.transactions() == Array(31...60))
-        for point in 30...60 {
-            let past = NSManagedObjectContext(.privateQueue)
-            past.persistentStoreCoordinator = fixture.coordinator
-            try past.setQueryGenerationFrom(fixture.coordinator.queryGeneration(atTransaction: Int64(point)))
-            let rounds = try past.performAndWait {
-                try past.fetch(NSFetchRequest<Employee>(entityName: "Employee")).map {
-                    Int($0.name.prefix { $0 != " " }) ?? 0
-                }
-            }
-            // Each two objects were last changed in one of the ten rounds up to the point.
-            #expect(rounds.sorted() == (point - 9...point).flatMap { [$0, $0] }, "\(point)")
-        }
-        #expect(throws: CocoaError.self) { try fixture.coordinator.queryGeneration(atTransaction: 29) }
-        // Without the policy, compaction takes what they needed.
-        try fixture.open(nil)
-        let again = try #require(fixture.coordinator.persistentStores.first)
-        try fixture.coordinator.compact(again)
-        #expect(try fixture.coordinator.space(of: again).pinnedByteCount == 0)
-    }
-
-    /// By age: everything is younger than an hour, nothing younger than no time at all.
-    @Test func statesOfAnAgeStayReadable() throws {
-        let fixture = Fixture()
-        try fixture.open(HistoryRetention(maximumAge: 0, minimumReadableAge: 3_600))
-        try fixture.save(5)
-        try fixture.open(HistoryRetention(maximumAge: 0, minimumReadableAge: 3_600))
-        #expect(try fixture.transactions().count == 5)
-        try fixture.open(HistoryRetention(maximumAge: 0, minimumReadableAge: 0))
-        #expect(try fixture.transactions().isEmpty)
-    }
-
     @Test func policiesAreCodable() throws {
-        let policy = HistoryRetention(
-            maximumAge: 60, maximumBytes: 5, minimumReadableAge: 7, minimumReadableTransactions: 8, consumers: ["a"])
+        let policy = HistoryRetention(maximumAge: 60, maximumBytes: 5, consumers: ["a"])
         #expect(try JSONDecoder().decode(HistoryRetention.self, from: JSONEncoder().encode(policy)) == policy)
     }
 }

@@ -32,6 +32,7 @@ struct IDCache: ~Copyable {
 
     /// The IDs of objects of one store; nil if one is of an entity that the store does not have.
     mutating func ids(_ refs: [ObjectRef], _ handle: StoreHandle) -> [NSManagedObjectID]? {
+        if refs.isEmpty { return [] }
         if (count + refs.count) * 2 > capacity, capacity < Self.capacityMaximum { grow(count + refs.count) }
         guard let entries else { return nil }
         let mask = capacity - 1

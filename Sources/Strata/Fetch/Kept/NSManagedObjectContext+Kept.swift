@@ -16,22 +16,19 @@ extension NSManagedObjectContext {
     /// The results of a request whose way through an index is known, if that is all there is to it: one store in its
     /// newest state, and nothing unsaved to be laid over it. Nil for others.
     final func indexedResults(_ kept: KeptPlan) throws -> FetchResults? {
-        guard let page = kept.indexedPage, link == nil, generation == nil, changed.isEmpty,
-            CompiledExecution.isEnabled, case .automatic = IndexUse.current, !kept.plan.refreshes,
-            let handle = coordinator?.onlyHandle
+        guard let page = kept.indexedPage, link == nil, CompiledExecution.isEnabled,
+            case .automatic = IndexUse.current, !kept.plan.refreshes
         else { return nil }
-        if kept.plan.includesPendingChanges {
-            processPendingChanges()
-            // Whoever hears of the changes may have made others.
-            guard changed.isEmpty else { return nil }
-        }
+        // Whoever hears of the changes may make others, pin the context or remove the store.
+        if kept.plan.includesPendingChanges { processPendingChanges() }
+        guard generation == nil, changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
         try handle.catchUp()
         let (end, isUnlimited) = kept.plan.limit.addingReportingOverflow(kept.plan.offset)
         guard var refs = page.refs(handle.log.snapshot, limit: isUnlimited ? .max : end) else { return nil }
         if kept.plan.offset > 0 { refs = Array(refs.dropFirst(kept.plan.offset)) }
         if kept.plan.resultType == .managedObjectIDResultType {
-            guard refs.count <= IDCache.resultsMaximum else { return nil }
-            return idCache.ids(refs, handle).map { .objectIDs($0) }
+            let ids = refs.count <= IDCache.resultsMaximum ? idCache.ids(refs, handle) : newIDs(refs, handle)
+            return ids.map { .objectIDs($0) }
         }
         faultStatistics.beginFetch()
         let storeIndex = registry.storeIndex(of: handle)
@@ -41,6 +38,18 @@ extension NSManagedObjectContext {
         }
         if !kept.plan.returnsFaults { try realizeAll(objects) }
         return .objects(objects)
+    }
+
+    /// IDs of objects of one store; nil if one is of an entity that the store does not have.
+    private func newIDs(_ refs: [ObjectRef], _ handle: StoreHandle) -> [NSManagedObjectID]? {
+        var ids: [NSManagedObjectID] = []
+        ids.reserveCapacity(refs.count)
+        let identity = handle.identity
+        for ref in refs {
+            guard let shape = handle.map.shape(ref.entity) else { return nil }
+            ids.append(NSManagedObjectID(ref: ref, identity: identity, shape: shape))
+        }
+        return ids
     }
 
     /// Fires the faults among some objects.

@@ -13,8 +13,10 @@ final class PlanCache: Sendable {
     }
 
     func add(_ plan: KeptPlan, _ key: RequestKey) {
+        // They are freed when nobody waits any more.
+        var forgotten: [RequestKey: KeptPlan] = [:]
         plans.withLock { plans in
-            if plans.count >= Self.countMaximum { plans.removeAll(keepingCapacity: true) }
+            if plans.count >= Self.countMaximum { swap(&plans, &forgotten) }
             plans[key] = plan
         }
     }

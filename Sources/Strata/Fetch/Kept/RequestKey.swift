@@ -47,7 +47,7 @@ struct RequestKey: Hashable {
 
     // MARK: Parts
 
-    /// What comes next. Everything of variable length is followed by its length or comes with a count.
+    /// What comes next. Everything of variable length has its length or a count before it.
     private enum Tag: UInt8 {
         case sort, comparison, compound, object, path, aggregate
         case null, bool, signed, double, float, string, date, uuid
@@ -60,9 +60,8 @@ struct RequestKey: Hashable {
     }
 
     private mutating func append(_ text: String) {
-        let start = bytes.count
+        append(UInt64(text.utf8.count))
         bytes.append(contentsOf: text.utf8)
-        append(UInt64(bytes.count - start))
     }
 
     private mutating func append(_ first: Bool, _ second: Bool, _ third: Bool) {
