@@ -22,7 +22,8 @@ final class BatchDeleteExecutor {
         // What the request describes is not asked for where it says no more than the IDs do.
         let ids = request.plainIDs
         let chosen = request.affectedStores ?? (ids == nil ? request.fetchRequest.affectedStores : nil)
-        for handle in BatchSession.handles(request, shape.family, in: context) {
+        try checkStores(chosen, ids)
+        for handle in try BatchSession.handles(request, shape.family, in: context) {
             if let chosen, !chosen.contains(where: { $0.handle === handle }) { continue }
             let rows = try ids.map { BatchRows($0, handle) } ?? BatchRows(request.fetchRequest, handle, in: context)
             if rows.refs.isEmpty { continue }
@@ -55,6 +56,19 @@ final class BatchDeleteExecutor {
             }
         }
         return NSBatchDeleteResult(outcome, request.resultType)
+    }
+
+    /// - Throws: `CocoaError` 134070 when the request names a store, or an object of one, that is not the coordinator's.
+    private func checkStores(_ stores: [NSPersistentStore]?, _ ids: [NSManagedObjectID]?) throws {
+        guard let coordinator = context.coordinator else { return }
+        let identities = try coordinator.stores(named: stores).compactMap { $0.handle?.identity }
+        let foreign = ids?.first { id in
+            guard let identity = id.identity, stores == nil else { return false }
+            return !identities.contains { $0 === identity }
+        }
+        if let foreign {
+            throw BatchSession.error("A batch delete names \(foreign), which is of no store of the coordinator.")
+        }
     }
 
     /// Returns the rows that the request names, without those that follow by cascade.

@@ -70,8 +70,12 @@ final class BatchDerivations {
             for ref in refs {
                 guard let shape = handle.map.shape(ref.entity) else { continue }
                 let id = NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
-                guard let object = try? context.existingObject(with: id) else { continue }
-                try body(object)
+                do {
+                    try body(try context.existingObject(with: id))
+                } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
+                    // It has been deleted meanwhile.
+                    continue
+                }
                 count += 1
                 if count % Self.count == 0 { try saveAndForget() }
             }

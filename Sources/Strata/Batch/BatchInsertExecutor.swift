@@ -28,7 +28,7 @@ final class BatchInsertExecutor {
         guard !shape.isAbstract else {
             throw BatchSession.error("The entity \(shape.name) is abstract and has no objects of its own.")
         }
-        let handles = BatchSession.handles(request, [shape], in: context)
+        let handles = try BatchSession.handles(request, [shape], in: context)
         guard let handle = handles.first(where: { !$0.isReadOnly }) ?? handles.first else {
             throw BatchSession.error("No persistent store holds objects of the entity \(shape.name).")
         }

@@ -35,7 +35,8 @@ struct BatchRows {
             refs = try Self.all(family, shape.root, handle, snapshot)
             return
         }
-        guard let store = handle.identity.store,
+        // The identity may lead to a store of another coordinator that has the same log open.
+        guard let store = context.coordinator?.persistentStores.first(where: { $0.handle === handle }),
             let fetch = request.copy() as? NSFetchRequest<any NSFetchRequestResult>
         else { throw BatchSession.error("The store has been removed.") }
         fetch.resultType = .managedObjectIDResultType

@@ -90,15 +90,14 @@ final class BatchSession {
     }
 
     /// The stores that a request works on and that hold some of the entities.
+    ///
+    /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entities.
     static func handles(
         _ request: NSPersistentStoreRequest, _ family: [EntityShape], in context: NSManagedObjectContext
-    ) -> [StoreHandle] {
-        let stores = (context.coordinator?.persistentStores ?? []).filter { store in
-            request.affectedStores?.contains { $0 === store } ?? true
-        }
-        return stores.compactMap(\.handle).filter { handle in
-            handle.custom == nil && family.contains { handle.map.holds($0) }
-        }
+    ) throws -> [StoreHandle] {
+        guard let coordinator = context.coordinator else { return [] }
+        let handles = try coordinator.handles(of: family, named: request.affectedStores)
+        return handles.filter { $0.custom == nil }
     }
 
     static func shape(named name: String, in context: NSManagedObjectContext) throws -> EntityShape {

@@ -64,7 +64,7 @@ final class BatchUpdateExecutor {
         fetch.predicate = request.predicate
         fetch.includesSubentities = request.includesSubentities
         let family = request.includesSubentities ? shape.family : [shape]
-        for handle in BatchSession.handles(request, family, in: context) {
+        for handle in try BatchSession.handles(request, family, in: context) {
             let rows = try BatchRows(fetch, handle, in: context)
             if rows.refs.isEmpty { continue }
             let session = try BatchSession(context, handle, rows)

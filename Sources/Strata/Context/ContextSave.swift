@@ -23,8 +23,12 @@ final class ContextSave {
         let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
         if let handle = coordinator.onlyHandle {
-            part(registry.storeIndex(of: handle)).changes = all
-            return
+            let index = registry.storeIndex(of: handle)
+            // Where the context has known others, some objects may be of a store that was removed.
+            if registry.handles.count == 1 {
+                part(index).changes = all
+                return
+            }
         }
         try distribute(all)
         for object in context.required where object.isWatched { _ = part(object.storeIndex) }
@@ -75,8 +79,7 @@ final class ContextSave {
     func storeIndex(for object: NSManagedObject) throws -> UInt16 {
         if object.storeIndex != 0 { return object.storeIndex }
         if !context.assignments.isEmpty, let store = context.assignments[ObjectIdentifier(object)] {
-            guard let handle = store.handle else { throw NSManagedObjectContext.noStore(for: object) }
-            return registry.storeIndex(of: handle)
+            return registry.storeIndex(of: try coordinator.handle(ofOwn: store))
         }
         let known = stores[object.shape.index]
         if known != 0 { return known }
@@ -234,7 +237,7 @@ final class ContextSave {
             NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
             NSAffectedObjectsErrorKey: Array(context.changed), NSUnderlyingErrorKey: error as NSError,
         ]
-        if let store = failed.handle.identity.store { info[NSAffectedStoresErrorKey] = [store] }
+        if let store = failed.handle.store { info[NSAffectedStoresErrorKey] = [store] }
         return CocoaError(.persistentStoreIncompleteSave, userInfo: info)
     }
 

@@ -178,6 +178,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
+        forgetUnread()
         isProcessingScheduled = false
         changes.refreshed = refreshed
         refreshed = []
@@ -229,7 +230,8 @@ extension NSManagedObjectContext {
     ///   the changes over it again, which `awake(fromSnapshotEvents:)` tells the object instead of `awakeFromFetch()`.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
-        readErrors[object.objectID] = nil
+        // What has been read as empty may be part of the changes.
+        if changed.isEmpty { readErrors[object.objectID] = nil }
         if generation == nil, let handle = registry.handle(object.storeIndex) {
             // A store that cannot be read says so when the object is.
             try? handle.catchUp()

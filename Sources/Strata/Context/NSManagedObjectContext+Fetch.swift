@@ -106,6 +106,12 @@ extension NSManagedObjectContext: FetchExpressionContext {
             let plan = try? FetchPlan(request.settings, resultClass: request.resultClass, in: self)
         else { return nil }
         let executor = FetchExecutor(self, plan)
-        return countOnly ? try? executor.count() : try? executor.results().any
+        do {
+            return countOnly ? try executor.count() : try executor.results().any
+        } catch {
+            // Predicates cannot throw; the fetch that the predicate is of does.
+            noteReadFailure(error)
+            return nil
+        }
     }
 }

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
     /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
     ///
-    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past, 133020 for conflicts that the merge policy does not resolve, or a
+    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past or has read as empty what could not be read, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
     final func saveChanges() throws {
@@ -39,6 +39,7 @@ extension NSManagedObjectContext {
             return
         }
         try refusePast()
+        try refuseUnread()
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
         changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
@@ -112,9 +113,6 @@ extension NSManagedObjectContext {
         var errors: [any Error] = []
         objects.forEachUnretained { object in
             do {
-                if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
-                    throw error
-                }
                 if skipsValidation { return }
                 if object.isInserted {
                     try object.validateForInsert()

@@ -105,7 +105,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final var retained: [NSManagedObject] = []
     /// Stores that inserted objects were assigned to.
     final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
     final var readErrors: [NSManagedObjectID: any Error] = [:]
+    final var readFailures = ReadFailures()
     /// The block that a row was last read from, and its store: places are those of one store. The next row is often a
     /// neighbour.
     @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?

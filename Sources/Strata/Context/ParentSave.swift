@@ -21,6 +21,7 @@ struct ParentSave {
     /// - Throws: what a value transformer throws. Nothing has changed then.
     func run() throws {
         let packed = try pack()
+        try context.refuseUnread()
         let changes = makeChanges(packed)
         try withoutActuallyThrowing { parent in
             parent.take(changes)

@@ -28,6 +28,7 @@ final class StoreSave {
 
     /// Commits the changes, asking the merge policy about conflicts.
     func write() throws {
+        if handle.isDetached { throw StoreFailure.removed(handle.path) }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         var (rounds, attempts) = (0, 0)
         while true {
@@ -81,7 +82,6 @@ final class StoreSave {
         var tickets = ContiguousArray<EntityWriter.RowTicket>()
         tickets.reserveCapacity(changes.inserted.count + changes.updated.count)
         try changes.inserted.forEachUnretained { object in
-            if object.flags.contains(.unreadable) { return }
             tickets.append(try writer.insert(object))
         }
         try changes.updated.forEachUnretained { object in
@@ -106,6 +106,8 @@ final class StoreSave {
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
+        // Delete rules, derived values and merge policies have read what they need.
+        try context.refuseUnread()
     }
 
     /// Thousands of deletions take their memory at once.
@@ -149,7 +151,7 @@ final class StoreSave {
             object.flags.remove(.rowIsCommitted)
             next += 1
         }
-        changes.inserted.forEachUnretained { if !$0.flags.contains(.unreadable) { written($0) } }
+        changes.inserted.forEachUnretained { written($0) }
         changes.updated.forEachUnretained { if $0.flags.contains(.dirtySlots) { written($0) } }
         self.transaction = nil
         tickets = []

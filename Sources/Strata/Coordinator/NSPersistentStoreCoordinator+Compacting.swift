@@ -73,13 +73,4 @@ extension NSPersistentStoreCoordinator {
             progress.cancel()
         }
     }
-
-    private func handle(ofOwn store: NSPersistentStore) throws -> StoreHandle {
-        guard let handle = store.handle, persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
-                .persistentStoreOperation,
-                userInfo: [NSLocalizedDescriptionKey: "\(store) is not one of the coordinator's stores."])
-        }
-        return handle
-    }
 }

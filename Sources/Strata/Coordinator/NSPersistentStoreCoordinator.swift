@@ -12,7 +12,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         /// Every context that works on the coordinator.
         var contexts: [ContextReference] = []
         var name: String?
+        /// The stores that were removed last, by their UUIDs, and where they are.
+        var removed: [(uuid: String, path: String)] = []
     }
+
+    /// How many removed stores are remembered for messages.
+    private static let removedMaximum = 16
 
     /// The model, which can no longer be changed.
     open var managedObjectModel: NSManagedObjectModel { model }
@@ -293,6 +298,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.willRemove(from: self)
         withdraw(store)
         let detached = store.detach()
+        if let detached { noteRemoved(detached) }
         if let handle = detached {
             do {
                 try handle.close()
@@ -364,6 +370,22 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     // MARK: For contexts
+
+    private func noteRemoved(_ handle: StoreHandle) {
+        state.withLock { state in
+            state.removed.removeAll { $0.uuid == handle.identity.uuidString }
+            state.removed.append((handle.identity.uuidString, handle.path))
+            if state.removed.count > Self.removedMaximum { state.removed.removeFirst() }
+        }
+    }
+
+    /// Where the stores are that were removed.
+    var removedPaths: [String] { state.withLock { $0.removed.map(\.path) } }
+
+    /// Where a store is that was removed; nil for one that was not.
+    func removedPath(_ identity: StoreIdentity) -> String? {
+        state.withLock { state in state.removed.first { $0.uuid == identity.uuidString }?.path }
+    }
 
     var hasCustomStores: Bool { customStores.load(ordering: .acquiring) }
 

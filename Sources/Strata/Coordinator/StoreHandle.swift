@@ -45,6 +45,9 @@ final class StoreHandle: Sendable {
     }
     /// What brings in other processes' commits, once somebody wants to hear of them.
     let follower = Mutex<LogFollower?>(nil)
+    /// Whether the program is to be stopped when something cannot be read.
+    let stopsOnDamage: Bool
+    private let removalTold = Atomic<Bool>(false)
     /// What the store was before it was copied here.
     let ancestors: [StoreLineage.Ancestor]
 
@@ -53,8 +56,19 @@ final class StoreHandle: Sendable {
 
     func markDetached() { detached.store(true, ordering: .releasing) }
 
-    init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
+    /// Something of the store was to be read after it was removed. Said once for each store, since what reads it, the
+    /// property of an object, cannot throw.
+    func noteReadAfterRemoval() {
+        guard !removalTold.exchange(true, ordering: .relaxed) else { return }
+        let text = "Strata: error: an object was read whose store was removed from its coordinator (\(path)). "
+        FileHandle.standardError.write(Data((text + "It reads as empty, and its context cannot be saved.\n").utf8))
+    }
+
+    init(
+        log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String, stopsOnDamage: Bool = false
+    ) {
         self.log = log
+        self.stopsOnDamage = stopsOnDamage
         self.map = map
         self.shapes = shapes
         self.path = path
@@ -78,6 +92,7 @@ final class StoreHandle: Sendable {
     init(custom: CustomStore, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String)
     {
         self.log = log
+        stopsOnDamage = false
         self.map = map
         self.shapes = shapes
         self.path = path
@@ -120,12 +135,43 @@ final class StoreHandle: Sendable {
 
 /// Turns the engine's errors into Core Data's.
 enum StoreFailure {
+    /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, saving handle: StoreHandle) -> any Error {
-        make(error, error.code == .conflict ? .managedObjectMerge : .persistentStoreSave, handle)
+        if error.code == .corruption { handle.noteDamage(error) }
+        return make(error, error.code == .conflict ? .managedObjectMerge : .persistentStoreSave, handle)
     }
 
+    /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, reading handle: StoreHandle) -> any Error {
+        if error.code == .corruption { handle.noteDamage(error) }
+        return description(error, of: handle)
+    }
+
+    /// The error of reading, for what has been noted.
+    static func description(_ error: StoreError, of handle: StoreHandle) -> any Error {
         make(error, .persistentStoreOperation, handle)
+    }
+
+    /// The store has been removed from its coordinator.
+    static func removed(_ path: String) -> CocoaError {
+        CocoaError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The store at \(path) has been removed from its coordinator. Add it again and use a new context.",
+                NSFilePathErrorKey: path,
+            ])
+    }
+
+    /// A request names a store of another coordinator, or one that has been removed.
+    static func foreignStore(_ store: NSPersistentStore) -> CocoaError {
+        CocoaError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(store) is not one of the coordinator's stores. Use one of its persistentStores.",
+                NSAffectedStoresErrorKey: [store],
+            ])
     }
 
     /// What Core Data's codes say of a store that cannot be opened: the file-system ones where they apply.
@@ -165,7 +211,7 @@ enum StoreFailure {
 
     /// The store, for the user info of errors that concern it.
     private static func stores(_ handle: StoreHandle) -> [String: Any] {
-        handle.identity.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
+        handle.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
     }
 
     private static func info(_ error: StoreError, _ path: String) -> [String: Any] {

@@ -15,6 +15,7 @@ struct StoreOpening {
     private let ignoresVersion: Bool
     private let timeoutSeconds: Double
     private let type: String
+    private let stopsOnDamage: Bool
 
     init(
         _ shapes: ModelShapes, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
@@ -45,6 +46,7 @@ struct StoreOpening {
         forcesDestruction = StoreOptions.flag(options, NSPersistentStoreForceDestroyOption)
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
         timeoutSeconds = Self.timeout(options)
+        stopsOnDamage = StoreOptions.flag(options, StrataStopOnDamageOption)
     }
 
     /// What decoded blocks may take: a thirty-second of the machine's memory, 256 MiB at least and 1 GiB at most. It is
@@ -174,7 +176,7 @@ struct StoreOpening {
     private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
         StoreHandle(
             log: log, map: StoreMap(shapes, stored), shapes: shapes, isReadOnly: options.access == .readOnly,
-            path: path.string)
+            path: path.string, stopsOnDamage: stopsOnDamage)
     }
 
     /// The store's rows must have the shape that the model gives them.

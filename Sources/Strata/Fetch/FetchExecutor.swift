@@ -57,9 +57,12 @@ struct FetchExecutor {
     // MARK: Results
 
     /// The results in the form the plan asks for.
-    func results() throws -> FetchResults {
+    func results() throws -> FetchResults { try context.throwingReadFailures { try run() } }
+
+    private func run() throws -> FetchResults {
         if plan.includesPendingChanges { context.processPendingChanges() }
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
+        try context.refuseUnread(plan, needsObjects: needsObjects)
         let stores = try stores()
         if let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
             return try results(of: found)
@@ -70,11 +73,11 @@ struct FetchExecutor {
     /// Lays the context's changes over what was found and gives it its form.
     func results(of found: StoredMatches) throws -> FetchResults {
         if plan.resultType.contains(.countResultType) {
-            return .counts([NSNumber(value: window(overlaid(found)).count)])
+            return .counts([NSNumber(value: try checked(window(overlaid(found))).count)])
         }
         if plan.dictionaries != nil { return .dictionaries(found.dictionaries) }
         if plan.resultType.contains(.managedObjectIDResultType) {
-            return .objectIDs(try objectIDs(window(sorted(found))))
+            return .objectIDs(try objectIDs(checked(window(sorted(found)))))
         }
         return .objects(try objects(found))
     }
@@ -83,16 +86,28 @@ struct FetchExecutor {
     ///
     /// - Parameter withKeys: whether each comes with what it is sorted by.
     func orderedMatches(withKeys: Bool) throws -> [FetchMatch] {
-        let stores = try stores()
-        if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
-            return window(sorted(found))
+        try context.throwingReadFailures {
+            try context.refuseUnread(plan, needsObjects: needsObjects)
+            let stores = try stores()
+            if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
+                return try checked(window(sorted(found)))
+            }
+            return try checked(window(sorted(try search(stores, maximum: maximumMatches))))
         }
-        return window(sorted(try search(stores, maximum: maximumMatches)))
+    }
+
+    /// Whether objects are asked for their values, not only rows.
+    private var needsObjects: Bool { plan.needsObjects || keySorts.count != plan.sorts.count }
+
+    /// Matches none of which lies in a place that cannot be read.
+    private func checked(_ matches: [FetchMatch]) throws -> [FetchMatch] {
+        try context.checkDamage(matches)
+        return matches
     }
 
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
         context.faultStatistics.beginFetch()
-        let matches = window(sorted(found))
+        let matches = try checked(window(sorted(found)))
         let objects = makeObjects(matches)
         if plan.refreshes {
             for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
@@ -142,12 +157,17 @@ struct FetchExecutor {
             refs.append(ref)
             return true
         }
+        try stores[0].handle.checkDamage(of: refs, in: stores[0].snapshot)
         return refs
     }
 
-    func count() throws -> Int {
+    func count() throws -> Int { try context.throwingReadFailures { try counted() } }
+
+    private func counted() throws -> Int {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
         if plan.includesPendingChanges { context.processChanges() }
+        try context.refuseUnread(plan, needsObjects: needsObjects)
+        if context.link == nil, !plan.needsObjects { try checkDamage(behind: stores()) }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
@@ -183,7 +203,7 @@ struct FetchExecutor {
 
     // MARK: Finding
 
-    private var handles: [StoreHandle] {
+    var handles: [StoreHandle] {
         let stores = context.coordinator?.persistentStores ?? []
         return stores.filter { store in plan.stores?.contains { $0 === store } ?? true }.compactMap(\.handle)
     }
@@ -192,8 +212,10 @@ struct FetchExecutor {
     typealias SeenStore = (handle: StoreHandle, index: UInt16, snapshot: Snapshot)
 
     /// The stores to be asked, with their indexes in the context. To be called on the context's queue.
+    ///
+    /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entity.
     func stores() throws -> [SeenStore] {
-        let handles = handles
+        let handles = try context.coordinator?.handles(of: plan.family, named: plan.stores) ?? []
         // A pinned context does not look at what others have committed since.
         if context.generation == nil, context.link == nil {
             for handle in handles { try handle.catchUp() }
@@ -213,6 +235,7 @@ struct FetchExecutor {
         if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
         var found = StoredMatches()
         if let dictionaries = plan.dictionaries, !counting {
+            try checkDamage(behind: stores)
             var fetch = DictionaryFetch(plan, dictionaries, keySorts)
             for store in stores {
                 let scan = StoreScan(

@@ -38,8 +38,7 @@ struct Prefetch {
         context.fetchBatch = FaultBatch(matches, size: FaultBatch.maximumSize)
         defer { context.fetchBatch = batch }
         for object in faults.sorted(by: { ($0.storeIndex, $0.ref) < ($1.storeIndex, $1.ref) }) where object.isFault {
-            object.realize()
-            if let error = context.readErrors[object.objectID] { throw error }
+            try context.realizeOrThrow(object)
         }
     }
 }

@@ -85,7 +85,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
 
     private func read(_ value: ExternalValue) -> [UInt8]? {
         do {
-            return try scope.handle.log.read(value)
+            return try scope.handle.read(value, of: ref)
         } catch {
             scope.error = scope.error ?? error
             return nil

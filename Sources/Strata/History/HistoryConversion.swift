@@ -119,9 +119,17 @@ struct HistoryConversion {
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
             guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
             let column = try block.column(slot)
-            if let value = ColumnBoxing.box(column, index, info, external: { try? handle.log.read($0) }) {
-                values[info.name] = value
+            var failure: StoreError?
+            let value = ColumnBoxing.box(column, index, info) { external in
+                do throws(StoreError) {
+                    return try handle.log.read(external)
+                } catch {
+                    failure = error
+                    return nil
+                }
             }
+            if let failure { throw failure }
+            if let value { values[info.name] = value }
         }
         return values.isEmpty ? nil : values
     }

@@ -12,9 +12,11 @@ struct HistoryExecutor {
     }
 
     func execute() throws -> NSPersistentHistoryResult {
-        let handles = (context.coordinator?.persistentStores ?? []).filter { store in
-            request.affectedStores?.contains { $0 === store } ?? true
-        }.compactMap(\.handle).filter { $0.custom == nil }
+        let stores = try context.coordinator?.stores(named: request.affectedStores) ?? []
+        if stores.isEmpty, request.affectedStores == nil, let coordinator = context.coordinator {
+            throw coordinator.noStore(holding: nil)
+        }
+        let handles = stores.compactMap(\.handle).filter { $0.custom == nil }
         if let token = request.token, !token.sequences.isEmpty,
             !handles.contains(where: { $0.sequence(of: token) != nil })
         {

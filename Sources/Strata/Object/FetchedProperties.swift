@@ -3,7 +3,7 @@ import Foundation
 extension NSManagedObject {
     /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault.
     ///
-    /// A store that cannot be read gives no results; ``NSManagedObjectContext/existingObject(with:)`` throws its error.
+    /// A store that cannot be read gives no results, and the context cannot be saved until it is rolled back or reset.
     /// - Precondition: the request makes sense.
     final func fetchedValue(_ property: NSPropertyDescription) -> Any? {
         guard let context = registry?.context,
@@ -32,7 +32,7 @@ extension NSManagedObject {
             toMany[place] = state
             return objects
         } catch {
-            context.readErrors[objectID] = error
+            context.noteUnread(objectID, error)
             return [NSManagedObject]()
         }
     }

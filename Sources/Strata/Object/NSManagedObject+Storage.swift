@@ -118,7 +118,7 @@ extension NSManagedObject {
         do {
             return try handle.log.read(value)
         } catch {
-            context.noteUnreadable(self, error)
+            context.noteUnreadable(self, error, value: value)
             return nil
         }
     }

@@ -35,6 +35,7 @@ struct CustomFetch<T> {
     // MARK: Results
 
     func results() throws -> [Any] {
+        _ = try context.coordinator?.stores(named: request.affectedStores)
         context.processPendingChanges()
         if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
         let changed = changedObjects()
@@ -48,6 +49,7 @@ struct CustomFetch<T> {
     }
 
     func count() throws -> Int {
+        _ = try context.coordinator?.stores(named: request.affectedStores)
         context.processPendingChanges()
         let changed = changedObjects()
         if changed.isEmpty {
@@ -189,7 +191,7 @@ extension NSManagedObjectContext {
     /// A request that an incremental store has to carry out; nil when there is no such store, or more than one.
     final func executeInCustomStore(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
         guard let coordinator, coordinator.hasCustomStores else { return nil }
-        let stores = (request.affectedStores ?? coordinator.persistentStores).compactMap(\.handle)
+        let stores = try coordinator.stores(named: request.affectedStores).compactMap(\.handle)
         guard stores.count == 1, let link = stores[0].custom as? IncrementalStoreLink else { return nil }
         return try link.execute(request, in: self) as? NSPersistentStoreResult
     }

@@ -33,6 +33,8 @@ public final class LogStore: Sendable {
     let following = Mutex(FollowState())
     /// What opening found.
     public let recovery: RecoveryReport
+    /// What could not be read since.
+    public let damage = DamagedPlaces()
 
     /// What many threads ask for and few change.
     struct SharedState {

@@ -25,7 +25,7 @@ struct StoreFiles: Sendable {
     /// What a checkpoint is called until it is complete.
     func unfinishedCheckpoint(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "tmp")) }
 
-    private static func name(_ number: UInt32, _ suffix: String) -> String {
+    fileprivate static func name(_ number: UInt32, _ suffix: String) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits + "." + suffix
     }
@@ -56,6 +56,11 @@ struct StoreFiles: Sendable {
         listing.checkpoints.sort()
         return listing
     }
+}
+
+extension LogStore {
+    /// The name of a segment's file in the store's directory.
+    public static func segmentFileName(_ number: UInt32) -> String { StoreFiles.name(number, "seg") }
 }
 
 /// Runs a system call and says in the error what was being done to which file.

@@ -26,6 +26,7 @@ extension NSManagedObjectContext {
         let (end, isUnlimited) = kept.plan.limit.addingReportingOverflow(kept.plan.offset)
         guard var refs = page.refs(handle.log.snapshot, limit: isUnlimited ? .max : end) else { return nil }
         if kept.plan.offset > 0 { refs = Array(refs.dropFirst(kept.plan.offset)) }
+        try handle.checkDamage(of: refs, in: handle.log.snapshot)
         if kept.plan.resultType == .managedObjectIDResultType {
             let ids = refs.count <= IDCache.resultsMaximum ? idCache.ids(refs, handle) : newIDs(refs, handle)
             return ids.map { .objectIDs($0) }
@@ -56,9 +57,6 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: why the first one cannot be read that cannot.
     final func realizeAll(_ objects: [NSManagedObject]) throws {
-        for object in objects where object.isFault {
-            object.realize()
-            if !readErrors.isEmpty, let error = readErrors[object.objectID] { throw error }
-        }
+        for object in objects where object.isFault { try realizeOrThrow(object) }
     }
 }
