@@ -37,6 +37,9 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        if let handle = objectID.identity.flatMap({ coordinator?.handle($0) }) {
+            try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
+        }
         if let object = registeredObject(for: objectID) {
             if let removed = removalError(of: object) { throw removed }
             try realizeOrThrow(object)

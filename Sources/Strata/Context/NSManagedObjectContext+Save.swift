@@ -28,7 +28,9 @@ extension NSManagedObjectContext {
         }
         guard !isSaving else { throw SaveFailure.recursiveSave }
         isSaving = true
+        coordinator.writing.enter()
         defer {
+            coordinator.writing.leave()
             isSaving = false
             derivationView = nil
         }

@@ -7,6 +7,10 @@ extension NSManagedObjectContext {
         if isPast, request.requestType != .fetchRequestType, !(request is NSPersistentHistoryChangeRequest) {
             try refusePast()
         }
+        // Closing waits for it.
+        let writing = coordinator?.writing
+        writing?.enter()
+        defer { writing?.leave() }
         return switch request {
         case let request as NSPersistentHistoryChangeRequest: try HistoryExecutor(self, request).execute()
         case let request as NSBatchInsertRequest: try BatchInsertExecutor(self, request).execute()

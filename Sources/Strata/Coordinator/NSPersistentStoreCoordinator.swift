@@ -35,6 +35,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let queue = DispatchQueue(label: "strata.coordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
+    /// The saves and batch requests that are running.
+    let writing = DispatchGroup()
+    /// Where stores are closed, one after the other.
+    let closingQueue = DispatchQueue(label: "strata.closing", qos: .userInitiated)
 
     /// Creates a coordinator without stores; the model becomes immutable.
     public init(managedObjectModel model: NSManagedObjectModel) {

@@ -28,7 +28,7 @@ extension StoreHandle {
     }
 
     private func tellDamage(_ error: StoreError, _ object: ObjectRef?) {
-        var info: [AnyHashable: Any] = [StrataDamageErrorKey: StoreFailure.description(error, of: self)]
+        var info: [AnyHashable: Any] = [StrataDamageErrorKey: StoreFailure.description(error, of: self) as NSError]
         if let segment = error.segment {
             info[StrataDamagedFileKey] = LogStore.segmentFileName(segment)
         } else if let path = error.path {

@@ -28,7 +28,9 @@ extension NSManagedObjectContext {
                 continue
             }
             try handle.catchUp()
-            let snapshot = try generation.snapshots[uuid] ?? Self.snapshot(handle, sequence)
+            // A token from another coordinator may hold what another opening, or a copy of the store, reads.
+            let held = generation.snapshots[uuid].flatMap { handle.log.owns($0) ? $0 : nil }
+            let snapshot = try held ?? Self.snapshot(handle, sequence)
             handle.heldSnapshots.add(snapshot)
             snapshots[uuid] = snapshot
         }

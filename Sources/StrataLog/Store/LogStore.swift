@@ -105,6 +105,9 @@ public final class LogStore: Sendable {
     /// The object graph's own data about the store.
     public var metadata: [UInt8] { state.withLock { $0.facts.metadata } }
 
+    /// Whether a snapshot was made by this opening of the store.
+    public func owns(_ snapshot: Snapshot) -> Bool { snapshot.source === source }
+
     /// The newest committed state. O(1).
     public var snapshot: Snapshot { published.withLock { $0 } }
 
