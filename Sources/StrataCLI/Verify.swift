@@ -26,7 +26,7 @@ struct Verify: ParsableCommand {
     private func check() throws -> [StoreError] {
         let bar = ProgressBar("verifying")
         defer { bar.finish() }
-        var report: VerifyReport
+        let report: VerifyReport
         var problems: [StoreError] = []
         do {
             report = try argument.openLog().verify { bar.update($0, of: $1) }

@@ -70,12 +70,14 @@ final class BatchDerivations {
             for ref in refs {
                 guard let shape = handle.map.shape(ref.entity) else { continue }
                 let id = NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
+                let object: NSManagedObject
                 do {
-                    try body(try context.existingObject(with: id))
+                    object = try context.existingObject(with: id)
                 } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
                     // It has been deleted meanwhile.
                     continue
                 }
+                try body(object)
                 count += 1
                 if count % Self.count == 0 { try saveAndForget() }
             }

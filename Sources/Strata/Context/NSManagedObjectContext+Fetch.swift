@@ -107,7 +107,8 @@ extension NSManagedObjectContext: FetchExpressionContext {
         else { return nil }
         let executor = FetchExecutor(self, plan)
         do {
-            return countOnly ? try executor.count() : try executor.results().any
+            if countOnly { return try executor.count() }
+            return try executor.results().any
         } catch {
             // Predicates cannot throw; the fetch that the predicate is of does.
             noteReadFailure(error)

@@ -20,7 +20,9 @@ extension NSPersistentStoreCoordinator {
     ///   the next opening replays the log. All stores are closed all the same.
     public final func close() async throws {
         for context in contexts where context.concurrencyType != .mainQueueConcurrencyType {
-            await withCheckedContinuation { continuation in context.queue.async { continuation.resume() } }
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                context.queue.async { continuation.resume() }
+            }
         }
         let work = UncheckedBox { [self] () throws -> Void in
             writing.wait()

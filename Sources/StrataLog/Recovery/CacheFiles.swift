@@ -30,15 +30,15 @@ extension VerifyReport {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Manifest.slotByteCount, alignment: 16)
         defer { bytes.deallocate() }
         /// The slot, and whether something was ever written there.
-        func slot(at offset: Int64) throws(StoreError) -> (slot: Manifest?, isWritten: Bool) {
+        func read(_ offset: Int64) throws(StoreError) -> (slot: Manifest?, isWritten: Bool) {
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             _ = try io("read", path) { () throws(Errno) in try file.readPrefix(into: bytes, at: offset) }
             return (Manifest(UnsafeRawBufferPointer(bytes)), bytes.contains { $0 != 0 })
         }
         for offset in Manifest.slotOffsets {
             // A writer may be writing it: then it is sound a moment later.
-            var found = try slot(at: offset)
-            for _ in 0..<4 where found.slot == nil { found = try slot(at: offset) }
+            var found = try read(offset)
+            for _ in 0..<4 where found.slot == nil { found = try read(offset) }
             if !found.isWritten { continue }
             guard let slot = found.slot, slot.storeUUID == storeUUID else {
                 noteCache(

@@ -147,7 +147,9 @@ extension RecordContents {
         var position = header.blocksOffset
         let end = bytes.count - RecordFooter.byteCount
         func piece(_ byteCount: Int) -> UnsafeRawBufferPointer? {
-            guard byteCount > 0, position <= end, byteCount <= end - position else { return nil }
+            guard byteCount > 0, position <= end, byteCount <= end - position,
+                (offset + position) % Location.alignmentBytes == 0
+            else { return nil }
             return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
         }
         for entry in pieces {

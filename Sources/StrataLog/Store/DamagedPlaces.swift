@@ -126,7 +126,10 @@ public final class DamagedPlaces: Sendable {
 
     private func remove(where isGone: (Place, inout State) -> Bool) {
         state.withLock { state in
-            let gone = Set(state.order.filter { isGone($0, &state) })
+            var gone: Set<Place> = []
+            for place in state.order {
+                if isGone(place, &state) { gone.insert(place) }
+            }
             guard !gone.isEmpty else { return }
             state.order.removeAll { gone.contains($0) }
             for place in gone { state.entries[place] = nil }
