@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
     /// Runs something that can throw and that reads objects.
     ///
     /// - Throws: why one of them could not be read.
-    final func throwingReadFailures<R>(_ body: () throws -> R) throws -> R {
+    package final func throwingReadFailures<R>(_ body: () throws -> R) throws -> R {
         let before = readFailures.count
         let result = try body()
         if readFailures.count != before, let error = readFailures.last { throw error }
