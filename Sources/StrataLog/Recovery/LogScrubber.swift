@@ -127,7 +127,7 @@ extension RecordContents {
         let bodyEnd = RecordHeader.byteCount + header.bodyByteCount
         guard bytes.count == header.byteCount, bodyEnd + RecordFooter.byteCount <= bytes.count else { return [] }
         let body = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.byteCount..<bodyEnd])
-        guard checksum(body) == header.bodyChecksum else { return [] }
+        guard StrataLog.checksum(body) == header.bodyChecksum else { return [] }
         let pieces: [TransactionBody.Piece]
         let values: [Int]
         do {
