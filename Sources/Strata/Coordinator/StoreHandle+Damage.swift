@@ -20,8 +20,10 @@ extension StoreHandle {
     ///   - object: whose row or value was to be read.
     ///   - value: the large value that was.
     func noteDamage(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) {
-        guard Self.isReadFailure(error), log.damage.note(error, object: object, value: value) else { return }
-        let text = "Strata: error: the store at \(path) has a damaged place: \(error.description). See damage(of:)."
+        guard Self.isReadFailure(error) else { return }
+        let isNew = log.damage.note(error, object: object, value: value)
+        guard isNew || stopsOnDamage else { return }
+        let text = "Strata: error: the store at \(path) has a damaged place: \(error.description)"
         FileHandle.standardError.write(Data("\(text)\n".utf8))
         if stopsOnDamage { fatalError(text) }
         tellDamage(error, object)
@@ -38,7 +40,8 @@ extension StoreHandle {
         for store in identity.stores where store.handle?.log === log {
             guard let coordinator = store.persistentStoreCoordinator, let handle = store.handle else { continue }
             info[StrataDamagedStoreKey] = store
-            info[StrataDamagedObjectIDsKey] = object.flatMap { handle.objectID($0) }.map { [$0] } ?? []
+            let ids: [NSManagedObjectID] = [object.flatMap { handle.objectID($0) }].compactMap { $0 }
+            info[StrataDamagedObjectIDsKey] = ids
             NotificationCenter.default.post(name: .StrataStoreDamage, object: coordinator, userInfo: info)
         }
     }

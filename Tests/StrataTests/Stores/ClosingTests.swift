@@ -113,6 +113,16 @@ import Testing
         return container
     }
 
+    /// Twenty saves on the context's queue, which nobody waits for.
+    private func saveLater(_ number: Int, _ context: NSManagedObjectContext) {
+        context.perform {
+            for index in 0..<20 {
+                Department(context: context).title = "\(number) \(index)"
+                do { try context.save() } catch { Issue.record("save: \(error)") }
+            }
+        }
+    }
+
     private func place() -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("strata-closing-\(UUID().uuidString)")
     }
@@ -122,14 +132,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: url) }
         let container = try await container(url)
         let contexts = (0..<4).map { _ in container.newBackgroundContext() }
-        for (number, context) in contexts.enumerated() {
-            context.perform {
-                for index in 0..<20 {
-                    Department(context: context).title = "\(number) \(index)"
-                    do { try context.save() } catch { Issue.record("save: \(error)") }
-                }
-            }
-        }
+        for (number, context) in contexts.enumerated() { saveLater(number, context) }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 { group.addTask { try await container.close() } }
             try await group.waitForAll()

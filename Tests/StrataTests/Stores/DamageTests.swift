@@ -90,7 +90,7 @@ import Testing
         var infos: [[AnyHashable: Any]] = []
     }
 
-    private static let whole = NSFetchRequest<Department>(entityName: "Department")
+    private static var whole: NSFetchRequest<Department> { NSFetchRequest(entityName: "Department") }
 
     // MARK: Being told
 
