@@ -82,33 +82,34 @@ extension LogStore {
         }
         let source = BlockSource(
             files: files, storeUUID: try identity(files, segments), cacheMaximumBytes: 0)
-        var readers: [RecordReader] = []
-        for segment in segments {
-            readers.append(
-                try RecordReader(
-                    files: files, storeUUID: source.storeUUID, segment: segment,
-                    file: try source.file(segment: segment)))
+        /// A reader keeps a window of the file in memory: there is one at a time.
+        func reader(_ segment: UInt32, limit: Int? = nil) throws(StoreError) -> RecordReader {
+            try RecordReader(
+                files: files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment),
+                limit: limit)
         }
         // Damage that both passes meet is told once.
         var first = LogScrubber(source, schemas: [])
-        for reader in readers { try first.readSchemas(reader) }
+        var total = 0
+        for segment in segments {
+            let whole = try reader(segment)
+            total += whole.limit
+            try first.readSchemas(whole)
+        }
         var scrubber = LogScrubber(source, schemas: first.knownSchemas)
-        let total = readers.reduce(0) { $0 + $1.limit }
         var done = 0
-        for (index, reader) in readers.enumerated() {
+        for (index, segment) in segments.enumerated() {
             // What follows the end of a segment that the next one tells of is left over from a failed write.
             var limit: Int?
-            if index + 1 < readers.count, let next = try header(readers[index + 1]),
-                next.previousSegment == reader.segment
+            if index + 1 < segments.count, let next = try header(reader(segments[index + 1])),
+                next.previousSegment == segment
             {
                 limit = next.previousValidByteCount
             }
-            let bounded = try RecordReader(
-                files: files, storeUUID: source.storeUUID, segment: reader.segment,
-                file: try source.file(segment: reader.segment), limit: limit)
+            let bounded = try reader(segment, limit: limit)
             try scrubber.scrub(bounded)
-            done += reader.limit
-            progress(done, total)
+            done += bounded.limit
+            progress(done, max(done, total))
         }
         var report = scrubber.report
         try report.checkCaches(source)
