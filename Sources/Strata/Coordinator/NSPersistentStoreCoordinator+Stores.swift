@@ -25,15 +25,18 @@ extension NSPersistentStoreCoordinator {
 
     /// The stores that a request is about and that hold objects of some entities.
     ///
-    /// - Throws: as ``stores(named:)``; `CocoaError` 134070 when no store of the coordinator holds any.
+    /// - Throws: as ``stores(named:)``; `CocoaError` 134070 when the coordinator has no store that holds any, none having
+    ///   been added or one having been removed.
     func handles(of family: [EntityShape], named: [NSPersistentStore]?) throws -> [StoreHandle] {
         func holds(_ handle: StoreHandle) -> Bool { family.contains { handle.map.holds($0) } }
         let handles = try stores(named: named).compactMap(\.handle).filter(holds)
-        // A request that names none of several stores asks for nothing; one for what is nowhere is a mistake.
-        if handles.isEmpty, !persistentStores.contains(where: { $0.handle.map(holds) ?? false }) {
+        if !handles.isEmpty { return handles }
+        // A request may name none of several stores, and configurations may leave an entity out: then nothing is found.
+        let own = persistentStores
+        if own.isEmpty || !removedPaths.isEmpty, !own.contains(where: { $0.handle.map(holds) ?? false }) {
             throw noStore(holding: family.first)
         }
-        return handles
+        return []
     }
 
     func noStore(holding shape: EntityShape?) -> CocoaError {
