@@ -126,8 +126,9 @@ import Testing
 
     // MARK: What comes next
 
-    @Test(arguments: [false, true]) func whatTouchesTheDamageIsRefused(_ isLarge: Bool) throws {
-        let damaged = try DamagedStore(isLarge: isLarge)
+    @Test(arguments: [false, true], [false, true])
+    func whatTouchesTheDamageIsRefused(_ isLarge: Bool, _ isReadOnly: Bool) throws {
+        let damaged = try DamagedStore(isLarge: isLarge, [NSReadOnlyPersistentStoreOption: isReadOnly])
         damaged.meet()
         for isChild in [false, true] {
             let context = isChild ? damaged.context(parent: damaged.context()) : damaged.context()
@@ -169,6 +170,22 @@ import Testing
             #expect(throws: CocoaError.self) { try context.execute(update) }
             #expect(try !damaged.coordinator.damage(of: damaged.store).places.isEmpty)
         }
+    }
+
+    /// Coordinators that share the open store know of each other's damage.
+    @Test func anotherCoordinatorIsRefused() throws {
+        let damaged = try DamagedStore()
+        let other = NSPersistentStoreCoordinator(managedObjectModel: damaged.coordinator.managedObjectModel)
+        let store = try other.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: damaged.url)
+        damaged.meet()
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = other
+        context.performAndWait {
+            #expect(throws: CocoaError.self) { try context.fetch(Self.whole) }
+        }
+        #expect(try other.damage(of: store).places.count == 1)
+        try other.remove(store)
     }
 
     // MARK: Not copied, not saved over
