@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import StrataLog
 
 /// What of a store could not be read since it was opened.
