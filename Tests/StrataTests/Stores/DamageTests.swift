@@ -162,7 +162,7 @@ import Testing
     @Test func batchRequestsThrow() throws {
         let damaged = try DamagedStore()
         let context = damaged.context()
-        try context.performAndWait {
+        try context.performAndWait { () throws in
             let update = NSBatchUpdateRequest(entityName: "Department")
             update.propertiesToUpdate = ["budget": 9]
             #expect(throws: CocoaError.self) { try context.execute(update) }

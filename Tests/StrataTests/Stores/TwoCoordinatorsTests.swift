@@ -51,7 +51,7 @@ import Testing
         let pair = try Pair()
         let context = pair.context(index)
         let expected = format == nil ? 10 : 5
-        try context.performAndWait {
+        try context.performAndWait { () throws in
             for names in [false, true] {
                 let update = NSBatchUpdateRequest(entityName: "Employee")
                 update.predicate = format.map { NSPredicate(format: $0) }
