@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 internal import SystemPackage
 
 /// One opening of a file in a ``MemoryFileSystem``.

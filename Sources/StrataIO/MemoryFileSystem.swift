@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 public import SystemPackage
 
 /// Files in memory, for in-memory stores.

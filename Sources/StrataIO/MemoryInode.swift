@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 internal import SystemPackage
 
 /// What a file in a ``MemoryFileSystem`` holds.

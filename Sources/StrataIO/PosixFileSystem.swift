@@ -1,4 +1,4 @@
-import CStrataSupport
+internal import CStrataSupport
 public import SystemPackage
 
 #if canImport(Glibc)

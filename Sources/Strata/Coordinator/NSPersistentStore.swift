@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -45,7 +46,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
     }
 
-    private let state: Mutex<State>
+    private let state: AdaptiveMutex<State>
     private let storedOptions: [AnyHashable: Any]?
     private let configuration: String?
     /// Whether every save posts `NSPersistentStoreRemoteChange`.
@@ -62,7 +63,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         configuration = name
         storedOptions = options
         postsRemoteChanges = StoreOptions.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        state = Mutex(
+        state = AdaptiveMutex(
             State(
                 url: url, isReadOnly: StoreOptions.flag(options, NSReadOnlyPersistentStoreOption), coordinator: root))
         super.init()

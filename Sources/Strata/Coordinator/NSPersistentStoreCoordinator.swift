@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -11,6 +12,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         var observers: [ContextReference] = []
         /// Every context that works on the coordinator.
         var contexts: [ContextReference] = []
+        /// With so many, those that are dead are looked for.
+        var contextsToSweep = 16
         var name: String?
     }
 
@@ -18,7 +21,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     open var managedObjectModel: NSManagedObjectModel { model }
     private let model: NSManagedObjectModel
     let shapes: ModelShapes
-    private let state = Mutex<State>(State())
+    private let state = AdaptiveMutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
     let storesGeneration = Atomic<Int>(0)
     /// What contexts have planned.
@@ -373,8 +376,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func register(_ context: NSManagedObjectContext) {
         let reference = context.reference
         state.withLock { state in
-            // Dead entries are looked for each time their number may have doubled.
-            if state.contexts.count & (state.contexts.count - 1) == 0 { state.contexts.removeAll { $0.context == nil } }
+            // Each time their number has doubled, so that it costs a context nothing however many there are.
+            if state.contexts.count >= state.contextsToSweep {
+                state.contexts.removeAll { !$0.isAlive }
+                state.contextsToSweep = max(16, state.contexts.count * 2)
+            }
             state.contexts.append(reference)
         }
     }

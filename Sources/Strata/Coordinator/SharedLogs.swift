@@ -23,7 +23,7 @@ enum SharedLogs {
         let lock = Mutex<Void>(())
     }
 
-    private static let open = Mutex<[Entry]>([])
+    private static let open = AdaptiveMutex<[Entry]>([])
     private static let gates = Mutex<[String: (gate: Gate, count: Int)]>([:])
 
     /// The log in a directory: the one that is open already, or a new one from `body`.

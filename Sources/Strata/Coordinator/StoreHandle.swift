@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 import SystemPackage
@@ -18,12 +19,12 @@ final class StoreHandle: Sendable {
     let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
-    private let indexes = Mutex<[StoreIndex]>([])
+    private let indexes = AdaptiveMutex<[StoreIndex]>([])
     private let detached = Atomic<Bool>(false)
-    private let keeper = Mutex<RetentionKeeper?>(nil)
+    private let keeper = AdaptiveMutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
 
-    private let stripCache = Mutex<StripCache?>(nil)
+    private let stripCache = AdaptiveMutex<StripCache?>(nil)
 
     /// What scans keep of the columns. Made with the first scan.
     var strips: StripCache {

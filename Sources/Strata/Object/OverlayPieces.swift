@@ -1,5 +1,5 @@
 import CStrataSupport
-import Synchronization
+import StrataIO
 
 /// The pieces of memory that overlays are cut from, for all contexts.
 ///
@@ -54,7 +54,7 @@ enum OverlayPieces {
         }
     }
 
-    private static let lists = Mutex(Lists())
+    private static let lists = AdaptiveMutex(Lists())
 
     /// Uninitialised memory.
     static func take() -> UnsafeMutableRawPointer {

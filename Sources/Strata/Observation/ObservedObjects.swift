@@ -1,6 +1,6 @@
 import Foundation
 import Observation
-import Synchronization
+import StrataIO
 
 /// What is kept of objects that somebody observes, beside them, so that all others need no room for it.
 ///
@@ -15,7 +15,7 @@ enum ObservedObjects {
         var info: UnsafeMutableRawPointer?
     }
 
-    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    private static let entries = AdaptiveMutex<[ObjectIdentifier: Entry]>([:])
 
     /// Runs the body with the object's entry, which is made if need be.
     private static func withEntry<R: Sendable>(

@@ -1,10 +1,11 @@
+internal import StrataIO
 internal import Synchronization
 
 /// What all versions of one index have in common: the lock over their nodes' reference counts, and their memory.
 final class IndexLineage: Sendable {
     let liveNodes = Atomic<Int>(0)
     let liveBytes = Atomic<Int>(0)
-    private let lock = Mutex<Void>(())
+    private let lock = AdaptiveMutex<Void>(())
     private let handover = Atomic<Int>(0)
 
     /// Runs the body, which may read and write the nodes' reference counts. Keep it short.

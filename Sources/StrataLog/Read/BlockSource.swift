@@ -16,11 +16,11 @@ final class BlockSource: Sendable {
     private let memory: BlockMemory?
     let segments: SegmentFiles
     /// What may be read now; see ``SegmentEpoch``.
-    private let currentEpoch: Mutex<SegmentEpoch>
+    private let currentEpoch: AdaptiveMutex<SegmentEpoch>
     let references = SegmentReferences()
     /// Whether a compaction has the processor that would help to encode transactions.
     let isCrowded = Atomic<Bool>(false)
-    private let schemas: Mutex<[NumberedSchema]>
+    private let schemas: AdaptiveMutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
     /// system call does.
@@ -28,16 +28,16 @@ final class BlockSource: Sendable {
     /// Where transactions lie.
     let places = LogPlaces()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
-    private let abandoned = Mutex<[UInt32: Int]>([:])
+    private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
 
     init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
         self.files = files
         self.storeUUID = storeUUID
         cache = BlockCache(budgetBytes: cacheMaximumBytes)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
-        schemas = Mutex([])
+        schemas = AdaptiveMutex([])
         segments = SegmentFiles()
-        currentEpoch = Mutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
+        currentEpoch = AdaptiveMutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
     }
 
     /// Keeps everything readable that is now, as long as it is held. O(1).

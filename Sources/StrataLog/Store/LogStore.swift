@@ -14,7 +14,7 @@ public final class LogStore: Sendable {
     let options: LogOptions
     /// Nil for read-only stores and after ``close()``. Held while the disk works.
     let writer: Mutex<LogWriter?>
-    let published: Mutex<Snapshot>
+    let published: AdaptiveMutex<Snapshot>
     let state: Mutex<SharedState>
     private let queue = CommitQueue()
     let lock: (any File)?
@@ -63,7 +63,7 @@ public final class LogStore: Sendable {
         self.options = options
         lock = opened.lock
         recovery = opened.report
-        published = Mutex(opened.snapshot)
+        published = AdaptiveMutex(opened.snapshot)
         var nextKeys: [UInt16: UInt64] = [:]
         for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
         state = Mutex(

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import StrataIO
 
 /// One commit on its way through the queue.
 final class CommitRequest: @unchecked Sendable {
@@ -28,7 +28,7 @@ final class CommitQueue: Sendable {
         var isLed = false
     }
 
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
 
     /// Returns when the request has its result. `process` gets a group in the order of arrival and gives each its
     /// result.

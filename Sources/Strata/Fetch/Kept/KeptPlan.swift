@@ -1,12 +1,12 @@
+import StrataIO
 import StrataLog
-import Synchronization
 
 /// The plan of a plain request, with the way to its results through an index once that was chosen.
 ///
 /// Unchecked: the plan is immutable, with a predicate made of immutable parts (``RequestKey``).
 final class KeptPlan: @unchecked Sendable {
     let plan: FetchPlan
-    private let page = Mutex<IndexedPage?>(nil)
+    private let page = AdaptiveMutex<IndexedPage?>(nil)
 
     init(_ plan: FetchPlan) {
         self.plan = plan
