@@ -67,7 +67,7 @@ follow() {
 # The suites with threads. Left out are those of the engine that build large indexes with one, which take an hour under the
 # sanitizer.
 threads() {
-    local engine='ConcurrencyTests|IndexConcurrency|CacheTests|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
+    local engine='ConcurrencyTests|IndexConcurrency|Cache(Tests|Concurrency)|RowReader|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
     engine+='|StoreTests|UniqueConstraint|Compaction(Tests|Concurrency)|StoreRegression|FormatParts|PastSnapshot'
     local graph='ManyContexts|HistorySequence|Following|FetchAsync|ServiceClient|SyncClient|LibraryClient|ObjectClient'
     graph+='|HelpersClient|Observation|StoreLock|FetchedResultsC|Parent(Rules|Save|Context)|Faulting|ContextTests'

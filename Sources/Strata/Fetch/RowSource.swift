@@ -5,6 +5,8 @@ import StrataLog
 final class RowScope {
     let handle: StoreHandle
     let snapshot: Snapshot
+    /// The snapshot's rows, for whoever asks for many of them.
+    var rows: RowReader
     /// The first error that reading a value met: predicates cannot throw.
     var error: StoreError?
     /// The first key that an entity turned out not to have.
@@ -13,6 +15,7 @@ final class RowScope {
     init(_ handle: StoreHandle, _ snapshot: Snapshot) {
         self.handle = handle
         self.snapshot = snapshot
+        rows = RowReader(snapshot)
     }
 
     /// - Throws: what the values that were read could not say.
@@ -93,7 +96,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
     }
 
     private func source(_ ref: ObjectRef) throws(StoreError) -> RowSource? {
-        guard !ref.isNull, let row = try scope.snapshot.row(ref), let shape = scope.handle.map.shape(row.block.entity)
+        guard !ref.isNull, let row = try scope.rows.row(ref), let shape = scope.handle.map.shape(row.block.entity)
         else { return nil }
         return RowSource(scope, shape, row.block, row.index)
     }

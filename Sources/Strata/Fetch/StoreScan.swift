@@ -225,7 +225,7 @@ struct StoreScan {
 
     private func look(up refs: [ObjectRef], _ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
         for ref in refs {
-            guard let row = try scope.snapshot.row(ref) else { continue }
+            guard let row = try scope.rows.row(ref) else { continue }
             let entity = Int(row.block.entity)
             guard entity < wanted.count, wanted[entity] else { continue }
             if !visit(row.ref, row.block, row.index) || scope.error != nil { return }

@@ -135,13 +135,7 @@ final class BlockSource: Sendable {
     }
 
     func row(at location: Location) throws(StoreError) -> Row {
-        let block = try block(at: location)
-        guard location.row < block.rowCount else {
-            throw StoreError(
-                .corruption, "row \(location.row) of a block of \(block.rowCount)", segment: location.segment,
-                offset: location.byteOffset)
-        }
-        return Row(block: block, index: location.row)
+        try block(at: location).row(at: location)
     }
 
     /// A block that does not enter the cache.

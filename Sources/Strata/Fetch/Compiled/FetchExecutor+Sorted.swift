@@ -71,7 +71,7 @@ extension FetchExecutor {
         do {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
-            case .strips(let chunk): return try scope.handle.log.row(at: chunk.location(Int(entry.row)))
+            case .strips(let chunk): return try scope.rows.row(at: chunk.location(Int(entry.row)))
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

@@ -193,7 +193,7 @@ struct GroupedColumns {
         case .string: return texts[Int(code)]
         case .toOne:
             // Those whose object is gone belong to the group without one.
-            guard let row = try scope.snapshot.row(ObjectRef(rawValue: code)),
+            guard let row = try scope.rows.row(ObjectRef(rawValue: code)),
                 let shape = scope.handle.map.shape(row.block.entity)
             else { throw NotCompiled() }
             return NSManagedObjectID(ref: row.ref, identity: scope.handle.identity, shape: shape)

@@ -142,7 +142,7 @@ extension FetchExecutor {
 
     /// A stored row with what it is sorted by.
     private func match(_ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope) throws -> FetchMatch? {
-        let found = Result { () throws(StoreError) in try scope.snapshot.row(ref) }
+        let found = Result { () throws(StoreError) in try scope.rows.row(ref) }
         switch found {
         case .failure(let error): throw StoreFailure.cocoaError(error, reading: scope.handle)
         case .success(let row):
