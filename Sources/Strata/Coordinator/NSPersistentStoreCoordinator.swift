@@ -376,7 +376,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func register(_ context: NSManagedObjectContext) {
         let reference = context.reference
         state.withLock { state in
-            // Each time their number has doubled, so that it costs a context nothing however many there are.
+            // Each time their number has doubled.
             if state.contexts.count >= state.contextsToSweep {
                 state.contexts.removeAll { !$0.isAlive }
                 state.contextsToSweep = max(16, state.contexts.count * 2)

@@ -1,5 +1,6 @@
 internal import CStrataSupport
 internal import Dispatch
+internal import StrataIO
 internal import Synchronization
 
 extension LogOptions {

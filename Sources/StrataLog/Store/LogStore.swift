@@ -15,7 +15,7 @@ public final class LogStore: Sendable {
     /// Nil for read-only stores and after ``close()``. Held while the disk works.
     let writer: Mutex<LogWriter?>
     let published: AdaptiveMutex<Snapshot>
-    let state: Mutex<SharedState>
+    let state: AdaptiveMutex<SharedState>
     private let queue = CommitQueue()
     let lock: (any File)?
     /// Held while a checkpoint is being written.
@@ -30,7 +30,7 @@ public final class LogStore: Sendable {
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
     let tail: LogTail?
-    let following = Mutex(FollowState())
+    let following = AdaptiveMutex(FollowState())
     /// What opening found.
     public let recovery: RecoveryReport
 
@@ -66,7 +66,7 @@ public final class LogStore: Sendable {
         published = AdaptiveMutex(opened.snapshot)
         var nextKeys: [UInt16: UInt64] = [:]
         for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
-        state = Mutex(
+        state = AdaptiveMutex(
             SharedState(
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
