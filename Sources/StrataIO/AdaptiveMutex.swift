@@ -1,5 +1,5 @@
 internal import CStrataSupport
-package import Synchronization
+public import Synchronization
 
 /// A lock around a value, for short work that many threads ask for.
 ///
@@ -10,12 +10,12 @@ package import Synchronization
 /// A free lock is taken with one instruction. Not recursive.
 ///
 /// Unchecked: the value is reached only under the lock, and both lie where they are for as long as the lock lives.
-@frozen
+@frozen @usableFromInline
 package struct AdaptiveMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     /// Free, held, or held while others may be asleep.
-    @usableFromInline static var free: UInt32 { 0 }
-    @usableFromInline static var held: UInt32 { 1 }
-    @usableFromInline static var awaited: UInt32 { 2 }
+    @inlinable static var free: UInt32 { 0 }
+    @inlinable static var held: UInt32 { 1 }
+    @inlinable static var awaited: UInt32 { 2 }
     /// Others' work is over sooner than one would be asleep and awake again, if it is over after so many looks.
     private static var looks: Int { 60 }
 
