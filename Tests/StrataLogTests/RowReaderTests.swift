@@ -1,4 +1,5 @@
 import StrataIO
+import SystemPackage
 import Testing
 
 @testable import StrataLog
