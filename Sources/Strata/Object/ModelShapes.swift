@@ -1,5 +1,5 @@
 import Foundation
-import StrataIO
+import Synchronization
 
 /// All entities of one model, compiled.
 ///
@@ -21,7 +21,7 @@ final class ModelShapes: @unchecked Sendable {
         var nextID: UInt32 = 1
         var shapesByClass: [ObjectIdentifier: [EntityShape]] = [:]
     }
-    private static let known = AdaptiveMutex<Known>(Known())
+    private static let known = Mutex<Known>(Known())
 
     private init(model: NSManagedObjectModel) {
         self.model = model
