@@ -92,6 +92,11 @@ final class BlockSource: Sendable {
         places.forget(behind: position)
     }
 
+    /// Whether a place lies behind the valid bytes of a segment that a failed flush made the log leave.
+    func isAbandoned(_ place: Location) -> Bool {
+        abandoned.withLock { $0[place.segment] }.map { place.byteOffset >= $0 } ?? false
+    }
+
     func register(_ file: any File, segment: UInt32) {
         segments.set(file, segment: segment)
     }

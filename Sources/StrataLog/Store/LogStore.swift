@@ -55,6 +55,7 @@ public final class LogStore: Sendable {
         var counters = LogWriter.Counters()
         var retention = LogRetention()
         var compaction = CompactionSchedule()
+        var freshRows: FreshRowSchedule
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -70,7 +71,8 @@ public final class LogStore: Sendable {
             SharedState(
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
-                manifestNumber: opened.manifestNumber, retention: options.retention))
+                manifestNumber: opened.manifestNumber, retention: options.retention,
+                freshRows: FreshRowSchedule(options, openedAt: opened.snapshot.sequence)))
         state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
@@ -287,6 +289,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit(_ commit: PreparedTransaction, began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        mergeIfDue(after: commit)
         if options.compaction.isAutomatic {
             compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
         }
