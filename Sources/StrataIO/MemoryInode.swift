@@ -126,6 +126,10 @@ final class MemoryInode: @unchecked Sendable {
         }
     }
 
+    func isLocked(byOtherThan owner: ObjectIdentifier) -> Bool {
+        lockOwner.withLock { $0 != nil && $0 != owner }
+    }
+
     func unlock(_ owner: ObjectIdentifier) {
         lockOwner.withLock { current in
             if current == owner { current = nil }
