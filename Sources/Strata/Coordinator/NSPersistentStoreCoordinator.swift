@@ -97,10 +97,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Stores
 
-    /// The store at a URL.
-    open func persistentStore(for url: URL) -> NSPersistentStore? {
-        persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
-    }
+    /// The store at a URL, however that is spelled: links, `..` and slashes at the end lead to the same store.
+    open func persistentStore(for url: URL) -> NSPersistentStore? { findStore(at: url) }
 
     /// Where a store is; /dev/null for one in memory.
     open func url(for store: NSPersistentStore) -> URL {

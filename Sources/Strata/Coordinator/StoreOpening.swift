@@ -126,7 +126,6 @@ struct StoreOpening {
             return handle(
                 try LogStore.open(path, in: fileSystem, options: options, schema: try stored.schema(shapes)), stored)
         }
-        try StoreDirectory(path, fileSystem).finishReplacement()
         guard try exists else {
             let stored = try StoredModel(shapes, holding: held, previous: nil)
             return handle(try openLog(try stored.schema(shapes)), stored)
@@ -204,22 +203,26 @@ struct StoreOpening {
 
     // MARK: Without adding
 
-    /// Deletes the store's directory.
+    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data.
     func destroy() throws {
         guard !isInMemory else { return }
-        try Self.waiting(timeoutSeconds, path.string) {
-            let directory = StoreDirectory(path, fileSystem)
-            try directory.finishReplacement()
-            if try exists {
-                do {
-                    // Opening shows that it is a store and that nobody else has it.
-                    try Self.checkUnused(path, fileSystem)
-                } catch let error as StoreError {
-                    guard error.code == .corruption, forcesDestruction else { throw error }
-                }
-            }
-            try directory.remove()
+        let foreign = try Self.waiting(timeoutSeconds, path.string) {
+            try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
         }
+        guard foreign.isEmpty else { throw Self.foreignFiles(foreign, path.string) }
+    }
+
+    /// The store is gone, and what was in its directory beside it is not.
+    private static func foreignFiles(_ names: [String], _ path: String) -> CocoaError {
+        let list = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? " and \(names.count - 10) more" : "")
+        return CocoaError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The store was destroyed. Its directory also holds files that are not the store's, which were left "
+                    + "there: \(list).",
+                NSFilePathErrorKey: path,
+            ])
     }
 
     /// Puts a copy of the store at another path in this one's place.
@@ -229,33 +232,14 @@ struct StoreOpening {
             throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
         }
         try Self.waiting(timeoutSeconds, path.string) {
-            let directory = StoreDirectory(path, fileSystem)
-            try directory.finishReplacement()
-            if try fileSystem.attributes(path)?.isDirectory == true, try !fileSystem.list(path).isEmpty {
-                do {
-                    try Self.checkUnused(path, fileSystem)
-                } catch let error as StoreError where error.code == .corruption {
-                    // What is replaced need not be in order.
-                }
-            }
             let sourcePath = FilePath(source.path)
-            try StoreDirectory(sourcePath, fileSystem).finishReplacement()
             // What has been saved but not flushed yet is to be in the copy, too.
             try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
-            try directory.replace(with: sourcePath)
+            try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, place in
+                // As in Core Data the copy goes by the UUID of its source.
+                try StoreLineage.settle(log, at: place, in: fileSystem, keepsUUID: true)
+            }
         }
-    }
-
-    /// A store that is to be replaced must be one, and nobody may have it.
-    func checkCanBeReplaced() throws {
-        try StoreDirectory(path, fileSystem).finishReplacement()
-        if try exists { try Self.checkUnused(path, fileSystem) }
-    }
-
-    private static func checkUnused(_ path: FilePath, _ fileSystem: any FileSystem) throws {
-        var options = LogOptions()
-        options.createsIfMissing = false
-        try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
     }
 
     static func metadata(at url: URL, type: String, options: [AnyHashable: Any]? = nil) throws -> [String: Any] {
@@ -292,7 +276,6 @@ struct StoreOpening {
         let path = FilePath(url.path)
         let fileSystem = PosixFileSystem()
         return try waiting(timeout(options), url.path) {
-            try StoreDirectory(path, fileSystem).finishReplacement()
             if let place = try fileSystem.attributes(path), !place.isDirectory {
                 throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
             }

@@ -330,7 +330,7 @@ final class Compactor {
         }
         try store.retire(retirement)
         for victim in victims.sorted() {
-            try? store.files.fileSystem.unlink(store.files.segment(victim))
+            try? store.files.remove(store.files.segment(victim))
         }
         source.cache.removeRetired(victimSet)
         store.removeUselessCheckpoint(victims)

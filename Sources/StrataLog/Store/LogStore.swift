@@ -79,7 +79,7 @@ public final class LogStore: Sendable {
             isReadOnly
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
         // What cannot be removed only takes space.
-        for path in opened.leftovers { try? files.fileSystem.unlink(path) }
+        for path in opened.leftovers { try? files.remove(path) }
     }
 
     /// The store's identity, drawn when it was created.
