@@ -135,7 +135,7 @@ final class BatchDeletion {
         if appliesDeny {
             for (owner, relationship, member) in denied where !isDeleted.contains(identity(member)) {
                 let name = handle.map.shape(owner.block.entity)?.name ?? ""
-                throw CocoaError(
+                throw DescribedError(
                     .validationRelationshipDeniedDelete,
                     userInfo: [
                         NSLocalizedDescriptionKey:

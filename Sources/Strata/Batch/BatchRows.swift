@@ -26,7 +26,9 @@ struct BatchRows {
             throw BatchSession.error("The fetch request of a batch request has no entity.")
         }
         let shape = try BatchSession.shape(named: name, in: context)
-        if request.predicate == nil, request.fetchLimit <= 0, request.fetchOffset <= 0 {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+        if request.predicate == nil, request.fetchLimit == 0, request.fetchOffset == 0 {
             predicate = nil
             objects = nil
             let snapshot = handle.log.snapshot

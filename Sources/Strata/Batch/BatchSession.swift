@@ -63,7 +63,7 @@ final class BatchSession {
     }
 
     /// Error 133021 for rows whose values other rows have.
-    func constraintError(_ error: StoreError) -> CocoaError {
+    func constraintError(_ error: StoreError) -> any Error {
         let conflicts = error.uniqueConflicts.map { conflict in
             let constraint = handle.constraints[conflict.constraint]
             let shape = handle.map.shape(conflict.holder.entity) ?? constraint.shape
@@ -109,7 +109,7 @@ final class BatchSession {
         return shape
     }
 
-    static func error(_ text: String) -> CocoaError {
-        CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
+    static func error(_ text: String) -> any Error {
+        DescribedError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
     }
 }

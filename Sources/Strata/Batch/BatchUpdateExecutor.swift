@@ -55,7 +55,8 @@ final class BatchUpdateExecutor {
         case .composite?: return name ?? ""
         default:
             throw BatchSession.error(
-                "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship.")
+                "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship"
+                    + "\(shape.suggestion(for: "\(key)")).")
         }
     }
 

@@ -235,7 +235,7 @@ final class ContextSave {
             NSAffectedObjectsErrorKey: Array(context.changed), NSUnderlyingErrorKey: error as NSError,
         ]
         if let store = failed.handle.identity.store { info[NSAffectedStoresErrorKey] = [store] }
-        return CocoaError(.persistentStoreIncompleteSave, userInfo: info)
+        return DescribedError(.persistentStoreIncompleteSave, userInfo: info)
     }
 
     /// Brings the objects in line with what the parts have written, and gives all parts' changes.

@@ -1,11 +1,15 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObjectContext {
     /// Takes an object in that was just created, of an entity of the coordinator's model.
     final func insertNew(_ object: NSManagedObject) {
-        precondition(
-            !object.facts.pointee.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
+        guard !object.facts.pointee.isAbstract else {
+            programmerError(
+                object.shape.name, "the entity is abstract and has no objects of its own",
+                "Insert an object of one of its subentities")
+        }
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -25,10 +29,17 @@ extension NSManagedObjectContext {
             if object.storeIndex != 0 { object.flags.insert(.updated) }
             return
         }
-        precondition(object.registry == nil, "\(object) belongs to another context")
-        precondition(
-            coordinator?.shapes === object.shape.model,
-            "entity \(object.shape.name) is not of the model of the context's coordinator")
+        guard object.registry == nil else {
+            programmerError(
+                object.shape.name, "insert(_:) was given an object that belongs to another context",
+                "Use context.object(with: object.objectID) to have the object in this context")
+        }
+        guard coordinator?.shapes === object.shape.model else {
+            programmerError(
+                object.shape.name,
+                "insert(_:) was given an object whose entity is not of the model of the context's coordinator",
+                "Load the model once and make entities, containers and coordinators of that one")
+        }
         insertNew(object)
     }
 
@@ -37,7 +48,11 @@ extension NSManagedObjectContext {
     /// - Precondition: the object belongs to this context.
     final func deleteObject(_ object: NSManagedObject) {
         guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
-        precondition(object.belongs(to: registry), "an object of another context cannot be deleted here: \(object)")
+        guard object.belongs(to: registry) else {
+            programmerError(
+                object.shape.name, "delete(_:) was given an object that is in another context, or in none",
+                "Delete context.object(with: object.objectID) instead")
+        }
         object.realize()
         if object.flags.contains(.gone) { return }
         if object.overrides.contains(.prepareForDeletion) {
@@ -137,8 +152,12 @@ extension NSManagedObjectContext {
     /// Sets which store inserted objects are saved to, when more than one has their entity.
     final func assignObject(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
-        precondition(
-            store.handle?.map.holds(object.shape) == true, "the store does not hold objects of \(object.shape.name)")
+        guard store.handle?.map.holds(object.shape) == true else {
+            programmerError(
+                "NSManagedObjectContext.assign(_:to:)",
+                "the store does not hold objects of \(object.shape.name), or has been removed",
+                "Assign the object to a store whose configuration has the entity")
+        }
         assignments[ObjectIdentifier(object)] = store
     }
 

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// Runs on the newest state of the stores, with the context's unsaved changes laid over it.
     ///
     /// - Throws: `CocoaError` 134070 for a request that makes no sense (an unknown entity or key, options that exclude
-    ///   each other), where Core Data raises an exception; the store's error when it cannot be read.
+    ///   each other, a negative limit, a malformed pattern, a constant of the wrong type), where Core Data raises an exception; the store's error when it cannot be read.
     /// - Complexity: O(n) in the objects of the entity, unless the predicate names objects or the target of a to-one
     ///   relationship that has an inverse; O(m log m) in the matches with sort descriptors.
     ///
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
         if let request = request as? any ContextExecutable { return try request.execute(in: self) }
         if let result = try executeInCustomStore(request) { return result }
         if let result = try executeInStores(request) { return result }
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "Requests of class \(type(of: request)) cannot be executed."])
     }

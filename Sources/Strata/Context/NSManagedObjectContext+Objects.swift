@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObjectContext {
@@ -25,10 +26,15 @@ extension NSManagedObjectContext {
             return object(shared) ?? registry.newUnsavedFault(objectID.ref, objectID.shape)
         }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
-            preconditionFailure("no object with the ID \(objectID) can be had in this context")
+            programmerError(
+                objectID.shape.name,
+                "object(with:) was given an ID whose store is not one of the context's coordinator",
+                "Add the store first, or ask with existingObject(with:), which throws")
         }
         guard let object = object(objectID.ref, storeIndex) else {
-            preconditionFailure("the store of \(objectID) does not know its entity")
+            programmerError(
+                objectID.shape.name, "object(with:) was given an ID whose store does not hold the entity",
+                "Ask with existingObject(with:), which throws")
         }
         return object
     }
@@ -61,8 +67,8 @@ extension NSManagedObjectContext {
         return object
     }
 
-    static func missing(_ objectID: NSManagedObjectID) -> CocoaError {
-        CocoaError(
+    static func missing(_ objectID: NSManagedObjectID) -> any Error {
+        DescribedError(
             .managedObjectReferentialIntegrity,
             userInfo: [
                 NSLocalizedDescriptionKey: "There is no object with the ID \(objectID).",
@@ -236,7 +242,12 @@ extension NSManagedObjectContext {
     private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
         let property = object.shape.property(atSlot: slot)
         guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
-            preconditionFailure("CoreData could not fulfill a fault for \(object.objectID)")
+            programmerError(
+                object.shape.name,
+                "CoreData could not fulfill a fault for \(object.objectID): its row, or its store, is gone",
+                "Let shouldDeleteInaccessibleFaults be true, or return true from"
+                    + " shouldHandleInaccessibleFault(_:for:triggeredByProperty:)"
+            )
         }
         object.flags.insert([.realized, .gone, .deleted, .deletePropagated])
         list(object)

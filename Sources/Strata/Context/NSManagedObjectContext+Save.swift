@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
     final func saveChanges() throws {
         guard let coordinator else {
             if !hasChanges { return }
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreSave,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
             processPendingChanges()
             try updateDerivedAttributes(isFirst: false)
         }
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:
@@ -148,8 +148,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    static func noStore(for object: NSManagedObject?) -> CocoaError {
-        CocoaError(
+    static func noStore(for object: NSManagedObject?) -> any Error {
+        DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -189,7 +190,12 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         get { coordinator }
         set {
             if coordinator === newValue { return }
-            precondition(link == nil, "the coordinator of a context that has a parent is its parent's")
+            guard link == nil else {
+                programmerError(
+                    "NSManagedObjectContext.persistentStoreCoordinator",
+                    "the context has a parent, and with it the parent's coordinator",
+                    "Set either the parent or the coordinator")
+            }
             if coordinator != nil { reset() }
             generation = nil
             setCoordinator(newValue)

@@ -161,7 +161,7 @@ final class RowWriter {
                 return ref
             }
             if target.isDeleted || target.flags.contains(.gone) { return .null }
-            throw CocoaError(
+            throw DescribedError(
                 .managedObjectReferentialIntegrity,
                 userInfo: [
                     NSLocalizedDescriptionKey:
@@ -169,7 +169,7 @@ final class RowWriter {
                     NSAffectedObjectsErrorKey: [object, target],
                 ])
         }
-        throw CocoaError(
+        throw DescribedError(
             .managedObjectExternalRelationship,
             userInfo: [
                 NSLocalizedDescriptionKey:

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import Synchronization
 
 /// A model, a coordinator with its stores, and a context for the main queue: what most programs need.
@@ -38,7 +39,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let model =
             ([Bundle.main] + Bundle.allBundles).lazy.compactMap { Self.model(named: name, in: $0) }.first
             ?? NSManagedObjectModel.mergedModel(from: nil)
-        guard let model else { preconditionFailure("Failed to load model named \(name)") }
+        guard let model else {
+            programmerError(
+                "NSPersistentContainer(name: \"\(name)\")",
+                "no bundle of the program has a model of that name that can be read",
+                "Pass the model: NSPersistentContainer(name:managedObjectModel:)")
+        }
         self.init(name: name, managedObjectModel: model)
     }
 

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -115,7 +116,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         get { handle?.identity.uuidString ?? metadata?[NSStoreUUIDKey] as? String }
         set {
             if let handle {
-                precondition(handle.identity.uuidString == newValue, "the UUID of an open store cannot be changed")
+                guard handle.identity.uuidString == newValue else {
+                    programmerError(
+                        "NSPersistentStore.identifier",
+                        "the UUID of an open store cannot be changed, it is part of every checksum", "Leave it as it is"
+                    )
+                }
                 return
             }
             var changed: [String: Any] = metadata ?? [:]

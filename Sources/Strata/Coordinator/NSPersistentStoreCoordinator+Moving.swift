@@ -8,7 +8,7 @@ extension NSPersistentStoreCoordinator {
         _ store: NSPersistentStore, to url: URL, _ options: [AnyHashable: Any]?, _ storeType: String
     ) throws -> NSPersistentStore {
         guard let handle = store.handle, persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -281,7 +282,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Throws: `CocoaError` when the store is not one of the coordinator's, or its log cannot be closed in order.
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
@@ -344,7 +345,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let bytes = UnsafeRawBufferPointer(start: string, count: length)
         let text = String(decoding: bytes, as: UTF8.self)
         guard let id = managedObjectID(for: text) else {
-            preconditionFailure("\(text) names no object of a store here")
+            programmerError(
+                "NSPersistentStoreCoordinator.managedObjectID(fromUTF8String:length:)",
+                "the text names no object of a store of the coordinator", "Use managedObjectID(for:), which returns nil"
+            )
         }
         return id
     }

@@ -144,23 +144,23 @@ enum StoreFailure {
                 }
             default: .persistentStoreOpen
             }
-        return CocoaError(code, userInfo: info(error, path))
+        return DescribedError(code, userInfo: info(error, path))
     }
 
     /// Another process held the store for longer than ``NSPersistentStoreTimeoutOption`` allows.
     static func timeout(_ error: StoreError, _ path: String) -> any Error {
-        CocoaError(.persistentStoreTimeout, userInfo: info(error, path))
+        DescribedError(.persistentStoreTimeout, userInfo: info(error, path))
     }
 
     static func readOnly(_ handle: StoreHandle) -> any Error {
-        CocoaError(
+        DescribedError(
             .fileWriteNoPermission,
             userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path]
                 .merging(stores(handle)) { first, _ in first })
     }
 
     private static func make(_ error: StoreError, _ code: CocoaError.Code, _ handle: StoreHandle) -> any Error {
-        CocoaError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
+        DescribedError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
     }
 
     /// The store, for the user info of errors that concern it.
@@ -173,7 +173,10 @@ enum StoreFailure {
         if let errno = error.errno {
             underlying = NSError(
                 domain: NSPOSIXErrorDomain, code: Int(errno.rawValue),
-                userInfo: [NSLocalizedDescriptionKey: error.description])
+                userInfo: [
+                    NSLocalizedDescriptionKey: error.description,
+                    NSLocalizedFailureReasonErrorKey: error.description,
+                ])
         }
         return [
             NSLocalizedDescriptionKey: error.description, NSFilePathErrorKey: path, NSUnderlyingErrorKey: underlying,

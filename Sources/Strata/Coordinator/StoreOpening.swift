@@ -28,7 +28,7 @@ struct StoreOpening {
             path = "/store"
         } else {
             guard let url, url.isFileURL else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [NSLocalizedDescriptionKey: "A store needs the URL of a directory to lie in."])
             }
@@ -58,8 +58,8 @@ struct StoreOpening {
         type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")
     }
 
-    static func unknownType(_ type: String) -> CocoaError {
-        CocoaError(
+    static func unknownType(_ type: String) -> any Error {
+        DescribedError(
             .persistentStoreInvalidType,
             userInfo: [NSLocalizedDescriptionKey: "There are no stores of the type \(type)."])
     }
@@ -70,7 +70,7 @@ struct StoreOpening {
             return Set(shapes.byName.keys)
         }
         guard let entities = shapes.model.entities(forConfigurationName: configuration) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [NSLocalizedDescriptionKey: "The model has no configuration named \(configuration)."])
         }
@@ -192,9 +192,9 @@ struct StoreOpening {
     }
 
     /// Error 134100 as Core Data fills it.
-    static func incompatible(_ metadata: [String: Any], path: String, detail: String = "") -> CocoaError {
+    static func incompatible(_ metadata: [String: Any], path: String, detail: String = "") -> any Error {
         let reason = "The model used to open the store is incompatible with the one used to create the store"
-        return CocoaError(
+        return DescribedError(
             .persistentStoreIncompatibleVersionHash,
             userInfo: [
                 NSLocalizedDescriptionKey: "\(reason). \(detail)", "reason": reason, "metadata": metadata,
@@ -226,7 +226,7 @@ struct StoreOpening {
     func replace(with source: URL) throws {
         guard !isInMemory else { throw Self.unknownType(type) }
         guard source.isFileURL else {
-            throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
+            throw DescribedError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
         }
         try Self.waiting(timeoutSeconds, path.string) {
             let directory = StoreDirectory(path, fileSystem)
@@ -267,7 +267,7 @@ struct StoreOpening {
         try withExisting(url, readOnly: true, nil) { log in
             let stored = try storedModel(log)
             guard let bytes = stored.model else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [
                         NSLocalizedDescriptionKey: "The store does not say what its model is.",

@@ -46,7 +46,7 @@ final class BackgroundFetch: @unchecked Sendable {
     }
 
     private func checkCancellation() throws {
-        if progress.isCancelled { throw CocoaError(.userCancelled) }
+        if progress.isCancelled { throw DescribedError(.userCancelled) }
     }
 
     private func finish(

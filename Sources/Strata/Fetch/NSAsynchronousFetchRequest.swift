@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Called when an asynchronous fetch has ended, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
@@ -58,7 +59,9 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
-            preconditionFailure("a copy of a fetch request is of another class")
+            programmerError(
+                "\(type(of: storedRequest))", "copy(with:) gives another class than NSFetchRequest<\(ResultType.self)>",
+                "Return a request of the same class from copy(with:)")
         }
         let copy = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: completion)
         copy.estimatedResultCount = estimatedResultCount
@@ -72,7 +75,9 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
     /// - Throws: for a request that makes no sense; what goes wrong later is the result's error.
     final func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
-            preconditionFailure("a copy of a fetch request is of another class")
+            programmerError(
+                "\(type(of: storedRequest))", "copy(with:) gives another class than NSFetchRequest<\(ResultType.self)>",
+                "Return a request of the same class from copy(with:)")
         }
         request.affectedStores = affectedStores
         let plan = try FetchPlan(request, in: context)

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Something that is asked of the stores.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
@@ -13,7 +14,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
 
     /// A copy of the request. Kinds of requests that can be copied override this.
     open func copy(with zone: NSZone? = nil) -> Any {
-        preconditionFailure("\(type(of: self)) does not support copying")
+        programmerError("\(type(of: self))", "the class does not support copying", "Override copy(with:)")
     }
 }
 

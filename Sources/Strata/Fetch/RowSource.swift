@@ -8,7 +8,7 @@ final class RowScope {
     /// The first error that reading a value met: predicates cannot throw.
     var error: StoreError?
     /// The first key that an entity turned out not to have.
-    var unknownKey: CocoaError?
+    var unknownKey: (any Error)?
 
     init(_ handle: StoreHandle, _ snapshot: Snapshot) {
         self.handle = handle
@@ -63,7 +63,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
             case "objectID": return objectID
             case "entity": return shape.entity
             default:
-                scope.unknownKey = scope.unknownKey ?? FetchProblem.unknownKey(key, shape)
+                scope.unknownKey = scope.unknownKey ?? FetchProblem.unknownKey(key, shape, missing: key, owner: shape)
                 return nil
             }
         }

@@ -17,6 +17,19 @@ struct HistoryFilter {
                 "A history request takes a fetch request for the entity of NSPersistentHistoryTransaction or "
                     + "NSPersistentHistoryChange, not for \(name ?? "none").")
         }
+        if let request { try Self.check(request, isForChanges: isForChanges) }
+    }
+
+    private static func check(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, isForChanges: Bool
+    ) throws {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+        guard let entity = isForChanges ? HistoryEntities.change : HistoryEntities.transaction else { return }
+        if let predicate = request.predicate { try HistoryKeys(entity).check(predicate) }
+        for case let sort as KeySortDescriptor in request.sortDescriptors ?? [] {
+            try HistoryKeys(entity).check(sort.path)
+        }
     }
 
     /// Whether changes are looked at whatever the form of the result.

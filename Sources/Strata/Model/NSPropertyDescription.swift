@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A property of an entity: an attribute, a relationship, a fetched property or an expression.
 ///
@@ -111,7 +112,8 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// - Precondition: the property is in an entity.
     open var entity: NSEntityDescription {
         guard let owningEntity else {
-            preconditionFailure("The property \(name) belongs to no entity.")
+            programmerError(
+                "\(type(of: self)) '\(name)'", "the property belongs to no entity", "Add it to an entity's properties")
         }
         return owningEntity
     }
@@ -205,9 +207,11 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// Stops the program if a coordinator uses the model.
     final func assertMutable() {
         if isFrozen {
-            preconditionFailure(
-                "Can't modify an immutable model: a coordinator uses property '\(name)' of entity "
-                    + "'\(owningEntity?.name ?? owningComposite?.name ?? "")'. Change a copy of the model instead.")
+            programmerError(
+                "\(owningEntity?.name ?? owningComposite?.name ?? "").\(name)",
+                "Can't modify an immutable model: a coordinator uses property '\(name)' of entity"
+                    + " '\(owningEntity?.name ?? owningComposite?.name ?? "")'",
+                "Change a copy of the model instead")
         }
     }
 }

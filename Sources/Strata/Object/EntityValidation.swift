@@ -115,18 +115,22 @@ final class EntityValidation: @unchecked Sendable {
         case nil: count = 0
         }
         let code: CocoaError.Code
+        var bound: Int? = key.minimum
         if count == 0 {
             guard key.isMandatory else { return }
             code = key.minimum > 0 ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty
+            if key.minimum == 0 { bound = nil }
         } else if count < key.minimum {
             code = .validationRelationshipLacksMinimumCount
         } else if key.maximum > 0, count > key.maximum {
             code = .validationRelationshipExceedsMaximumCount
+            bound = key.maximum
         } else {
             return
         }
         throw ValidationErrors.error(
-            code, object, key.name, value: value is ValidatedCount ? object.value(forKey: key.name) : value)
+            code, object, key.name, value: value is ValidatedCount ? object.value(forKey: key.name) : value,
+            bound: bound)
     }
 
     /// Checks that a value is of a type that an attribute or a relationship takes.

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObject {
     /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault.
@@ -20,8 +21,16 @@ extension NSManagedObject {
         let plan: FetchPlan
         do {
             plan = try FetchPlan(settings, resultClass: NSManagedObject.self, in: context)
+        } catch let error as DescribedError where error.isOfConstants {
+            // They come from this object's values.
+            Warnings.once(
+                "the fetched property \(shape.name).\(property.name) finds nothing: \(error.localizedDescription)")
+            return [NSManagedObject]()
         } catch {
-            preconditionFailure("the request of the fetched property \(shape.name).\(property.name): \(error)")
+            programmerError(
+                "\(shape.name).\(property.name)",
+                "the request of the fetched property cannot be executed: \(error.localizedDescription)",
+                "Correct the request in the model")
         }
         do {
             let results = try FetchExecutor(context, plan).results()

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// All entities of one model, compiled.
@@ -110,7 +111,11 @@ extension EntityShape {
     static func of(_ entity: NSEntityDescription) -> EntityShape {
         if let shape = entity.shape.load() { return shape }
         guard let shape = ModelShapes.of(entity.managedObjectModel).byName[entity.name ?? ""], shape.entity === entity
-        else { preconditionFailure("entity \(entity.name ?? "without a name") is not in its model") }
+        else {
+            programmerError(
+                "NSEntityDescription '\(entity.name ?? "")'", "the entity is not in its model any more",
+                "Take the entity from the model that the coordinator uses")
+        }
         return shape
     }
 
@@ -130,7 +135,9 @@ extension EntityShape {
         let shape = of(entity)
         guard shape.model !== context.coordinator?.shapes else { return shape }
         guard let own = context.coordinator?.shapes.byName[shape.name] else {
-            preconditionFailure("entity \(shape.name) is not in the model of the context's coordinator")
+            programmerError(
+                shape.name, "the entity is not in the model of the context's coordinator",
+                "Load the model once and make entities, containers and coordinators of that one")
         }
         return own
     }

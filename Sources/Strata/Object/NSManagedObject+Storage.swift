@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObject {
@@ -62,8 +63,10 @@ extension NSManagedObject {
             return
         }
         guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.contextReference }) else {
-            preconditionFailure(
-                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset")
+            programmerError(
+                shape.name,
+                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset",
+                "Keep the context as long as its objects, and fetch again after a reset")
         }
         // SAFETY: what is called on the context's queue, and by its objects, has the context.
         context._withUnsafeGuaranteedRef { $0.fulfill(self, slot) }
@@ -198,7 +201,7 @@ extension Overlay {
     func initialize(_ info: SlotInfo, to value: Any) {
         func put<T>(_ type: T.Type) {
             guard let typed = value as? T else {
-                preconditionFailure("a value of \(info.name) was not converted: \(value)")
+                preconditionFailure("a value of \(info.name) was not converted: \(Swift.type(of: value))")
             }
             (base + info.offset).assumingMemoryBound(to: T.self).initialize(to: typed)
         }

@@ -37,7 +37,7 @@ enum OverlayPieces {
                 freshCount = slabCount
             }
             guard let piece = fresh else {
-                preconditionFailure("there is no memory for the values of managed objects")
+                fatalError("there is no memory for the values of managed objects")
             }
             fresh = piece + byteCount
             freshCount -= 1

@@ -110,7 +110,7 @@ final class FetchedResultsCore {
         for (index, object) in objects.enumerated() {
             let name = sectionName(of: object)
             if name != names.last, !seen.insert(name).inserted {
-                throw CocoaError(
+                throw DescribedError(
                     .coreData,
                     userInfo: [
                         NSLocalizedDescriptionKey:

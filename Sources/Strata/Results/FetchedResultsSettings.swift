@@ -20,7 +20,9 @@ struct FetchedResultsSettings {
         let shape = isForObjects ? name.flatMap { shapes?.byName[$0] } : nil
         self.shape = shape
         includesSubentities = request.includesSubentities
-        predicate = request.predicate.map { given in shape.map { NumericTexts($0).apply(to: given) } ?? given }
+        // The fetch throws for one that makes no sense.
+        predicate = request.predicate.map { given in shape.flatMap { try? ConstantTypes($0).apply(to: given) } ?? given
+        }
         sorts = request.sortDescriptors ?? []
         var slots: [Int]? = []
         for sort in sorts {

@@ -35,6 +35,7 @@ struct CustomFetch<T> {
     // MARK: Results
 
     func results() throws -> [Any] {
+        try checkWindow()
         context.processPendingChanges()
         if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
         let changed = changedObjects()
@@ -47,7 +48,13 @@ struct CustomFetch<T> {
         return request.resultType.contains(.managedObjectIDResultType) ? objects.map(\.objectID) : objects
     }
 
+    private func checkWindow() throws {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+    }
+
     func count() throws -> Int {
+        try checkWindow()
         context.processPendingChanges()
         let changed = changedObjects()
         if changed.isEmpty {
@@ -78,7 +85,7 @@ struct CustomFetch<T> {
         let result = try link.execute(storeRequest(type, keepsWindow: isWhole || isAlone), in: context)
         if let number = result as? NSNumber { return [number] }
         guard let elements = AnyElements(result) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "execute(_:with:) gave \(Swift.type(of: result)) for a fetch."])
         }
@@ -150,7 +157,7 @@ struct CustomFetch<T> {
 
     private func dictionaries(_ changed: [NSManagedObject]) throws -> [Any] {
         guard changed.isEmpty else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [
                     NSLocalizedDescriptionKey:

@@ -182,10 +182,14 @@ public final class LogStore: Sendable {
     ///
     /// - Precondition: `count` is positive.
     public func allocateKeys(root: UInt16, count: Int) -> UInt64 {
-        precondition(count > 0)
+        guard count > 0 else {
+            programmerError("LogStore", "\(count) primary keys were asked for", "Ask for at least one")
+        }
         return state.withLock { state in
             let first = state.nextKeys[root] ?? 1
-            precondition(UInt64(count) < ObjectRef.maximumKey - first, "the entity has used all 2^48 primary keys")
+            guard UInt64(count) < ObjectRef.maximumKey - first else {
+                fatalError("entity \(root) has used all 2^48 primary keys")
+            }
             state.nextKeys[root] = first + UInt64(count)
             return first
         }
@@ -219,7 +223,10 @@ public final class LogStore: Sendable {
     ///   until it is opened again (then
     ///   the outcome is known only after that); `.tooLarge`; `.closed`.
     public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
-        precondition(!transaction.isSpent, "a transaction is committed once")
+        guard !transaction.isSpent else {
+            programmerError(
+                "WriteTransaction", "the transaction was committed before", "Make a new one for each commit")
+        }
         transaction.isSpent = true
         defer { transaction.releaseSegments() }
         if transaction.isEmpty {

@@ -127,7 +127,7 @@ import Testing
             for _ in 0..<2 {
                 let error = saveError(context)
                 #expect(error?.code.rawValue == 1600 && error?.validationKey == "guards")
-                #expect(error?.localizedDescription == "Items cannot be deleted from guards.")
+                #expect(error?.localizedDescription.contains("Items cannot be deleted from Node.guards") == true)
                 #expect((error?.validationValue as? Set<NSManagedObject>)?.count == 2)
                 #expect(nodes[0].isDeleted && context.deletedObjects == [nodes[0]])
             }

@@ -121,6 +121,18 @@ import Testing
         #expect(books.first?.author?.name == "Italo Calvino")
     }
 
+    /// What is wrong with a condition that a user has written; nil if the request has it now.
+    private func restrict(_ request: NSFetchRequest<Book>, to text: String) -> String? {
+        // guide: validating
+        do {
+            request.predicate = try NSPredicate(validating: text, for: Book.entity(), allowing: .regularExpressions)
+        } catch {
+            return "\(error.reason) (at \(error.position))"
+        }
+        // guide: end
+        return nil
+    }
+
     @Test func fetching() async throws {
         let container = try library()
         _ = try await write(["The Dispossessed", "Tehanu", "Always Coming Home"], by: "Le Guin", in: container)
@@ -136,6 +148,8 @@ import Testing
             // guide: end
         }
         #expect(found == ["Always Coming Home", "Tehanu"])
+        #expect(restrict(NSFetchRequest<Book>(entityName: "Book"), to: "title BEGINSWITH 'T'") == nil)
+        #expect(restrict(NSFetchRequest<Book>(entityName: "Book"), to: "tilte == 'T'")?.contains("\"title\"?") == true)
 
         let pages = try await context.perform {
             // guide: lazy

@@ -77,6 +77,10 @@ struct PlanPredicates {
             }
             rest.removeFirst()
         }
+        // A lone backslash is no regular expression, which makes the fetch throw.
+        if text.contains("MATCHES") {
+            arguments = arguments.map { ($0 as? String)?.replacingOccurrences(of: "\\", with: "/") ?? $0 }
+        }
         return NSPredicate(format: text, argumentArray: arguments)
     }
 
