@@ -14,6 +14,7 @@
 #include "StrataPrefetch.h"
 #include "StrataSearch.h"
 #include "StrataSharedPage.h"
+#include "StrataThreads.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

@@ -8,6 +8,7 @@ final class BatchInsertExecutor {
     private let shape: EntityShape
     private let handle: StoreHandle
     private let session: BatchSession
+    private var pace: ControlPace
     private let entity: UInt16
     /// Default values by slot.
     private let defaults: [SlotValue?]
@@ -21,7 +22,8 @@ final class BatchInsertExecutor {
     /// Bytes of the values in the transaction that is being filled.
     private var bytes = 0
 
-    init(_ context: NSManagedObjectContext, _ request: NSBatchInsertRequest) throws {
+    init(_ context: NSManagedObjectContext, _ request: NSBatchInsertRequest, _ control: RequestControl?) throws {
+        pace = ControlPace(control, every: 64)
         self.context = context
         self.request = request
         shape = try BatchSession.shape(named: request.entityName, in: context)
@@ -33,7 +35,7 @@ final class BatchInsertExecutor {
             throw BatchSession.error("No persistent store holds objects of the entity \(shape.name).")
         }
         self.handle = handle
-        session = try BatchSession(context, handle)
+        session = try BatchSession(context, handle, nil, control)
         entity = handle.map.numbers[shape.index]
         derivations = BatchDerivations(context, handle, shape.family)
         let shape = shape
@@ -98,12 +100,13 @@ final class BatchInsertExecutor {
             bytes = 0
             var count = 0
             while !isDone, !isFull(count) {
+                try pace.step()
                 isDone = try !next(transaction)
                 if !isDone { count += 1 }
             }
             do {
                 try session.commit(transaction)
-            } catch {
+            } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
             try derive()
@@ -111,7 +114,7 @@ final class BatchInsertExecutor {
     }
 
     private func derive() throws {
-        try derivations?.update(written)
+        try context.unstoppable { try derivations?.update(written) }
         written = []
     }
 
@@ -123,6 +126,7 @@ final class BatchInsertExecutor {
             bytes = 0
             var count = 0
             while !isDone, !isFull(count) {
+                try pace.step()
                 guard let values = try next() else {
                     isDone = true
                     break

@@ -14,12 +14,17 @@ enum BatchLimits {
 final class BatchSession {
     let context: NSManagedObjectContext
     let handle: StoreHandle
+    /// What may stop the request.
+    let control: RequestControl?
     private var last: CommitReceipt?
     /// The newest transaction of which it is known that all since the rows were looked up are the request's own.
     private var known: UInt64
 
     /// - Parameter rows: what the request works on, if it looked that up.
-    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ rows: BatchRows? = nil) throws {
+    init(
+        _ context: NSManagedObjectContext, _ handle: StoreHandle, _ rows: BatchRows? = nil, _ control: RequestControl?
+    ) throws {
+        self.control = control
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         self.context = context
         self.handle = handle
@@ -36,9 +41,10 @@ final class BatchSession {
         return transaction
     }
 
-    func commit(_ transaction: WriteTransaction) throws(StoreError) {
+    /// - Throws: also why the request stopped, if that was before the commit's turn.
+    func commit(_ transaction: WriteTransaction) throws {
         if transaction.isEmpty { return }
-        let receipt = try handle.log.commit(transaction)
+        let receipt = try handle.commit(transaction, control)
         if receipt.sequence == known + 1 { known = receipt.sequence }
         last = receipt
     }

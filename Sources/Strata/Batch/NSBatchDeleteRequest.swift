@@ -90,6 +90,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.objectIDs = objectIDs
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

@@ -105,6 +105,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

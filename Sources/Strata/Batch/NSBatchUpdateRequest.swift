@@ -68,6 +68,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

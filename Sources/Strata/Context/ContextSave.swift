@@ -8,10 +8,15 @@ final class ContextSave {
     private let coordinator: NSPersistentStoreCoordinator
     private let registry: ObjectRegistry
     private var parts: [StoreSave] = []
+    /// What may take the save back as long as it waits for its turn.
+    let control: RequestControl?
+    /// Whether one of the stores has been written.
+    var isBegun: Bool { parts.contains { $0.isWritten } }
     /// For each shape, the store index its inserted objects go to; 0 when not looked up yet.
     private var stores: [UInt16]
 
-    init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
+    init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator, _ control: RequestControl? = nil) {
+        self.control = control
         self.context = context
         self.coordinator = coordinator
         registry = context.registry

@@ -16,6 +16,9 @@ extension NSManagedObjectContext {
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
     /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
     ///
+    /// In a task that has been cancelled, a save in a block that the task waits for throws `CancellationError` instead of
+    /// waiting for others: from the moment that it is its turn on it goes through.
+    ///
     /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
@@ -32,6 +35,13 @@ extension NSManagedObjectContext {
             isSaving = false
             derivationView = nil
         }
+        let control = ContextQueue.currentControl
+        try control?.check()
+        // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
+        try unstoppable { try saveChanges(to: coordinator, control) }
+    }
+
+    private func saveChanges(to coordinator: NSPersistentStoreCoordinator, _ control: RequestControl?) throws {
         try processEverything()
         guard hasChanges || !required.isEmpty else {
             if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
@@ -45,7 +55,7 @@ extension NSManagedObjectContext {
         try updateDerivedAttributes()
         try validateChanges(changed)
         if let link { return try ParentSave(self, link).run() }
-        let save = ContextSave(self, coordinator)
+        let save = ContextSave(self, coordinator, control)
         try save.prepare()
         defer { reportDropped() }
         try save.commit()?.start(registry)

@@ -252,6 +252,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// as before. With several stores, those that were written before the failing one keep what they got, as in Core
     /// Data.
     ///
+    /// In a task that has been cancelled and waits for the block with ``perform(schedule:_:)``, it throws
+    /// `CancellationError` unless its turn has come; the context keeps its changes.
+    ///
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
     ///   a store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.

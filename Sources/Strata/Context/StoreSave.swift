@@ -18,8 +18,11 @@ final class StoreSave {
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private var transaction: WriteTransaction?
+    /// What may take the save back as long as it waits for its turn.
+    private let control: RequestControl?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16, owner: ContextSave) {
+        control = owner.control
         self.context = context
         self.handle = handle
         self.storeIndex = storeIndex
@@ -57,14 +60,15 @@ final class StoreSave {
         if let custom = handle.custom {
             return try custom.withLock { try custom.saveAndCommit(transaction, self) }
         }
-        let committed = try handle.log.commit(transaction)
+        // What other stores have got already would be saved half.
+        let committed = try handle.commit(transaction, owner.isBegun ? nil : control)
         return transaction.isEmpty ? nil : committed
     }
 
     /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
     func writeToLog() throws {
         try build()
-        if let transaction { _ = try handle.log.commit(transaction) }
+        if let transaction { _ = try handle.commit(transaction, nil) }
     }
 
     /// Packs all changes into a new transaction.

@@ -100,11 +100,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Runs a block with a new context on its queue and suspends until it is done.
     ///
-    /// - Throws: what the block throws.
-    public final func performBackgroundTask<T>(
-        _ block: @escaping (NSManagedObjectContext) throws -> T
-    ) async rethrows -> T {
+    /// - Throws: what the block throws, and `CancellationError`, as for
+    ///   ``NSManagedObjectContext/perform(schedule:_:)``.
+    public final func performBackgroundTask<T, Failure: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+    ) async throws(Failure) -> T {
         let context = newBackgroundContext()
-        return try await context.perform { try block(context) }
+        return try await context.perform { () throws(Failure) -> T in try block(context) }
     }
 }

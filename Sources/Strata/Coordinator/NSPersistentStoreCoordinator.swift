@@ -23,6 +23,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let storesGeneration = Atomic<Int>(0)
     /// What contexts have planned.
     let plans = PlanCache()
+    /// Where large scans wait for their turn.
+    let scanGate = ScanGate()
     /// Those who follow the history of the stores.
     let historyWaiters = HistoryWaiters()
     /// Whether a store of the user's own class has ever been added: asked by every save.

@@ -16,7 +16,7 @@ extension FetchExecutor {
         let question = plan.forParent(limit: maximum)
         let found = try context.withParent(link) { parent in
             parent.processPendingChanges()
-            return try FetchExecutor(parent, question).matchesForChild()
+            return try FetchExecutor(parent, question, turn: turn).matchesForChild()
         }
         var result = StoredMatches()
         for match in found {
@@ -33,7 +33,7 @@ extension FetchExecutor {
 
     private func dictionariesOfParent(_ link: ParentLink, maximum: Int) throws -> StoredMatches {
         try context.withParent(link) { parent in
-            let executor = FetchExecutor(parent, plan)
+            let executor = FetchExecutor(parent, plan, turn: turn)
             return try executor.search(executor.stores(), maximum: maximum)
         }
     }

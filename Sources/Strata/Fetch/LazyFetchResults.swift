@@ -97,8 +97,10 @@ extension NSManagedObjectContext {
             throw FetchProblem.error("fetchLazily(_:) gives objects; the request asks for something else.")
         }
         if plan.includesPendingChanges { processPendingChanges() }
-        faultStatistics.beginFetch()
-        return LazyFetchResults(
-            self, try FetchExecutor(self, plan).orderedMatches(withKeys: false), batchSize: plan.batchSize)
+        return try limited(request.timeLimit) { control in
+            faultStatistics.beginFetch()
+            let matches = try FetchExecutor(self, plan, turn: turn(control, plan)).orderedMatches(withKeys: false)
+            return LazyFetchResults(self, matches, batchSize: plan.batchSize)
+        }
     }
 }

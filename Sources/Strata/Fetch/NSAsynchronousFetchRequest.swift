@@ -18,7 +18,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     /// Creates the request.
     ///
     /// - Parameter completionBlock: called on the context's queue when the fetch has ended, also when it failed or was
-    ///   cancelled.
+    ///   cancelled, with `CocoaError` 3072 (`NSUserCancelledError`) as its error then.
     public init(
         fetchRequest: NSFetchRequest<ResultType>,
         completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
@@ -62,6 +62,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
         }
         let copy = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: completion)
         copy.estimatedResultCount = estimatedResultCount
+        copy.timeLimit = timeLimit
         return copy
     }
 }
@@ -80,7 +81,10 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
         progress.totalUnitCount = estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1
         progress.isCancellable = true
         let result = NSAsynchronousFetchResult(self, context, progress: progress)
-        try BackgroundFetch(plan, context, progress).start { outcome in
+        // The task that starts the fetch does not wait for it: it may end, or be cancelled, before.
+        let limit = RequestControl.shortest(timeLimit, request.timeLimit)
+        let control = RequestControl(timeLimit: limit, progress: progress)
+        try BackgroundFetch(plan, context, progress, control).start { outcome in
             result.finish(Result { try outcome.get().typed(plan) })
             self.completion?(result)
         }

@@ -30,6 +30,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         self.init()
         stored = settings
         affectedStores = settings.affectedStores
+        timeLimit = settings.timeLimit
     }
 
     /// Reads a request that ``encode(with:)`` wrote. Nil when the coder has none, it is damaged, or the request had no
@@ -207,6 +208,7 @@ extension NSFetchRequest: AnyFetchRequest {
     final var settings: FetchSettings {
         var settings = stored
         settings.affectedStores = affectedStores
+        settings.timeLimit = timeLimit
         return settings
     }
 

@@ -9,16 +9,25 @@ final class RowScope {
     var error: StoreError?
     /// The first key that an entity turned out not to have.
     var unknownKey: CocoaError?
+    /// What may stop the request that the rows are looked at for.
+    let control: RequestControl?
 
-    init(_ handle: StoreHandle, _ snapshot: Snapshot) {
+    init(_ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl? = nil) {
+        self.control = control
         self.handle = handle
         self.snapshot = snapshot
     }
 
     /// - Throws: what the values that were read could not say.
     func check() throws {
-        if let error { throw StoreFailure.cocoaError(error, reading: handle) }
+        if let error { throw failure(error) }
         if let unknownKey { throw unknownKey }
+    }
+
+    /// What a fetch throws for an error of the engine.
+    func failure(_ error: StoreError) -> any Error {
+        if error.code == .cancelled, let control { return control.error }
+        return StoreFailure.cocoaError(error, reading: handle)
     }
 }
 
@@ -103,6 +112,8 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
             let reader = RelationshipReader(handle: scope.handle, snapshot: scope.snapshot)
             var sources: [RowSource] = []
             for member in try reader.members(relationship, of: ref) {
+                // A row may have very many.
+                try scope.control?.checkRead()
                 if let source = try source(member.ref) { sources.append(source) }
             }
             return sources

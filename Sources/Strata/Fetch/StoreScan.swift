@@ -15,24 +15,22 @@ struct StoreScan {
     let wanted: [Bool]
     /// Where the objects come from that some predicates need.
     let context: NSManagedObjectContext?
-    /// Asked now and then, throws to stop.
-    private let checkCancellation: (() throws -> Void)?
+    /// Asked now and then whether to go on.
+    let turn: ScanTurn?
     let report: ScanReport
-    /// How many rows are looked at between two such questions.
-    private static let rowsPerCheck = 1_024
 
     init(
         _ plan: FetchPlan, _ store: FetchExecutor.SeenStore, needsRow: Bool,
-        context: NSManagedObjectContext?, report: ScanReport, checkCancellation: (() throws -> Void)? = nil
+        context: NSManagedObjectContext?, report: ScanReport, turn: ScanTurn? = nil
     ) {
         let handle = store.handle
         self.plan = plan
-        scope = RowScope(handle, store.snapshot)
+        scope = RowScope(handle, store.snapshot, turn?.control)
         storeIndex = store.index
         self.needsRow = needsRow
         self.context = plan.needsObjects ? context : nil
         self.report = report
-        self.checkCancellation = checkCancellation
+        self.turn = turn
         var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
         for shape in plan.family where handle.map.holds(shape) { wanted[Int(handle.map.numbers[shape.index])] = true }
         self.wanted = wanted
@@ -69,7 +67,7 @@ struct StoreScan {
                 return .compiled(scan)
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
         report.note(plan.predicate == nil ? .allRows : .interpretedScan)
         return .interpreted
@@ -82,12 +80,12 @@ struct StoreScan {
         guard context == nil, CompiledExecution.isEnabled else { return nil }
         let root = scope.handle.map.numbers[plan.shape.root.index]
         guard root != 0 else { return nil }
-        let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
+        let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot, turn)
         let compiled = try compiler.compile(plan.predicate)
         let scan = CompiledScan(
             scope.handle, scope.snapshot, compiled, root: root, wanted: wanted, reading: slots)
         return try usingIndex(compiled) { choice throws(StoreError) in
-            let refs = try choice.refs(wanted: wanted)
+            let refs = try choice.refs(wanted: wanted, turn?.control)
             report.note(choice)
             return scan.over(refs, choice.residual)
         } ?? scan
@@ -104,7 +102,7 @@ struct StoreScan {
             if scan.candidates == nil { report.note(plan.predicate == nil ? .allRows : .compiledScan) }
             return scan
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -114,7 +112,7 @@ struct StoreScan {
         take: (Part) throws -> Bool
     ) throws {
         let report = report
-        try scan.run(pace, checkCancellation: checkCancellation) { chunk in
+        try scan.run(pace, turn) { chunk in
             (chunk.statistics, try make(chunk))
         } take: { (part: (statistics: ScanStatistics, value: Part)) in
             report.statistics.add(part.statistics)
@@ -203,8 +201,7 @@ struct StoreScan {
     ) throws {
         try withoutActuallyEscaping(body) { body in
             let visitor = RowVisitor(
-                scope, predicate, needsRow: needsRow || predicate != nil, report, every: Self.rowsPerCheck,
-                checkCancellation
+                scope, predicate, needsRow: needsRow || predicate != nil, report, turn
             ) { ref, row in
                 guard predicate != nil, let context else { return try body(ref, row) }
                 guard let object = context.object(ref, storeIndex), predicate?.evaluate(with: object) ?? true else {
@@ -213,10 +210,11 @@ struct StoreScan {
                 return try body(ref, row)
             }
             visitor.isInterpreting = predicate != nil && context == nil
+            defer { turn?.leave() }
             do {
                 try walk(visitor)
             } catch let error as StoreError {
-                throw StoreFailure.cocoaError(error, reading: scope.handle)
+                throw scope.failure(error)
             }
             if let failure = visitor.failure { throw failure }
             try scope.check()

@@ -142,6 +142,7 @@ extension ModelReader {
         template.propertyNamesToGroupBy = try readOptionalStrings()
         template.havingPredicate = try readOptionalPredicate()
         template.relationshipKeyPathsForPrefetching = try readOptionalStrings()
+        if flags.contains(.timeLimit) { template.timeLimit = .nanoseconds(try readInt()) }
         return template
     }
 }

@@ -24,7 +24,9 @@ extension NSManagedObject {
             preconditionFailure("the request of the fetched property \(shape.name).\(property.name): \(error)")
         }
         do {
-            let results = try FetchExecutor(context, plan).results()
+            // Faults fire whether their task has been cancelled or not.
+            let control = settings.timeLimit.map { RequestControl(timeLimit: $0) }
+            let results = try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
             guard case .objects(let objects) = results else { return results.any }
             let state = toMany[place] ?? ToManyState()
             state.order = objects

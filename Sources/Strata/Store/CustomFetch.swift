@@ -109,6 +109,7 @@ struct CustomFetch<T> {
         copy.shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
         copy.fetchBatchSize = request.fetchBatchSize
         copy.affectedStores = request.affectedStores
+        copy.timeLimit = request.timeLimit
         if keepsWindow {
             copy.fetchLimit = request.fetchLimit
             copy.fetchOffset = request.fetchOffset

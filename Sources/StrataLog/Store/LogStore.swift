@@ -217,8 +217,12 @@ public final class LogStore: Sendable {
     ///   became visible, the log
     ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more
     ///   until it is opened again (then
-    ///   the outcome is known only after that); `.tooLarge`; `.closed`.
-    public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
+    ///   the outcome is known only after that); `.tooLarge`; `.closed`; `.cancelled` when the ticket was taken back
+    ///   before the commit's turn came.
+    /// - Parameter ticket: lets another thread take the commit back while it waits for other commits.
+    public func commit(
+        _ transaction: WriteTransaction, ticket: CommitTicket? = nil
+    ) throws(StoreError) -> CommitReceipt {
         precondition(!transaction.isSpent, "a transaction is committed once")
         transaction.isSpent = true
         defer { transaction.releaseSegments() }
@@ -239,7 +243,8 @@ public final class LogStore: Sendable {
         }
         let began = ContinuousClock.now
         let request = CommitRequest(try PreparedTransaction(transaction))
-        queue.submit(request) { process($0) }
+        queue.submit(request, ticket: ticket) { process($0) }
+        ticket?.end()
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
         let receipt = try result.get()
         transaction.keepRows(in: source.cache, sequence: receipt.sequence)
@@ -248,6 +253,9 @@ public final class LogStore: Sendable {
         afterCommit(request.prepared, began: began)
         return receipt
     }
+
+    /// How many commits wait for others to be written.
+    var waitingCommits: Int { queue.waitingCount }
 
     private func process(_ group: [CommitRequest]) {
         writer.withLock { writer in

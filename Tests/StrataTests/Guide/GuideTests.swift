@@ -173,6 +173,52 @@ import Testing
         #expect(titles.count == 3)
     }
 
+    @Test func cancellation() async throws {
+        let container = try library()
+        let pattern = ".*(left|dispossessed).*"
+        var found: [NSManagedObjectID] = []
+        // guide: cancel
+        let search = Task {
+            try await container.performBackgroundTask { context in
+                let request = NSFetchRequest<Book>(entityName: "Book")
+                request.predicate = NSPredicate(format: "title MATCHES %@", pattern)
+                return try context.fetch(request).map(\.objectID)
+            }
+        }
+        search.cancel()
+        do {
+            found = try await search.value
+        } catch is CancellationError {
+            found = []
+        }
+        // guide: end
+        // The task may have been quicker.
+        #expect(found.count <= 3)
+    }
+
+    @Test func limits() async throws {
+        let container = try library()
+        let context = container.newBackgroundContext()
+        func books(_ pattern: String) throws -> [Book] {
+            // guide: limit
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = NSPredicate(format: "title CONTAINS[cd] %@", pattern)
+            request.timeLimit = .milliseconds(200)
+            do {
+                return try context.fetch(request)
+            } catch let error as CocoaError where error.code == .persistentStoreTimeout {
+                return []
+            }
+            // guide: end
+        }
+        let count = try await context.perform { try books("no such title").count }
+        #expect(count == 0)
+        // guide: scans
+        container.persistentStoreCoordinator.maximumConcurrentScans = 1
+        // guide: end
+        #expect(container.persistentStoreCoordinator.maximumConcurrentScans == 1)
+    }
+
     @Test func batchRequests() async throws {
         let container = try library()
         let context = container.newBackgroundContext()

@@ -9,8 +9,11 @@ struct PredicateCompiler {
     private let shape: EntityShape
     private let handle: StoreHandle
     private let snapshot: Snapshot
+    /// Of the fetch, for what has to be searched before.
+    private let turn: ScanTurn?
 
-    init(_ shape: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot) {
+    init(_ shape: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot, _ turn: ScanTurn? = nil) {
+        self.turn = turn
         self.shape = shape
         self.handle = handle
         self.snapshot = snapshot
@@ -133,7 +136,7 @@ struct PredicateCompiler {
         case .path(let slot, let rest):
             let destination = destination(slot)
             guard isWorthScanning(destination) else { return nil }
-            let inner = PredicateCompiler(destination, handle, snapshot)
+            let inner = PredicateCompiler(destination, handle, snapshot, turn)
             guard let condition = try inner.node(inner.side(rest), type, options, value) else { return nil }
             return try inner.reference(from: slot, condition)
         case .constant, .other: return nil
@@ -198,7 +201,7 @@ struct PredicateCompiler {
         let scan = CompiledScan(
             handle, snapshot, CompiledPredicate(program: program, rest: nil), root: root, wanted: wanted)
         var keys: [Int64] = []
-        try scan.run(.whole, checkCancellation: nil) { chunk in
+        try scan.run(.whole, turn) { chunk in
             var keys: [Int64] = []
             chunk.forEach { _, _, key in keys.append(Int64(key)) }
             return keys

@@ -36,7 +36,7 @@ extension StoreScan {
         guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
             context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan)
         else { return nil }
-        return try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        return try PredicateCompiler(plan.shape, scope.handle, scope.snapshot, turn).compile(plan.predicate)
     }
 
     /// How many rows satisfy the predicate, when an index knows without looking at one.
@@ -50,7 +50,7 @@ extension StoreScan {
                 return choice.estimated
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -69,6 +69,7 @@ extension StoreScan {
                 if choice.isCovered {
                     try choice.forEach(wanted: wanted) { ref throws(StoreError) in
                         refs.append(ref)
+                        if refs.count % IndexChoice.refsPerCheck == 0 { try turn?.control?.checkRead() }
                         return refs.count < limit
                     }
                 } else {
@@ -80,7 +81,7 @@ extension StoreScan {
                 return refs
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -100,10 +101,12 @@ extension StoreScan {
         var partCount = Self.firstPartCount
         var statistics = ScanStatistics()
         func finishPart(_ refs: inout [ObjectRef]) throws(StoreError) {
+            try turn?.control?.checkRead()
             let runs = try part.sorted { $0.key < $1.key }.map { ref throws(StoreError) in
                 RowRun(firstKey: ref.key, count: 1, location: try scope.snapshot.locate(ref))
             }
-            let chunk = try ScannedChunk(runs, scan, ColumnEvaluator(scope.handle.log, scope.snapshot))
+            let evaluator = ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control)
+            let chunk = try ScannedChunk(runs, scan, evaluator)
             var matching: Set<UInt64> = []
             chunk.forEach { _, _, key in matching.insert(key) }
             statistics.add(chunk.statistics)
@@ -133,7 +136,9 @@ extension FetchExecutor {
             found.matches = refs.map { FetchMatch(ref: $0, storeIndex: store.index) }
             return found
         }
+        var pace = ControlPace(control, every: 256)
         for ref in refs.sorted(by: { $0.key < $1.key }) {
+            try pace.step()
             if let match = try match(ref, store, scope) { found.matches.append(match) }
         }
         try scope.check()

@@ -1,0 +1,242 @@
+import CoreData
+import Foundation
+import Testing
+
+/// What a cancelled task waits for stops. What is counted is rows, not time.
+@Suite struct CancellationTests {
+    enum Form: CaseIterable, Sendable {
+        case objects, sortedObjects, objectIDs, count, dictionaries, lazily
+    }
+
+    /// Rows that may be looked at after the one that cancels.
+    private static let slack = 64
+
+    private static func run(_ form: Form, _ predicate: NSPredicate, _ context: NSManagedObjectContext) throws -> Int {
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+        request.predicate = predicate
+        switch form {
+        case .objects: break
+        case .sortedObjects: request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+        case .objectIDs: request.resultType = .managedObjectIDResultType
+        case .count: return try context.count(for: request)
+        case .dictionaries:
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = ["name"]
+        case .lazily:
+            let typed = NSFetchRequest<Employee>(entityName: "Employee")
+            typed.predicate = predicate
+            return try context.fetchLazily(typed).count
+        }
+        return try context.fetch(request).count
+    }
+
+    @Test(arguments: StoreKind.allCases, Form.allCases)
+    func fetchesOfCancelledTasksStop(_ kind: StoreKind, _ form: Form) async throws {
+        let store = try LimitsFixture.filled(kind, 3_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 1_000) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try await context.perform { try Self.run(form, predicate.value, context) }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count >= 1_000 && trigger.count < 1_000 + Self.slack)
+        // The context goes on as before.
+        #expect(try LimitsFixture.count("Employee", context, "age < 200") == 3_000)
+    }
+
+    @Test(arguments: StoreKind.allCases) func fetchesOfChildrenStop(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 3_000)
+        let child = NSManagedObjectContext(.privateQueue)
+        let parent = store.context()
+        child.parent = parent
+        let canceller = Canceller()
+        let trigger = Trigger(at: 1_000) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try await child.perform { try Self.run(.objects, predicate.value, child) }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 1_000 + Self.slack)
+        #expect(try LimitsFixture.count("Employee", child, "age < 200") == 3_000)
+    }
+
+    /// Without a `perform` of its own the request runs on the thread of the task, and asks it.
+    @Test(arguments: StoreKind.allCases) func fetchesOnATasksOwnThreadStop(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 3_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 1_000) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try Self.waitingly(context) { try Self.run(.objects, predicate.value, context) }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 1_000 + Self.slack)
+    }
+
+    private static func waitingly<T>(_ context: NSManagedObjectContext, _ block: () throws -> T) throws -> T {
+        try context.performAndWait(block)
+    }
+
+    @Test(arguments: StoreKind.allCases) func backgroundTasksStop(_ kind: StoreKind) async throws {
+        let container = NSPersistentContainer(name: "limits", managedObjectModel: GraphModel.company())
+        let description = NSPersistentStoreDescription()
+        description.type = NSInMemoryStoreType
+        container.persistentStoreDescriptions = [description]
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        try LimitsFixture.insert(3_000, into: container.newBackgroundContext())
+        let canceller = Canceller()
+        let trigger = Trigger(at: 1_000) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate), container = Carried(container)] in
+            try await container.value.performBackgroundTask { try Self.run(.objects, predicate.value, $0) }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 1_000 + Self.slack)
+    }
+
+    // MARK: Blocks
+
+    @Test func queuedBlocksOfCancelledTasksDoNotRun() async throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let ran = Trigger(at: 0) {}
+        context.perform {
+            isBlocked.signal()
+            mayGoOn.wait()
+        }
+        Self.wait(isBlocked)
+        let task = Task {
+            try await context.perform { () throws in ran.step() }
+        }
+        task.cancel()
+        // Its turn has not come, and does not come before this returns.
+        await #expect(throws: CancellationError.self) { try await task.value }
+        mayGoOn.signal()
+        await context.perform {}
+        #expect(ran.count == 0)
+    }
+
+    @Test func queuedBlocksThatCannotThrowRun() async throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        context.perform {
+            isBlocked.signal()
+            mayGoOn.wait()
+        }
+        Self.wait(isBlocked)
+        let task = Task { await context.perform { 7 } }
+        task.cancel()
+        mayGoOn.signal()
+        #expect(await task.value == 7)
+    }
+
+    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+
+    @Test(arguments: StoreKind.allCases) func savesOfCancelledTasksKeepTheChanges(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let canceller = Canceller()
+        let task = Task {
+            try await context.perform {
+                _ = insert("Department", context)
+                canceller.cancel()
+                try context.save()
+            }
+        }
+        canceller.set(task)
+        // The task may be cancelled before the block begins.
+        await #expect(throws: CancellationError.self) { try await task.value }
+        try await context.perform {
+            if context.insertedObjects.isEmpty { _ = insert("Department", context) }
+            #expect(context.hasChanges)
+            try context.save()
+        }
+        #expect(try LimitsFixture.count("Department", store.context()) == 1)
+    }
+
+    // MARK: Other requests
+
+    @Test(arguments: StoreKind.allCases) func batchUpdatesStopAndStoreNothing(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 2_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 500) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try await context.perform {
+                let request = NSBatchUpdateRequest(entityName: "Employee")
+                request.predicate = predicate.value
+                request.propertiesToUpdate = ["age": 1_000]
+                _ = try context.execute(request)
+            }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 500 + Self.slack)
+        #expect(try LimitsFixture.count("Employee", context, "age == 1000") == 0)
+    }
+
+    @Test(arguments: StoreKind.allCases) func batchDeletesStopAndStoreNothing(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 2_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 500) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try await context.perform {
+                let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+                fetch.predicate = predicate.value
+                _ = try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
+            }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 500 + Self.slack)
+        #expect(try LimitsFixture.count("Employee", context) == 2_000)
+    }
+
+    @Test(arguments: StoreKind.allCases, [1 << 20, 200])
+    func batchInsertsStopAndStoreWholeParts(_ kind: StoreKind, _ part: Int) async throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 500) { canceller.cancel() }
+        let task = Task {
+            try await context.perform {
+                let request = NSBatchInsertRequest(entityName: "Employee") { (values: NSMutableDictionary) in
+                    trigger.step()
+                    values["name"] = "n"
+                    return trigger.count == 5_000
+                }
+                request.maximumObjectsPerTransaction = part
+                _ = try context.execute(request)
+            }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 500 + 2 * Self.slack)
+        #expect(try LimitsFixture.count("Employee", context) == (part == 200 ? 400 : 0))
+    }
+
+    @Test(arguments: StoreKind.allCases) func historyRequestsStop(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 2_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 500) { canceller.cancel() }
+        let task = Task { [predicate = Carried(trigger.predicate)] in
+            try await context.perform {
+                let entity = try #require(NSPersistentHistoryChange.entityDescription(with: context))
+                let fetch = NSFetchRequest<any NSFetchRequestResult>()
+                fetch.entity = entity
+                fetch.predicate = predicate.value
+                _ = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
+            }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 500 + 2 * Self.slack)
+    }
+}
