@@ -26,7 +26,8 @@ final class BatchDeleteExecutor {
         let chosen = request.affectedStores ?? (ids == nil ? request.fetchRequest.affectedStores : nil)
         for handle in BatchSession.handles(request, shape.family, in: context) {
             if let chosen, !chosen.contains(where: { $0.handle === handle }) { continue }
-            let rows = try ids.map { BatchRows($0, handle) } ?? BatchRows(request.fetchRequest, handle, in: context, control)
+            let rows =
+                try ids.map { BatchRows($0, handle) } ?? BatchRows(request.fetchRequest, handle, in: context, control)
             if rows.refs.isEmpty { continue }
             let session = try BatchSession(context, handle, rows, control)
             defer { session.finish() }

@@ -15,7 +15,9 @@ final class ContextSave {
     /// For each shape, the store index its inserted objects go to; 0 when not looked up yet.
     private var stores: [UInt16]
 
-    init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator, _ control: RequestControl? = nil) {
+    init(
+        _ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator, _ control: RequestControl? = nil
+    ) {
         self.control = control
         self.context = context
         self.coordinator = coordinator

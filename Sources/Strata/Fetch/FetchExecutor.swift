@@ -142,7 +142,8 @@ struct FetchExecutor {
             !plan.includesPendingChanges, context.link == nil
         else { return try orderedMatches(withKeys: false).map(\.ref) }
         var refs: [ObjectRef] = []
-        try StoreScan(plan, stores[0], needsRow: false, context: context, report: report, turn: turn).forEach { ref, _ in
+        let scan = StoreScan(plan, stores[0], needsRow: false, context: context, report: report, turn: turn)
+        try scan.forEach { ref, _ in
             refs.append(ref)
             return true
         }

@@ -104,11 +104,7 @@ import Testing
         let context = store.context()
         let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ran = Trigger(at: 0) {}
-        context.perform {
-            isBlocked.signal()
-            mayGoOn.wait()
-        }
-        Self.wait(isBlocked)
+        Self.block(context, isBlocked, mayGoOn)
         let task = Task {
             try await context.perform { () throws in ran.step() }
         }
@@ -124,18 +120,23 @@ import Testing
         let store = try TestStore(.memory)
         let context = store.context()
         let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        context.perform {
-            isBlocked.signal()
-            mayGoOn.wait()
-        }
-        Self.wait(isBlocked)
+        Self.block(context, isBlocked, mayGoOn)
         let task = Task { await context.perform { 7 } }
         task.cancel()
         mayGoOn.signal()
         #expect(await task.value == 7)
     }
 
-    private static func wait(_ semaphore: DispatchSemaphore) { semaphore.wait() }
+    /// Has the context's queue wait; returns when it does.
+    private static func block(
+        _ context: NSManagedObjectContext, _ isBlocked: DispatchSemaphore, _ mayGoOn: DispatchSemaphore
+    ) {
+        context.perform {
+            isBlocked.signal()
+            mayGoOn.wait()
+        }
+        isBlocked.wait()
+    }
 
     @Test(arguments: StoreKind.allCases) func savesOfCancelledTasksKeepTheChanges(_ kind: StoreKind) async throws {
         let store = try TestStore(kind)

@@ -88,12 +88,16 @@ import Testing
         let order = Order()
         for number in 0..<200 {
             switch number % 3 {
-            case 0: context.perform { order.add(number) }
+            case 0: Self.perform(context) { order.add(number) }
             case 1: Self.performAndWait(context) { order.add(number) }
             default: await context.perform { order.add(number) }
             }
         }
         #expect(order.numbers == Array(0..<200))
+    }
+
+    private static func perform(_ context: NSManagedObjectContext, _ block: @escaping () -> Void) {
+        context.perform(block)
     }
 
     private static func performAndWait(_ context: NSManagedObjectContext, _ block: () -> Void) {

@@ -96,10 +96,13 @@ final class PatientProgress: Progress, @unchecked Sendable {
     }
 
     override var isCancelled: Bool {
-        lock.withLock {
-            questions += 1
-            return questions >= patience
+        get {
+            lock.withLock {
+                questions += 1
+                return questions >= patience
+            }
         }
+        set {}
     }
 
     var questionCount: Int { lock.withLock { questions } }

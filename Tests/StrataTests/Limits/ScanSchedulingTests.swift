@@ -192,7 +192,7 @@ import Testing
         store.coordinator.maximumConcurrentScans = 2
         let contexts = (0..<8).map { _ in Carried(store.context()) }
         DispatchQueue.concurrentPerform(iterations: 8) { number in
-            #expect(throws: Never.self) { #expect(try Self.largeFetch(contexts[number].value) == 1_111) }
+            #expect((try? Self.largeFetch(contexts[number].value)) == 1_111)
         }
         let counts = store.coordinator.scanGate.counts
         #expect(counts.running == 0 && counts.waiting == 0 && (1...2).contains(counts.mostRunning))

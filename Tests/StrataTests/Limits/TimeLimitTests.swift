@@ -54,7 +54,8 @@ import Testing
         #expect(trigger.count < 100 + 64)
     }
 
-    @Test(arguments: StoreKind.allCases) func batchAndHistoryRequestsWhoseTimeIsUpStoreNothing(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func batchAndHistoryRequestsWhoseTimeIsUpStoreNothing(_ kind: StoreKind) throws
+    {
         let store = try LimitsFixture.filled(kind, 100)
         let context = store.context()
         let update = NSBatchUpdateRequest(entityName: "Employee")

@@ -161,13 +161,16 @@ struct CompiledScan {
             waveRows += rows
             if !wave.isEmpty { _ = finishWave() }
         }
-        if let failure = failure as? StoreError { throw RowScope(handle, snapshot, turn?.control).failure(failure) }
+        if let failure = failure as? StoreError {
+            throw RowScope(handle, snapshot, turn?.control).failure(failure)
+        }
         if let failure { throw failure }
     }
 
     /// Works on some chunks. False when no more are wanted.
     private func work<Part>(
-        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedChunk) throws -> Part, _ take: (Part) throws -> Bool
+        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedChunk) throws -> Part,
+        _ take: (Part) throws -> Bool
     ) throws -> Bool {
         func chunk(_ runs: [RowRun]) throws -> ScannedChunk {
             try ScannedChunk(runs, self, ColumnEvaluator(handle.log, snapshot, control))
