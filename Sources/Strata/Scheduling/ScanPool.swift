@@ -13,10 +13,10 @@ final class ScanPool: @unchecked Sendable {
 
     /// The pieces of one scan.
     private final class Job: @unchecked Sendable {
-        // Unchecked: constant but for the atomics; `body` is used only until the last piece is done, for which its owner
-        // waits.
+        // Unchecked: constant but for the atomics; `body` is used only until the last piece is done, and its owner, who
+        // waits for that, lets go of it then.
         let count: Int
-        let body: (Int) -> Void
+        private var body: ((Int) -> Void)?
         let next = Atomic<Int>(0)
         let done = Atomic<Int>(0)
         let allDone = DispatchSemaphore(value: 0)
@@ -33,15 +33,22 @@ final class ScanPool: @unchecked Sendable {
 
         /// The last one tells the owner, unless it is the owner.
         func work(on index: Int, isOwner: Bool) {
-            body(index)
+            call(index)
             let finished = done.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
             if finished == count, !isOwner { allDone.signal() }
         }
+
+        /// Nobody holds the body any more when this returns: it must not outlive the owner's call. So this is never
+        /// inlined.
+        @inline(never)
+        private func call(_ index: Int) { body?(index) }
 
         /// For the owner, when there are no more pieces to be had.
         func wait() {
             // A helper that does the last piece signals.
             if done.load(ordering: .acquiring) < count { allDone.wait() }
+            // Helpers may hold the job for a moment longer.
+            body = nil
         }
     }
 

@@ -36,9 +36,7 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 1_000) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try await context.perform { try Self.run(form, predicate.value, context) }
-        }
+        let task = inTask(context) { try Self.run(form, trigger.predicate, context) }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(trigger.count >= 1_000 && trigger.count < 1_000 + Self.slack)
@@ -53,9 +51,7 @@ import Testing
         child.parent = parent
         let canceller = Canceller()
         let trigger = Trigger(at: 1_000) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try await child.perform { try Self.run(.objects, predicate.value, child) }
-        }
+        let task = inTask(child) { try Self.run(.objects, trigger.predicate, child) }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(trigger.count < 1_000 + Self.slack)
@@ -68,8 +64,9 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 1_000) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try Self.waitingly(context) { try Self.run(.objects, predicate.value, context) }
+        let carried = Carried(context)
+        let task = Task {
+            try Self.waitingly(carried.value) { try Self.run(.objects, trigger.predicate, carried.value) }
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -89,8 +86,8 @@ import Testing
         try LimitsFixture.insert(3_000, into: container.newBackgroundContext())
         let canceller = Canceller()
         let trigger = Trigger(at: 1_000) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate), container = Carried(container)] in
-            try await container.value.performBackgroundTask { try Self.run(.objects, predicate.value, $0) }
+        let task = Task {
+            try await container.performBackgroundTask { try Self.run(.objects, trigger.predicate, $0) }
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -105,9 +102,7 @@ import Testing
         let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let ran = Trigger(at: 0) {}
         Self.block(context, isBlocked, mayGoOn)
-        let task = Task {
-            try await context.perform { () throws in ran.step() }
-        }
+        let task = inTask(context) { () throws in ran.step() }
         task.cancel()
         // Its turn has not come, and does not come before this returns.
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -121,7 +116,8 @@ import Testing
         let context = store.context()
         let (isBlocked, mayGoOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         Self.block(context, isBlocked, mayGoOn)
-        let task = Task { await context.perform { 7 } }
+        let carried = Carried(context)
+        let task = Task { await carried.value.perform { 7 } }
         task.cancel()
         mayGoOn.signal()
         #expect(await task.value == 7)
@@ -142,12 +138,10 @@ import Testing
         let store = try TestStore(kind)
         let context = store.context()
         let canceller = Canceller()
-        let task = Task {
-            try await context.perform {
-                _ = insert("Department", context)
-                canceller.cancel()
-                try context.save()
-            }
+        let task = inTask(context) {
+            _ = insert("Department", context)
+            canceller.cancel()
+            try context.save()
         }
         canceller.set(task)
         // The task may be cancelled before the block begins.
@@ -167,13 +161,11 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 500) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try await context.perform {
-                let request = NSBatchUpdateRequest(entityName: "Employee")
-                request.predicate = predicate.value
-                request.propertiesToUpdate = ["age": 1_000]
-                _ = try context.execute(request)
-            }
+        let task = inTask(context) {
+            let request = NSBatchUpdateRequest(entityName: "Employee")
+            request.predicate = trigger.predicate
+            request.propertiesToUpdate = ["age": 1_000]
+            _ = try context.execute(request)
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -186,12 +178,10 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 500) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try await context.perform {
-                let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
-                fetch.predicate = predicate.value
-                _ = try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
-            }
+        let task = inTask(context) {
+            let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+            fetch.predicate = trigger.predicate
+            _ = try context.execute(NSBatchDeleteRequest(fetchRequest: fetch))
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -205,16 +195,14 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 500) { canceller.cancel() }
-        let task = Task {
-            try await context.perform {
-                let request = NSBatchInsertRequest(entityName: "Employee") { (values: NSMutableDictionary) in
-                    trigger.step()
-                    values["name"] = "n"
-                    return trigger.count == 5_000
-                }
-                request.maximumObjectsPerTransaction = part
-                _ = try context.execute(request)
+        let task = inTask(context) {
+            let request = NSBatchInsertRequest(entityName: "Employee") { (values: NSMutableDictionary) in
+                trigger.step()
+                values["name"] = "n"
+                return trigger.count == 5_000
             }
+            request.maximumObjectsPerTransaction = part
+            _ = try context.execute(request)
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -227,14 +215,12 @@ import Testing
         let context = store.context()
         let canceller = Canceller()
         let trigger = Trigger(at: 500) { canceller.cancel() }
-        let task = Task { [predicate = Carried(trigger.predicate)] in
-            try await context.perform {
-                let entity = try #require(NSPersistentHistoryChange.entityDescription(with: context))
-                let fetch = NSFetchRequest<any NSFetchRequestResult>()
-                fetch.entity = entity
-                fetch.predicate = predicate.value
-                _ = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
-            }
+        let task = inTask(context) {
+            let entity = try #require(NSPersistentHistoryChange.entityDescription(with: context))
+            let fetch = NSFetchRequest<any NSFetchRequestResult>()
+            fetch.entity = entity
+            fetch.predicate = trigger.predicate
+            _ = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch))
         }
         canceller.set(task)
         await #expect(throws: CancellationError.self) { try await task.value }

@@ -39,12 +39,12 @@ import Testing
         let counter = Trigger(at: 0) {}
         let all = DispatchGroup()
         for (index, context) in contexts.enumerated() {
-            for other in contexts[(index + 1)...] {
+            for (number, other) in contexts.enumerated().dropFirst(index + 1) {
                 let isDone = DispatchSemaphore(value: 0)
                 all.enter()
                 // One waits for the other's block in either way that a program has.
                 context.perform {
-                    if (index + contexts.count) % 2 == 0 {
+                    if (index + number) % 2 == 0 {
                         other.performAndWait { counter.step() }
                     } else {
                         other.perform {

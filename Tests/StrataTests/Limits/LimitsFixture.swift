@@ -121,3 +121,16 @@ struct Carried<Value>: @unchecked Sendable {
 func waitUntil(_ condition: () -> Bool) {
     while !condition() { usleep(200) }
 }
+
+/// As ``waitUntil(_:)``, without keeping one of the few threads that tasks share.
+func eventually(_ condition: () -> Bool) async {
+    while !condition() { try? await Task.sleep(for: .milliseconds(1)) }
+}
+
+/// A task that waits for a block of a context.
+func inTask<T: Sendable>(
+    _ context: NSManagedObjectContext, _ block: @escaping () throws -> T
+) -> Task<T, any Error> {
+    let carried = Carried((context, block))
+    return Task { try await carried.value.0.perform(carried.value.1) }
+}

@@ -162,8 +162,8 @@ import Testing
         let gate = coordinator.scanGate
         try gate.enter(nil)
         let context = store.context()
-        let task = Task { try await context.perform { try Self.largeFetch(context) } }
-        waitUntil { gate.counts.waiting == 1 }
+        let task = inTask(context) { try Self.largeFetch(context) }
+        await eventually { gate.counts.waiting == 1 }
         // Others read while it waits.
         let other = store.context()
         try other.performAndWait {
@@ -177,14 +177,14 @@ import Testing
         }
         // A cancelled one leaves at once.
         let third = store.context()
-        let cancelled = Task { try await third.perform { try Self.largeFetch(third) } }
-        waitUntil { gate.counts.waiting == 2 }
+        let cancelled = inTask(third) { try Self.largeFetch(third) }
+        await eventually { gate.counts.waiting == 2 }
         cancelled.cancel()
         await #expect(throws: CancellationError.self) { try await cancelled.value }
         #expect(gate.counts.waiting == 1)
         gate.leave()
         #expect(try await task.value == 1_111)
-        waitUntil { gate.counts.running == 0 }
+        await eventually { gate.counts.running == 0 }
     }
 
     @Test(arguments: StoreKind.allCases) func noMoreLargeScansRunThanAllowed(_ kind: StoreKind) throws {
@@ -200,7 +200,7 @@ import Testing
 
     /// Compiled scans are asked about a block at a time, on whatever thread.
     @Test(arguments: StoreKind.allCases) func compiledScansStopFarShort(_ kind: StoreKind) throws {
-        let count = 200_000
+        let count = 100_000
         let store = try LimitsFixture.filled(kind, count)
         let context = store.context()
         try context.performAndWait {
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func sortingStops(_ kind: StoreKind) throws {
-        let store = try LimitsFixture.filled(kind, 20_000)
+        let store = try LimitsFixture.filled(kind, 4_000)
         let context = store.context()
         for key in ["name", "department.title"] {
             try context.performAndWait {
@@ -230,7 +230,7 @@ import Testing
                 let patient = PatientProgress(patience: .max)
                 let whole = ScanTurn(RequestControl(progress: patient), nil)
                 _ = try FetchExecutor(context, plan, turn: whole).results()
-                #expect(patient.questionCount > 100)
+                #expect(patient.questionCount > 5)
                 for patience in [patient.questionCount / 2, patient.questionCount - 5] {
                     let turn = ScanTurn(RequestControl(progress: PatientProgress(patience: patience)), nil)
                     #expect(throws: CocoaError.self) { try FetchExecutor(context, plan, turn: turn).results() }

@@ -22,7 +22,7 @@ import Testing
         let context = isChild ? NSManagedObjectContext(.privateQueue) : store.context()
         let parent = store.context()
         if isChild { context.parent = parent }
-        try context.performAndWait {
+        try context.performAndWait { () throws in
             for limit in [Duration.zero, .seconds(-1)] {
                 #expect { try context.fetch(Self.request(limit)) } throws: { Self.isTimeout($0) }
                 #expect { try context.count(for: Self.request(limit)) } throws: { Self.isTimeout($0) }
@@ -106,8 +106,10 @@ import Testing
         #expect(NSFetchRequest<NSManagedObjectID>(converting: request).timeLimit == .milliseconds(1_500))
         for limit in [Duration.milliseconds(1_500), .zero, .seconds(Int64.max), nil] {
             request.timeLimit = limit
-            let data = try NSKeyedArchiver.archivedData(withRootObject: request, requiringSecureCoding: true)
-            let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSFetchRequest<Employee>.self, from: data)
+            let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+            request.encode(with: archiver)
+            let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+            let read = NSFetchRequest<Employee>(coder: unarchiver)
             let expected = limit == .seconds(Int64.max) ? .nanoseconds(Int64.max) : limit
             #expect(read?.timeLimit == expected && read?.entityName == "Employee")
         }
@@ -128,8 +130,10 @@ import Testing
         model.setFetchRequestTemplate(
             NSFetchRequest<any NSFetchRequestResult>(converting: Self.request(.seconds(3))), forName: "young")
         #expect(model.fetchRequestTemplate(forName: "young")?.timeLimit == .seconds(3))
-        let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
-        let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data)
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        model.encode(with: archiver)
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        let read = NSManagedObjectModel(coder: unarchiver)
         #expect(read?.fetchRequestTemplate(forName: "young")?.timeLimit == .seconds(3))
     }
 }
