@@ -12,8 +12,11 @@ struct FetchedResultsSettings {
     let sortSlots: [Int]?
     /// Tells requests apart that find different things; nil when parts of the request are code.
     let signature: String?
+    /// Of the request.
+    let timeLimit: Duration?
 
     init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) {
+        timeLimit = request.timeLimit
         let shapes = context.modelShapes
         let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes?.shape(ofClass: $0)?.name }
         let isForObjects = request.resultType.rawValue == 0

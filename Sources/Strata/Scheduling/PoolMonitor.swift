@@ -4,7 +4,7 @@ import Foundation
 /// Looks after a pool's threads while work waits for one: a thread of its own, which ends when it has not been needed
 /// for a while.
 final class PoolMonitor: Sendable {
-    private unowned let pool: ContextPool
+    private let pool: ContextPool
     private let semaphore = DispatchSemaphore(value: 0)
     /// How long nothing must have been begun.
     private static let milliseconds = 5

@@ -254,6 +254,9 @@ public final class LogStore: Sendable {
         return receipt
     }
 
+    /// Whether a commit waits for the disk.
+    public var flushesCommits: Bool { options.durability == .full }
+
     /// How many commits wait for others to be written.
     var waitingCommits: Int { queue.waitingCount }
 

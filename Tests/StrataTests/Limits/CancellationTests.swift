@@ -94,6 +94,35 @@ import Testing
         #expect(trigger.count < 1_000 + Self.slack)
     }
 
+    /// The names of the sections are asked of every object, after the fetch.
+    @Test(arguments: StoreKind.allCases) func fetchedResultsStopAndStayAsTheyWere(_ kind: StoreKind) async throws {
+        let store = try LimitsFixture.filled(kind, 3_000)
+        let context = store.context()
+        let canceller = Canceller()
+        let trigger = Trigger(at: 4_000) { canceller.cancel() }
+        let task = inTask(context) {
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.predicate = NSPredicate(format: "age < 10")
+            request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "age", cacheName: nil)
+            try results.performFetch()
+            let before = results.fetchedObjects?.count
+            request.predicate = trigger.predicate
+            do {
+                // The first one is not cancelled yet.
+                try results.performFetch()
+                try results.performFetch()
+            } catch is CancellationError {
+                #expect(results.fetchedObjects?.count == 3_000 && before == 340)
+                throw CancellationError()
+            }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 4_000 + Self.slack)
+    }
+
     // MARK: Blocks
 
     @Test func queuedBlocksOfCancelledTasksDoNotRun() async throws {

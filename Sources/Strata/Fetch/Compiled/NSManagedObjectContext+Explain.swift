@@ -8,14 +8,20 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as ``fetch(_:)-swift.method``.
     public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
+        try limited(request.timeLimit) { try explain(request, $0) }
+    }
+
+    private func explain<T>(_ request: NSFetchRequest<T>, _ control: RequestControl?) throws -> FetchExplanation {
         let clock = ContinuousClock()
         let start = clock.now
         if let custom = CustomFetch(self, request) {
             let found = try custom.results()
+            try control?.check()
             let count = request.resultType.contains(.countResultType) ? (found.first as? NSNumber)?.intValue : nil
             return FetchExplanation(ofCustomStore: count ?? found.count, in: start.duration(to: clock.now))
         }
-        let executor = FetchExecutor(self, try FetchPlan(request, in: self))
+        let plan = try FetchPlan(request, in: self)
+        let executor = FetchExecutor(self, plan, turn: turn(control, plan))
         let count =
             switch try executor.results() {
             case .objects(let objects): objects.count
