@@ -68,12 +68,13 @@ follow() {
 # sanitizer.
 threads() {
     local engine='ConcurrencyTests|IndexConcurrency|CacheTests|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
+    engine+='|CommitTicket'
     engine+='|StoreTests|UniqueConstraint|Compaction(Tests|Concurrency)|StoreRegression|FormatParts|PastSnapshot'
     local graph='ManyContexts|HistorySequence|Following|FetchAsync|ServiceClient|SyncClient|LibraryClient|ObjectClient'
     graph+='|HelpersClient|Observation|StoreLock|FetchedResultsC|Parent(Rules|Save|Context)|Faulting|ContextTests'
     graph+='|ConcurrencySetting|ConcurrencyDebugging|QueryGeneration|Batch|PastGeneration|Difference|HistoryRe|IdentityTests'
     graph+='|UndoManager|NotificationContents|LinkConflict|Uniqueness|ContainerTests|Coordinator|StoreCopy|RoundTrip'
-    graph+='|RecentFaults|KnownSequences|GuideTests|EventSets|LargeSave'
+    graph+='|RecentFaults|KnownSequences|GuideTests|EventSets|LargeSave|CancellationTests|TimeLimit|ContextPool|ScanScheduling'
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
         --scratch-path .build-tsan --filter "StrataLogTests\.($engine)|StrataIOTests|StrataTests\.($graph)"
