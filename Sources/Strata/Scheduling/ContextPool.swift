@@ -10,7 +10,7 @@ protocol PoolJob: AnyObject, Sendable {
 /// The threads that the contexts' queues share: about as many run as there are processors.
 ///
 /// A thread that waits does not count, so that another one runs meanwhile: one that waits for a queue, for a commit or
-/// for its turn to scan says so (``waiting(_:)``). What a program's own blocks wait for nobody says: while there is work
+/// for its turn to scan says so (``waiting(_:)``), as does one that runs a large scan, so that small reads go on. What a program's own blocks wait for nobody says: while there is work
 /// and none of it is begun, ``PoolMonitor`` looks which threads sleep. So blocks may wait for each other in any
 /// way. Threads without work end after a while.
 final class ContextPool: @unchecked Sendable {
@@ -30,7 +30,7 @@ final class ContextPool: @unchecked Sendable {
         enum State {
             /// Counts.
             case running
-            /// Has said that it waits.
+            /// Has said that it waits, or works on something large.
             case waiting
             /// Has been seen asleep, or working for long.
             case stalled
@@ -91,27 +91,33 @@ final class ContextPool: @unchecked Sendable {
 
     /// Runs a body that may wait. On a thread of the pool another one works meanwhile.
     static func waiting<T>(_ body: () throws -> T) rethrows -> T {
-        guard let worker = current else { return try body() }
-        return try worker.pool.waiting(worker, body)
+        let isAside = stepAside()
+        defer { if isAside { stepBack() } }
+        return try body()
     }
 
-    private func waiting<T>(_ worker: Worker, _ body: () throws -> T) rethrows -> T {
-        let isOutermost = lock.withLock {
-            if worker.state == .waiting { return false }
-            if worker.state == .running { running -= 1 }
-            worker.state = .waiting
-            dispatch()
-            return true
+    /// The calling thread does not count from now on, until ``stepBack()``. False when it does not anyway.
+    static func stepAside() -> Bool {
+        guard let worker = current else { return false }
+        return worker.pool.lock.withLock { worker.pool.stepAside(worker) }
+    }
+
+    /// As after ``stepAside()`` returned true, on the same thread.
+    static func stepBack() {
+        guard let worker = current else { return }
+        worker.pool.lock.withLock {
+            worker.state = .running
+            worker.pool.running += 1
         }
-        defer {
-            if isOutermost {
-                lock.withLock {
-                    worker.state = .running
-                    running += 1
-                }
-            }
-        }
-        return try body()
+    }
+
+    /// Under the lock.
+    private func stepAside(_ worker: Worker) -> Bool {
+        if worker.state == .waiting { return false }
+        if worker.state == .running { running -= 1 }
+        worker.state = .waiting
+        dispatch()
+        return true
     }
 
     /// Gives what is ready to threads, as far as they may run. Under the lock.
@@ -233,6 +239,8 @@ final class ContextPool: @unchecked Sendable {
     /// How many threads there are, and how many there have been at most.
     var threadCount: Int { lock.withLock { workers.count } }
     var mostThreads: Int { lock.withLock { most } }
+    /// How many count.
+    var runningThreads: Int { lock.withLock { running } }
 }
 
 private final class BlockJob: PoolJob {

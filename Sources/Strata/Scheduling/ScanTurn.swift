@@ -10,6 +10,8 @@ final class ScanTurn {
     private let gate: ScanGate?
     private var rows = 0
     private var isInside = false
+    /// Whether the thread does not count among those of contexts meanwhile.
+    private var isAside = false
 
     /// - Parameter gate: where large scans wait; nil for those that may not wait, since the program's code runs in
     ///   them.
@@ -30,6 +32,7 @@ final class ScanTurn {
         guard rows >= Self.rowsOfLargeScan else { return }
         try gate.enter(control)
         isInside = true
+        isAside = ContextPool.stepAside()
     }
 
     /// The scan is over.
@@ -37,6 +40,7 @@ final class ScanTurn {
         rows = 0
         guard isInside else { return }
         isInside = false
+        if isAside { ContextPool.stepBack() }
         gate?.leave()
     }
 }

@@ -198,6 +198,31 @@ import Testing
         #expect(counts.running == 0 && counts.waiting == 0 && (1...2).contains(counts.mostRunning))
     }
 
+    /// As many large scans as the pool has threads do not keep small reads from one.
+    @Test func whoRunsALargeScanLeavesItsPlaceToOthers() throws {
+        let (pool, gate) = (ContextPool(width: 2), ScanGate())
+        gate.maximum = 2
+        let (all, mayEnd) = (DispatchGroup(), DispatchSemaphore(value: 0))
+        for _ in 0..<2 {
+            all.enter()
+            pool.async {
+                let turn = ScanTurn(nil, gate)
+                #expect(throws: Never.self) { try turn.willLook(at: ScanTurn.rowsOfLargeScan) }
+                mayEnd.wait()
+                turn.leave()
+                all.leave()
+            }
+        }
+        waitUntil { gate.counts.running == 2 }
+        #expect(pool.runningThreads == 0)
+        let isRead = DispatchSemaphore(value: 0)
+        pool.async { isRead.signal() }
+        isRead.wait()
+        for _ in 0..<2 { mayEnd.signal() }
+        all.wait()
+        waitUntil { gate.counts.running == 0 && pool.runningThreads == 0 }
+    }
+
     /// Compiled scans are asked about a block at a time, on whatever thread.
     @Test(arguments: StoreKind.allCases) func compiledScansStopFarShort(_ kind: StoreKind) throws {
         let count = 100_000

@@ -128,6 +128,10 @@ struct CompiledScan {
             waveRows += rows
             rows = 0
             chunks += 1
+            if let control = turn?.control, control.isStopped {
+                failure = control.error
+                return false
+            }
             return wave.count < (chunks <= pace.serialChunks ? 1 : pace.chunks(cores: cores)) || finishWave()
         }
         /// Adds a run that passes no multiple of the keys of a chunk.
