@@ -18,6 +18,9 @@ struct StoreScan {
     /// Asked now and then, throws to stop.
     private let checkCancellation: (() throws -> Void)?
     let report: ScanReport
+    let search: RowSearch
+    /// What the predicate was compiled to.
+    private let memo = Memo()
     /// How many rows are looked at between two such questions.
     private static let rowsPerCheck = 1_024
 
@@ -33,9 +36,15 @@ struct StoreScan {
         self.context = plan.needsObjects ? context : nil
         self.report = report
         self.checkCancellation = checkCancellation
-        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for shape in plan.family where handle.map.holds(shape) { wanted[Int(handle.map.numbers[shape.index])] = true }
-        self.wanted = wanted
+        search = RowSearch(
+            handle, store.snapshot, plan.shape, family: plan.family, report: report,
+            checkCancellation: checkCancellation)
+        wanted = search.wanted
+    }
+
+    /// Keeps what is computed once for a scan; used by one thread at a time.
+    private final class Memo {
+        var prepared: RowSearch.Prepared?
     }
 
     // MARK: Choosing
@@ -54,13 +63,16 @@ struct StoreScan {
             switch try FetchCandidates.of(plan, scope) {
             case .refs(let refs):
                 report.note(.references)
-                return .refs(refs)
+                return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .postings(let refs):
                 report.note(.postings)
-                return .refs(refs)
+                return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .scan: break
             }
-            if let scan = try compiledScan(), scan.predicate.isSelective || scan.candidates != nil {
+            if let scan = try compiledScan(),
+                scan.predicate.isSelective || scan.candidates != nil
+                    || plan.predicate != nil && scan.predicate.rest == nil
+            {
                 if let refs = scan.candidates {
                     let isAnswer = !scan.predicate.isSelective && scan.predicate.rest == nil && !needsRow
                     return isAnswer ? .matches(refs) : .compiled(scan)
@@ -79,18 +91,47 @@ struct StoreScan {
     ///
     /// - Parameter slots: what is read besides the columns of the predicate.
     private func compiledScan(reading slots: [Int] = []) throws -> CompiledScan? {
-        guard context == nil, CompiledExecution.isEnabled else { return nil }
-        let root = scope.handle.map.numbers[plan.shape.root.index]
-        guard root != 0 else { return nil }
-        let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
-        let compiled = try compiler.compile(plan.predicate)
+        guard var prepared = try self.prepared() else { return nil }
+        if prepared.candidates == nil, slots.isEmpty, !needsRow, prepared.hasJoined {
+            // Who wants nothing but keys need not look at rows.
+            try search.narrowToKeys(&prepared)
+        }
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, compiled, root: root, wanted: wanted, reading: slots)
-        return try usingIndex(compiled) { choice throws(StoreError) in
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted, reading: slots)
+        if let candidates = prepared.candidates {
+            if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
+            return scan.over(candidates, prepared.predicate)
+        }
+        return try usingIndex(prepared.predicate) { choice throws(StoreError) in
             let refs = try choice.refs(wanted: wanted)
             report.note(choice)
             return scan.over(refs, choice.residual)
         } ?? scan
+    }
+
+    /// The predicate as a program without conditions on other objects, which have been answered; nil when objects have
+    /// to answer it, or there are no rows.
+    func prepared() throws -> RowSearch.Prepared? {
+        if let prepared = memo.prepared { return prepared }
+        guard context == nil, CompiledExecution.isEnabled, search.root != 0 else { return nil }
+        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        let prepared = try search.prepare(compiled, plan.predicate)
+        memo.prepared = prepared
+        return prepared
+    }
+
+    /// Fewer objects than this are interpreted in less time than it takes to compile.
+    private static let compiledRefsMinimum = 16
+
+    /// A scan over objects that the predicate names, when it asks for the members of their relationships; nil for others.
+    private func compiledScan(over refs: [ObjectRef]) throws -> CompiledScan? {
+        guard context == nil, CompiledExecution.isEnabled, search.root != 0, refs.count >= Self.compiledRefsMinimum
+        else { return nil }
+        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        guard compiled.program.hasToManyJoins else { return nil }
+        let prepared = try search.prepare(compiled, among: search.existing(refs))
+        let scan = CompiledScan(scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted)
+        return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 
     /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
@@ -129,6 +170,10 @@ struct StoreScan {
         if let exact = try indexCount() { return exact }
         var count = 0
         if let scan = try columnScan() {
+            if let refs = scan.candidates, !scan.predicate.isSelective {
+                report.statistics.rowsMatched += refs.count
+                return refs.count
+            }
             try run(scan, maximum == .max ? .whole : .careful) {
                 $0.count
             } take: {

@@ -36,6 +36,8 @@ final class ColumnEvaluator {
                 try filter(rows, node, part)
                 if rows.isEmpty { return }
             }
+        case .join(let join):
+            preconditionFailure("the condition on \(join.relationship.name) has not been answered")
         case .not(let node):
             let inner = borrow(rows.wordCount)
             defer { giveBack(inner) }
@@ -71,9 +73,7 @@ final class ColumnEvaluator {
 
     private func apply(_ test: ColumnTest, _ rows: RowBits, _ part: ScanPart) throws(StoreError) {
         if case .key(let keys, let isNegated) = test.condition {
-            rows.forEach(in: 0..<part.rowCount) { row in
-                if keys.contains(Int64(part.key(row))) == isNegated { rows.remove(row) }
-            }
+            filter(rows, part, keys, isNegated: isNegated)
             return
         }
         let column = try part.column(test.slot)

@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
         let (report, found) = (executor.report, executor.report.statistics)
         return FetchExplanation(
             path: report.path ?? (link == nil ? .counters : .parentContext), index: report.index,
-            rowsEstimated: report.rowsEstimated, sortsColumns: report.sortsColumns,
+            rowsEstimated: report.rowsEstimated, semiJoins: report.semiJoins, sortsColumns: report.sortsColumns,
             groupsColumns: report.groupsColumns, blocks: found.blocks, blocksPruned: found.prunedBlocks,
             blocksDecoded: found.blocks - found.prunedBlocks, blocksCached: found.cachedBlocks,
             rowsTested: found.rowsTested, rowsInterpreted: found.rowsInterpreted, rowsMatched: found.rowsMatched,
@@ -39,7 +39,8 @@ extension FetchExplanation {
     /// What a store of the program's own did is not known.
     fileprivate init(ofCustomStore results: Int, in duration: Duration) {
         self.init(
-            path: .customStore, index: nil, rowsEstimated: 0, sortsColumns: false, groupsColumns: false, blocks: 0,
+            path: .customStore, index: nil, rowsEstimated: 0, semiJoins: [], sortsColumns: false, groupsColumns: false,
+            blocks: 0,
             blocksPruned: 0, blocksDecoded: 0, blocksCached: 0, rowsTested: 0, rowsInterpreted: 0, rowsMatched: 0,
             results: results, duration: duration)
     }

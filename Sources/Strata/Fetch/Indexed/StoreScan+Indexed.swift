@@ -31,12 +31,20 @@ extension StoreScan {
     }
 
     /// The predicate compiled, when objects are not needed and it names none.
-    private func compiledForIndex() throws -> CompiledPredicate? {
+    ///
+    /// - Parameter limit: how many of the first rows in the index's order are wanted.
+    private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
         let root = scope.handle.map.numbers[plan.shape.rootIndex]
         guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
-            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan)
+            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan),
+            let prepared = try self.prepared()
         else { return nil }
-        return try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        guard let candidates = prepared.candidates else { return prepared.predicate }
+        // The rows are known. In the order of an index only a few of the others come before enough of them have come.
+        guard let whole = prepared.whole, limit < search.rowCount,
+            Double(limit) * Double(search.rowCount) < Double(candidates.count) * Double(candidates.count)
+        else { return nil }
+        return whole
     }
 
     /// How many rows satisfy the predicate, when an index knows without looking at one.
@@ -62,7 +70,7 @@ extension StoreScan {
         _ sorts: [ColumnSort], limit: Int, _ chosen: (IndexChoice) -> Void
     ) throws -> [ObjectRef]? {
         do {
-            guard let compiled = try compiledForIndex(), compiled.rest == nil else { return nil }
+            guard let compiled = try compiledForIndex(limit: limit), compiled.rest == nil else { return nil }
             return try usingIndex(compiled, order: sorts, limit: limit) { choice throws(StoreError) in
                 var refs: [ObjectRef] = []
                 refs.reserveCapacity(min(limit, choice.estimated))
