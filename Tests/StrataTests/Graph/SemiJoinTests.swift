@@ -63,9 +63,10 @@ import Testing
                 let expected = try CompiledExecution.$isEnabled.withValue(false) {
                     try Self.run(predicate, entity, form, context)
                 }
+                let index = random.chance(0.3) ? IndexUse.always : .automatic
                 for use in [SemiJoinUse.automatic, .members, .owners] {
-                    let found = try SemiJoinUse.$current.withValue(use) {
-                        try Self.run(predicate, entity, form, context)
+                    let found = try IndexUse.$current.withValue(index) {
+                        try SemiJoinUse.$current.withValue(use) { try Self.run(predicate, entity, form, context) }
                     }
                     #expect(found == expected, "seed \(seed), \(use), form \(form): \(predicate.formatString)")
                 }
@@ -178,6 +179,17 @@ import Testing
             #expect(explanation.path == .semiJoin && explanation.rowsInterpreted == 3 && explanation.results == 1)
             request.predicate = NSPredicate(format: "SUBQUERY(follows, $x, $x.size == size).@count > 0")
             #expect(try context.explain(request).path == .interpretedScan)
+            request.predicate = NSPredicate(format: "NONE follows.name == 'nobody'")
+            explanation = try context.explain(request)
+            #expect(explanation.rowsInterpreted == 0 && explanation.results == 2_000)
+            // The first of many in the order of an index: those are read that come first.
+            request.predicate = NSPredicate(format: "ANY children.size == 1")
+            request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
+            request.fetchLimit = 5
+            explanation = try IndexUse.$current.withValue(.always) { try context.explain(request) }
+            #expect(explanation.path == .orderedIndex && explanation.semiJoins == ["children from members"])
+            let keys = try context.fetch(request).map { $0.value(forKey: "key") as? Int }
+            #expect(keys == [0, 1, 2, 3, 4])
         }
     }
 

@@ -101,8 +101,11 @@ struct PlanRun: CustomStringConvertible {
         let chosen = Outcome(try context.fetch(request))
         #expect(chosen == expected, "as planned: \(text(request))")
         let use = random.chance(0.6) ? IndexUse.always : .never
-        let other = try IndexUse.$current.withValue(use) { Outcome(try context.fetch(request)) }
-        #expect(other == expected, "\(use): \(text(request))")
+        let end = random.chance(0.5) ? SemiJoinUse.members : .owners
+        let other = try IndexUse.$current.withValue(use) {
+            try SemiJoinUse.$current.withValue(end) { Outcome(try context.fetch(request)) }
+        }
+        #expect(other == expected, "\(use), \(end): \(text(request))")
         comparisons += 2
         if random.chance(0.25) {
             let count = try context.count(for: request)

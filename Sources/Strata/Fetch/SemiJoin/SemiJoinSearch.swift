@@ -50,7 +50,8 @@ struct SemiJoinSearch {
             let kind = members.shape.slots[slot].kind
             let isZero = test.holds(MemberAggregate().result(function, kind))
             var keys: [Int64] = []
-            for (owner, aggregate) in try aggregates(function, slot, kind, known)
+            let aggregates = try aggregates(function, slot, kind, known)
+            for (owner, aggregate) in zip(aggregates.keys, aggregates.values)
             where test.holds(aggregate.result(function, kind)) != isZero {
                 keys.append(owner)
             }
@@ -240,10 +241,10 @@ struct SemiJoinSearch {
     /// What an operator makes of each owner's members; owners without members are left out.
     private func aggregates(
         _ function: MemberAggregate.Function, _ slot: Int, _ kind: SlotKind, _ links: [ObjectRef]?
-    ) throws -> [Int64: MemberAggregate] {
-        var aggregates: [Int64: MemberAggregate] = [:]
+    ) throws -> KeyTable<MemberAggregate> {
+        var aggregates = KeyTable<MemberAggregate>(rows: owners.rowCount)
         func add(_ owner: Int64, _ value: MemberAggregate.Value) {
-            aggregates[owner, default: MemberAggregate()].add(value, function, kind)
+            aggregates.update(owner, from: MemberAggregate()) { $0.add(value, function, kind) }
         }
         switch relationship.storage {
         case .slot: break
@@ -295,9 +296,8 @@ struct SemiJoinSearch {
 
     private func memberValues(
         _ slot: Int, _ kind: SlotKind, _ among: [ObjectRef]?
-    ) throws -> [Int64: MemberAggregate.Value] {
-        var values: [Int64: MemberAggregate.Value] = [:]
-        values.reserveCapacity(among?.count ?? members.rowCount)
+    ) throws -> KeyTable<MemberAggregate.Value> {
+        var values = KeyTable<MemberAggregate.Value>(rows: members.rowCount)
         try run(members.scan(.constant(true), reading: [slot], among: among)) { chunk throws(StoreError) in
             let columns = try Self.columns(chunk, slot)
             var found: [(Int64, MemberAggregate.Value)] = []
@@ -307,7 +307,7 @@ struct SemiJoinSearch {
             }
             return found
         } take: {
-            for (key, value) in $0 { values[key] = value }
+            for (key, value) in $0 { values.update(key, from: value) { _ in } }
         }
         return values
     }
