@@ -33,7 +33,7 @@ sweeps() {
 
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
-    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|SemiJoinTests|FetchedResultsRandomTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter "StrataTests\.($suites)"
 }
