@@ -3,7 +3,7 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow or threads
+#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service or threads
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -16,12 +16,13 @@
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
+# STRATA_SERVICE_SECONDS for the service of 64 clients that is killed every ten seconds (600)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads)
 
 sweeps() {
     mkdir -p .build-release
@@ -64,6 +65,10 @@ follow() {
     "$swift" run --package-path Tests/KillLoop -c release kill-loop follow "${STRATA_FOLLOW_SECONDS:-300}" "$RANDOM"
 }
 
+service() {
+    "$swift" run --package-path Tests/KillLoop -c release kill-loop service "${STRATA_SERVICE_SECONDS:-600}" "$RANDOM"
+}
+
 # The suites with threads. Left out are those of the engine that build large indexes with one, which take an hour under the
 # sanitizer.
 threads() {
@@ -81,9 +86,9 @@ threads() {
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | graph | plans | strings | fuzz | kills | follow | threads) ;;
+    sweeps | graph | plans | strings | fuzz | kills | follow | service | threads) ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads)\n' "$part" >&2
         exit 2
         ;;
     esac
