@@ -13,12 +13,14 @@ let package = Package(
     products: [
         .executable(name: "strata-bench", targets: ["strata-bench"]),
         .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
+        .executable(name: "strata-service-bench", targets: ["strata-service-bench"]),
         .executable(name: "strata-replay", targets: ["strata-replay"]),
     ],
     dependencies: [
         .package(name: "Strata", path: "../"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
     ],
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
@@ -44,6 +46,24 @@ let package = Package(
         .target(
             name: "ObjectPeople",
             dependencies: ["BenchSupport", "DataSet", "CBenchSupport", .product(name: "Strata", package: "Strata")],
+            swiftSettings: settings),
+        .target(
+            name: "ServiceLoad",
+            dependencies: [
+                "BenchSupport", "DataSet", .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "ServicePeers",
+            dependencies: ["BenchSupport", "ServiceLoad", "CSQLite", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: settings),
+        .target(
+            name: "ShopObjects",
+            dependencies: ["BenchSupport", "ServiceLoad", .product(name: "Strata", package: "Strata")],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-service-bench",
+            dependencies: ["BenchSupport", "ServiceLoad", "ServicePeers", "ShopObjects"],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-bench",

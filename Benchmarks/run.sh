@@ -2,6 +2,9 @@
 # Builds the benchmarks and runs all that need nothing from outside the repository: `make bench`.
 #
 #   Benchmarks/run.sh [options of strata-db-bench: --n, --runs, --only, --dir, --grdb-n]
+#   Benchmarks/run.sh service [options of strata-service-bench: --seconds, --runs, --only, --stores, --contestants, --dir]
+#
+# Without --only, the service follows the groups, with the same --runs and --dir.
 #
 # Installs the peers' headers with apt where they are missing (sudo where needed), and says so.
 set -euo pipefail
@@ -23,6 +26,25 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >&2
 fi
 
+swift build -c release --product strata-service-bench >&2
+programs=$(swift build -c release --show-bin-path)
+if [ "${1:-}" = service ]; then
+    shift
+    exec "$programs/strata-service-bench" "$@"
+fi
 swift build -c release --product strata-db-bench >&2
 swift build -c release --product strata-bench >&2
-exec "$(swift build -c release --show-bin-path)/strata-db-bench" "$@"
+
+service=()
+runs_service=true
+arguments=("$@")
+for ((index = 0; index < ${#arguments[@]}; index++)); do
+    case "${arguments[index]}" in
+    --only | --help | -h) runs_service=false ;;
+    --runs | --dir) service+=("${arguments[index]}" "${arguments[index + 1]:-}") ;;
+    esac
+done
+status=0
+"$programs/strata-db-bench" "$@" || status=$?
+if $runs_service; then "$programs/strata-service-bench" ${service[@]+"${service[@]}"} || status=$?; fi
+exit $status

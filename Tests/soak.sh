@@ -3,7 +3,7 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow or threads
+#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service or threads
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -16,12 +16,13 @@
 # STRATA_FUZZ_SECONDS for each fuzz target (60)
 # STRATA_KILLS        processes to kill (3000)
 # STRATA_FOLLOW_SECONDS for the writer and the followers that are killed at random (300)
+# STRATA_SERVICE_SECONDS for the service of 64 clients that is killed every ten seconds (600)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads)
 
 sweeps() {
     mkdir -p .build-release
@@ -33,7 +34,7 @@ sweeps() {
 
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
-    suites+='|FetchRandomTests|CompiledFetchTests|FetchedResultsRandomTests'
+    suites+='|FetchRandomTests|CompiledFetchTests|SemiJoinTests|FetchedResultsRandomTests'
     STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter "StrataTests\.($suites)"
 }
@@ -64,16 +65,21 @@ follow() {
     "$swift" run --package-path Tests/KillLoop -c release kill-loop follow "${STRATA_FOLLOW_SECONDS:-300}" "$RANDOM"
 }
 
+service() {
+    "$swift" run --package-path Tests/KillLoop -c release kill-loop service "${STRATA_SERVICE_SECONDS:-600}" "$RANDOM"
+}
+
 # The suites with threads. Left out are those of the engine that build large indexes with one, which take an hour under the
 # sanitizer.
 threads() {
-    local engine='ConcurrencyTests|IndexConcurrency|CacheTests|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
+    local engine='ConcurrencyTests|IndexConcurrency|Cache(Tests|Concurrency)|RowReader|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
+    engine+='|CommitTicket'
     engine+='|StoreTests|UniqueConstraint|Compaction(Tests|Concurrency)|StoreRegression|FormatParts|PastSnapshot'
     local graph='ManyContexts|HistorySequence|Following|FetchAsync|ServiceClient|SyncClient|LibraryClient|ObjectClient'
     graph+='|HelpersClient|Observation|StoreLock|FetchedResultsC|Parent(Rules|Save|Context)|Faulting|ContextTests'
     graph+='|ConcurrencySetting|ConcurrencyDebugging|QueryGeneration|Batch|PastGeneration|Difference|HistoryRe|IdentityTests'
     graph+='|UndoManager|NotificationContents|LinkConflict|Uniqueness|ContainerTests|Coordinator|StoreCopy|RoundTrip'
-    graph+='|RecentFaults|KnownSequences|GuideTests|EventSets|LargeSave'
+    graph+='|RecentFaults|KnownSequences|GuideTests|EventSets|LargeSave|CancellationTests|TimeLimit|ContextPool|ScanScheduling'
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
         --scratch-path .build-tsan --filter "StrataLogTests\.($engine)|StrataIOTests|StrataTests\.($graph)"
@@ -81,9 +87,9 @@ threads() {
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | graph | plans | strings | fuzz | kills | follow | threads) ;;
+    sweeps | graph | plans | strings | fuzz | kills | follow | service | threads) ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads)\n' "$part" >&2
         exit 2
         ;;
     esac

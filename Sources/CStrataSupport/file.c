@@ -5,8 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
 #include <unistd.h>
 
 static int result_or_error(int result) {
@@ -63,6 +67,22 @@ int strata_file_is_locked(int fd) {
     return result_or_error(flock(fd, LOCK_UN));
 }
 #endif
+
+int strata_path_exchange(const char *first, const char *second) {
+#if defined(__linux__) && defined(SYS_renameat2)
+    // Not every C library has a function for it. RENAME_EXCHANGE is 2 (linux/fs.h).
+    int result = (int)syscall(SYS_renameat2, AT_FDCWD, first, AT_FDCWD, second, 2u);
+    if (result == 0) {
+        return 0;
+    }
+    return errno == ENOSYS || errno == EINVAL ? -ENOTSUP : -errno;
+#elif defined(RENAME_SWAP)
+    return result_or_error(renamex_np(first, second, RENAME_SWAP));
+#else
+    (void)first, (void)second;
+    return -ENOTSUP;
+#endif
+}
 
 int64_t strata_path_created(const char *path) {
 #if defined(__linux__) && defined(STATX_BTIME)

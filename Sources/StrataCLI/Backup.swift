@@ -25,7 +25,7 @@ struct Backup: ParsableCommand {
             let fileSystem = PosixFileSystem()
             let target = URL(fileURLWithPath: destination, isDirectory: true)
             let path = FilePath(target.path)
-            guard try fileSystem.attributes(path) == nil else {
+            guard try fileSystem.linkAttributes(path) == nil else {
                 throw CommandError("\(target.path) is there already: a backup takes the place of nothing")
             }
             try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(

@@ -28,13 +28,16 @@ struct Get: ParsableCommand {
         guard let url = URL(string: text),
             let id = session.coordinator.managedObjectID(forURIRepresentation: url)
         else { throw CommandError("\(uri) names no object of this store") }
-        guard let object = try? session.context.existingObject(with: id) else {
+        let object: NSManagedObject
+        do {
+            object = try session.context.existingObject(with: id)
+        } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
             Terminal.messages.write("strata: there is no object \(uri)\n")
             Terminal.messages.flush()
             throw ExitCodes.notFound
         }
         let columns = ObjectColumns(object.entity, withToMany: true)
-        let values = Array(zip(columns.names, columns.cells(object)))
+        let values = try session.context.throwingReadFailures { Array(zip(columns.names, columns.cells(object))) }
         if output.format == .table {
             let writer = RecordWriter(.table, columns: ["property", "value"], cutsTexts: false)
             writer.write([.text("uri"), .text(object.objectID.uriRepresentation().absoluteString)])

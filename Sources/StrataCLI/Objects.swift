@@ -38,7 +38,9 @@ extension Session {
         defer { bar.finish() }
         for start in stride(from: 0, to: ids.count, by: 1_000) {
             bar.update(start, of: ids.count)
-            for id in ids[start..<min(start + 1_000, ids.count)] { try body(context.existingObject(with: id)) }
+            for id in ids[start..<min(start + 1_000, ids.count)] {
+                try context.throwingReadFailures { try body(context.existingObject(with: id)) }
+            }
             context.reset()
         }
     }

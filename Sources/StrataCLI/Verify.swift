@@ -9,7 +9,9 @@ import SystemPackage
 struct Verify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check every byte of a store.",
-        discussion: "Exits with 2 when something is damaged, also when it has been salvaged.")
+        discussion: """
+            Names every damaged place. Exits with 2 when something is damaged, also when it has been salvaged.
+            """)
 
     @OptionGroup var argument: StoreArgument
     @Option(help: "Write what can be read into a new store in this directory.", completion: .directory)
@@ -25,21 +27,28 @@ struct Verify: ParsableCommand {
         let bar = ProgressBar("verifying")
         defer { bar.finish() }
         let report: VerifyReport
+        var problems: [StoreError] = []
         do {
             report = try argument.openLog().verify { bar.update($0, of: $1) }
         } catch let error as StoreError where error.code == .corruption {
-            bar.finish()
-            print([error], facts: [])
-            return [error]
+            // What keeps it from being opened, and what else there is.
+            problems = [error]
+            report = try LogStore.verifyFiles(FilePath(argument.url.path), in: PosixFileSystem()) {
+                bar.update($0, of: $1)
+            }
         }
         bar.finish()
-        print(
-            report.problems,
-            facts: [
-                ("segments", report.segments), ("records", report.records), ("transactions", report.transactions),
-                ("blocks", report.blocks), ("rows", report.rows), ("bytes", report.byteCount),
-            ])
-        return report.problems
+        for problem in report.problems + report.damagedCaches
+        where !problems.contains(where: { $0.description == problem.description }) {
+            problems.append(problem)
+        }
+        var facts = [
+            ("segments", report.segments), ("records", report.records), ("transactions", report.transactions),
+            ("blocks", report.blocks), ("rows", report.rows), ("bytes", report.byteCount),
+        ]
+        if report.unlistedProblems > 0 { facts.append(("unlistedProblems", report.unlistedProblems)) }
+        print(problems, facts: facts)
+        return problems
     }
 
     private func save(to directory: String) throws -> [StoreError] {

@@ -35,6 +35,14 @@ package struct DirectoryTree: Sendable {
         package var replaced: Int?
     }
 
+    /// What an exchange will do.
+    package struct Swap: Sendable {
+        package var inode: Int
+        package var place: Place
+        package var other: Int
+        package var otherPlace: Place
+    }
+
     /// A tree with an empty root.
     package init() {}
 
@@ -128,6 +136,25 @@ package struct DirectoryTree: Sendable {
             throw .isDirectory
         }
         return Move(inode: inode, source: sourcePlace, target: targetPlace, replaced: replaced)
+    }
+
+    /// The names in a directory that is open, sorted.
+    package func names(inDirectory directory: Int) -> [String] {
+        (directories[directory] ?? [:]).keys.sorted()
+    }
+
+    /// The two places whose names an exchange swaps; nil when both refer to the same thing.
+    package func swap(_ first: FilePath, with second: FilePath) throws(Errno) -> Swap? {
+        let firstPlace = try place(of: first)
+        let secondPlace = try place(of: second)
+        guard let inode = inode(at: firstPlace), let other = self.inode(at: secondPlace) else {
+            throw .noSuchFileOrDirectory
+        }
+        guard inode != other else { return nil }
+        guard !contains(inode, secondPlace.directory), !contains(other, firstPlace.directory) else {
+            throw .invalidArgument
+        }
+        return Swap(inode: inode, place: firstPlace, other: other, otherPlace: secondPlace)
     }
 
     /// Gives a name to an inode, taking it from whatever had it.

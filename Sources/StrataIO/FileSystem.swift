@@ -19,6 +19,17 @@ public protocol FileSystem: Sendable {
     /// Renames a file, replacing the target if it exists (rename(2)). Durable after ``syncDirectory(_:)``.
     func rename(_ source: FilePath, to target: FilePath) throws(Errno)
 
+    /// Swaps what two names refer to, files or directories, in one step (renameat2(2) with `RENAME_EXCHANGE`). Durable
+    /// after ``syncDirectory(_:)``.
+    ///
+    /// - Throws: `.notSupported` where there is no such call: nothing was changed then.
+    func exchange(_ first: FilePath, with second: FilePath) throws(Errno)
+
+    /// Opens a directory (open(2) with `O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC`).
+    ///
+    /// - Throws: `.notDirectory` for everything else, a symbolic link to a directory too.
+    func openDirectory(_ path: FilePath) throws(Errno) -> any Directory
+
     /// Removes a file (unlink(2)). Durable after ``syncDirectory(_:)``.
     func unlink(_ path: FilePath) throws(Errno)
 
@@ -30,6 +41,9 @@ public protocol FileSystem: Sendable {
 
     /// What the name refers to, or nil when nothing is there (stat(2): symbolic links are followed).
     func attributes(_ path: FilePath) throws(Errno) -> FileAttributes?
+
+    /// What has the name itself, or nil when nothing has (lstat(2)): of a symbolic link, the link.
+    func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes?
 
     /// The absolute path with every symbolic link resolved (realpath(3)).
     func resolve(_ path: FilePath) throws(Errno) -> FilePath
@@ -59,10 +73,44 @@ public enum FileOpenMode: Sendable {
     case createIfMissing
 }
 
+/// What something with a name is.
+public enum FileKind: Sendable, Hashable {
+    /// A file with bytes in it.
+    case regular
+    /// A directory.
+    case directory
+    /// A symbolic link.
+    case symbolicLink
+    /// A device, a pipe, a socket.
+    case other
+}
+
+/// An open directory: names are looked up in it and in no other, whatever its path leads to meanwhile, and a symbolic
+/// link that has such a name is never followed. Closed when the last reference goes.
+public protocol Directory: AnyObject, Sendable {
+    /// The names in it, without `.` and `..`, sorted.
+    func list() throws(Errno) -> [String]
+
+    /// What has a name, or nil when nothing has (fstatat(2) with `AT_SYMLINK_NOFOLLOW`).
+    func attributes(of name: String) throws(Errno) -> FileAttributes?
+
+    /// Opens a file for reading; errors as for ``FileSystem/open(_:_:)``.
+    func open(_ name: String) throws(Errno) -> any File
+
+    /// Removes a name (unlinkat(2)). Durable after ``sync()``.
+    func unlink(_ name: String) throws(Errno)
+
+    /// Makes creations, renames and removals in it durable (fsync(2)).
+    func sync() throws(Errno)
+
+    /// Which directory this is (fstat(2)).
+    func identity() throws(Errno) -> FileIdentity
+}
+
 /// What ``FileSystem/attributes(_:)`` tells.
 public struct FileAttributes: Sendable, Equatable {
-    /// Whether it is a directory; else it is a file.
-    public var isDirectory: Bool
+    /// What it is.
+    public var kind: FileKind
     /// Length in bytes.
     public var byteCount: Int64
     /// Bytes the file occupies on the device.
@@ -75,12 +123,18 @@ public struct FileAttributes: Sendable, Equatable {
     /// new, a thing that was moved is not.
     public var createdNanoseconds: Int64
 
+    /// Whether it is a directory.
+    public var isDirectory: Bool { kind == .directory }
+
+    /// Which file this is.
+    public var identity: FileIdentity { FileIdentity(device: device, inode: inode) }
+
     /// Attributes with these members.
     public init(
-        isDirectory: Bool, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64,
+        kind: FileKind, byteCount: Int64, allocatedByteCount: Int64, device: UInt64, inode: UInt64,
         createdNanoseconds: Int64 = 0
     ) {
-        self.isDirectory = isDirectory
+        self.kind = kind
         self.byteCount = byteCount
         self.allocatedByteCount = allocatedByteCount
         self.device = device

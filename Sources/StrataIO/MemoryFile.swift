@@ -1,14 +1,16 @@
-import Synchronization
+internal import Synchronization
 internal import SystemPackage
 
 /// One opening of a file in a ``MemoryFileSystem``.
 final class MemoryFile: File {
     private let inode: MemoryInode
+    private let number: FileIdentity
     private let isWritable: Bool
     private let isClosed = Atomic<Bool>(false)
 
-    init(_ inode: MemoryInode, isWritable: Bool) {
+    init(_ inode: MemoryInode, _ number: FileIdentity, isWritable: Bool) {
         self.inode = inode
+        self.number = number
         self.isWritable = isWritable
     }
 
@@ -66,6 +68,16 @@ final class MemoryFile: File {
     func tryLockExclusively() throws(Errno) -> Bool {
         try checkWritable(or: .badFileDescriptor)
         return inode.lock(ObjectIdentifier(self))
+    }
+
+    func isLockedElsewhere() throws(Errno) -> Bool {
+        try checkOpen()
+        return inode.isLocked(byOtherThan: ObjectIdentifier(self))
+    }
+
+    func identity() throws(Errno) -> FileIdentity? {
+        try checkOpen()
+        return number
     }
 
     func close() throws(Errno) {

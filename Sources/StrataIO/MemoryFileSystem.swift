@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 public import SystemPackage
 
 /// Files in memory, for in-memory stores.
@@ -7,7 +7,7 @@ public import SystemPackage
 /// opened from it are released. Nothing is durable; the sync calls do nothing. Any number of threads may read a file
 /// while another appends to it. Space that was reserved or skipped costs no memory until it is written.
 public final class MemoryFileSystem: FileSystem {
-    private struct State: Sendable {
+    struct State: Sendable {
         var tree = DirectoryTree()
         var files: [Int: MemoryInode] = [:]
         var nextInode = DirectoryTree.root + 1
@@ -21,8 +21,8 @@ public final class MemoryFileSystem: FileSystem {
     private static let instanceCount = Atomic<UInt64>(0)
 
     /// Told apart from other instances by ``FileAttributes/device``.
-    private let device = MemoryFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
-    private let state = Mutex(State())
+    let device = MemoryFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
+    let state = Mutex(State())
 
     /// An empty file system.
     public init() {}
@@ -34,16 +34,18 @@ public final class MemoryFileSystem: FileSystem {
             if let inode = state.tree.inode(at: place) {
                 guard mode != .create else { throw .fileExists }
                 guard let file = state.files[inode] else { throw .isDirectory }
-                return MemoryFile(file, isWritable: mode != .read)
+                return MemoryFile(file, identity(inode), isWritable: mode != .read)
             }
             guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
             let inode = state.makeInode()
             let file = MemoryInode()
             state.files[inode] = file
             state.tree.link(inode, at: place)
-            return MemoryFile(file, isWritable: true)
+            return MemoryFile(file, identity(inode), isWritable: true)
         }
     }
+
+    func identity(_ inode: Int) -> FileIdentity { FileIdentity(device: device, inode: UInt64(inode)) }
 
     /// As ``FileSystem/createDirectory(_:)``.
     public func createDirectory(_ path: FilePath) throws(Errno) {
@@ -101,19 +103,43 @@ public final class MemoryFileSystem: FileSystem {
     /// As ``FileSystem/attributes(_:)``.
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try state.withLock { state throws(Errno) in
-            guard let inode = try state.tree.find(path) else { return nil }
-            let file = state.files[inode]
-            return FileAttributes(
-                isDirectory: file == nil,
-                byteCount: Int64(file?.byteCount ?? 0),
-                allocatedByteCount: Int64(file?.allocatedByteCount ?? 0),
-                device: device,
-                inode: UInt64(inode))
+            try state.tree.find(path).map { state.attributes($0, device) }
         }
+    }
+
+    /// As ``attributes(_:)``: there are no symbolic links here.
+    public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try attributes(path) }
+
+    /// Swaps two files or directories.
+    public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            guard let swap = try state.tree.swap(first, with: second) else { return }
+            state.tree.link(swap.inode, at: swap.otherPlace)
+            state.tree.link(swap.other, at: swap.place)
+        }
+    }
+
+    /// As ``FileSystem/openDirectory(_:)``.
+    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        let inode = try state.withLock { state throws(Errno) in try state.tree.lookup(path) }
+        guard state.withLock({ $0.tree.isDirectory(inode) }) else { throw .notDirectory }
+        return MemoryDirectory(self, inode: inode)
     }
 
     /// The absolute path without `.` and `..`; there are no symbolic links here.
     public func resolve(_ path: FilePath) throws(Errno) -> FilePath {
         try state.withLock { state throws(Errno) in try state.tree.resolve(path) }
+    }
+}
+
+extension MemoryFileSystem.State {
+    func attributes(_ inode: Int, _ device: UInt64) -> FileAttributes {
+        let file = files[inode]
+        return FileAttributes(
+            kind: file == nil ? .directory : .regular,
+            byteCount: Int64(file?.byteCount ?? 0),
+            allocatedByteCount: Int64(file?.allocatedByteCount ?? 0),
+            device: device,
+            inode: UInt64(inode))
     }
 }

@@ -1,4 +1,4 @@
-import Synchronization
+internal import Synchronization
 internal import SystemPackage
 
 /// What a file in a ``MemoryFileSystem`` holds.
@@ -124,6 +124,10 @@ final class MemoryInode: @unchecked Sendable {
             if current == nil { current = owner }
             return current == owner
         }
+    }
+
+    func isLocked(byOtherThan owner: ObjectIdentifier) -> Bool {
+        lockOwner.withLock { $0 != nil && $0 != owner }
     }
 
     func unlock(_ owner: ObjectIdentifier) {

@@ -1,5 +1,5 @@
-import CStrataSupport
-import Synchronization
+internal import CStrataSupport
+internal import Synchronization
 internal import SystemPackage
 
 #if canImport(Glibc)

@@ -1,4 +1,4 @@
-import CStrataSupport
+internal import CStrataSupport
 public import SystemPackage
 
 #if canImport(Glibc)
@@ -62,38 +62,30 @@ public struct PosixFileSystem: FileSystem {
 
     /// opendir(3) and readdir(3). Names that are not UTF-8 come with replacement characters.
     public func list(_ directory: FilePath) throws(Errno) -> [String] {
-        let descriptor = try openDirectory(directory)
-        guard let stream = fdopendir(descriptor) else {
-            let error = Errno(rawValue: errno)
-            _ = posixClose(descriptor)
-            throw error
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw Errno(rawValue: errno) }
-                break
-            }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                // d_name is a NUL-terminated string inside its tuple, valid until the next readdir.
-                tuple.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: tuple.pointee)) {
-                    String(cString: $0)
-                }
-            }
-            if name != "." && name != ".." {
-                names.append(name)
-            }
-        }
-        names.sort()
-        return names
+        try listNames(try openDescriptor(directory: directory))
     }
 
     /// rename(2).
     public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         _ = try call(source) { sourcePath in
             target.withPlatformString { posixRename(sourcePath, $0) }
+        }
+    }
+
+    /// renameat2(2), renamex_np(2) on Darwin.
+    public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+        let result = first.withPlatformString { first in
+            second.withPlatformString { strata_path_exchange(first, $0) }
+        }
+        guard result >= 0 else { throw Errno(rawValue: -result) }
+    }
+
+    /// open(2).
+    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        do throws(Errno) {
+            return PosixDirectory(descriptor: try openDescriptor(directory: path, O_NOFOLLOW))
+        } catch .tooManySymbolicLinkLevels {
+            throw .notDirectory
         }
     }
 
@@ -109,32 +101,21 @@ public struct PosixFileSystem: FileSystem {
 
     /// open(2) and fsync(2) (`F_FULLFSYNC` where there is one).
     public func syncDirectory(_ path: FilePath) throws(Errno) {
-        let descriptor = try openDirectory(path)
+        let descriptor = try openDescriptor(directory: path)
         defer { _ = posixClose(descriptor) }
-        let result = strata_file_sync(descriptor)
-        // Network and FUSE file systems that keep directories synchronously answer EINVAL: there is nothing to flush.
-        if result < 0 && -result != EINVAL {
-            throw Errno(rawValue: -result)
-        }
+        try flushDirectory(descriptor)
     }
 
     /// stat(2). A name under something that is not a directory counts as missing.
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
-        var status = stat()
-        do {
-            _ = try call(path) { stat($0, &status) }
-        } catch .noSuchFileOrDirectory {
-            return nil
-        } catch .notDirectory {
-            return nil
-        }
-        return FileAttributes(
-            isDirectory: status.st_mode & S_IFMT == S_IFDIR,
-            byteCount: Int64(status.st_size),
-            allocatedByteCount: Int64(status.st_blocks) * 512,
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            inode: UInt64(truncatingIfNeeded: status.st_ino),
-            createdNanoseconds: path.withPlatformString { strata_path_created($0) })
+        guard var found = try attributes(path, { stat($0, &$1) }) else { return nil }
+        found.createdNanoseconds = path.withPlatformString { strata_path_created($0) }
+        return found
+    }
+
+    /// lstat(2). A name under something that is not a directory counts as missing.
+    public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+        try attributes(path) { lstat($0, &$1) }
     }
 
     /// realpath(3).
@@ -156,7 +137,7 @@ public struct PosixFileSystem: FileSystem {
 extension PosixFileSystem {
     private func openExisting(_ path: FilePath, _ access: Int32) throws(Errno) -> PosixFile {
         let descriptor = try openDescriptor(path, access, mode: 0)
-        return try wrap(descriptor)
+        return try PosixFile(regular: descriptor)
     }
 
     private func create(_ path: FilePath) throws(Errno) -> PosixFile {
@@ -167,7 +148,7 @@ extension PosixFileSystem {
             _ = try? call(path) { posixUnlink($0) }
             throw error
         }
-        return try wrap(descriptor)
+        return try PosixFile(regular: descriptor)
     }
 
     /// O_NONBLOCK means nothing for regular files and keeps a planted pipe from blocking the open.
@@ -178,21 +159,24 @@ extension PosixFileSystem {
         }
     }
 
-    private func openDirectory(_ path: FilePath) throws(Errno) -> Int32 {
+    private func openDescriptor(directory path: FilePath, _ flags: Int32 = 0) throws(Errno) -> Int32 {
         try retryingInterrupts { () throws(Errno) in
-            try call(path) { posixOpen($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0) }
+            try call(path) { posixOpen($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags, 0) }
         }
     }
 
-    private func wrap(_ descriptor: Int32) throws(Errno) -> PosixFile {
-        let file = PosixFile(descriptor: descriptor)
+    private func attributes(
+        _ path: FilePath, _ look: (UnsafePointer<CChar>, inout stat) -> Int32
+    ) throws(Errno) -> FileAttributes? {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw Errno(rawValue: errno) }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return file
-        case S_IFDIR: throw .isDirectory
-        default: throw .invalidArgument
+        do {
+            _ = try call(path) { look($0, &status) }
+        } catch .noSuchFileOrDirectory {
+            return nil
+        } catch .notDirectory {
+            return nil
         }
+        return FileAttributes(status)
     }
 
     /// Makes a system call with the path's bytes; errno is read before anything else can change it.

@@ -1,4 +1,4 @@
-import CStrataSupport
+internal import CStrataSupport
 
 /// A few words of memory that processes share: what one stores, the others load at once.
 ///

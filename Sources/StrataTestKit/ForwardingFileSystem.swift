@@ -11,10 +11,15 @@ extension ForwardingFileSystem {
     public func createDirectory(_ path: FilePath) throws(Errno) { try base.createDirectory(path) }
     public func list(_ directory: FilePath) throws(Errno) -> [String] { try base.list(directory) }
     public func rename(_ source: FilePath, to target: FilePath) throws(Errno) { try base.rename(source, to: target) }
+    public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+        try base.exchange(first, with: second)
+    }
+    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory { try base.openDirectory(path) }
     public func unlink(_ path: FilePath) throws(Errno) { try base.unlink(path) }
     public func removeDirectory(_ path: FilePath) throws(Errno) { try base.removeDirectory(path) }
     public func syncDirectory(_ path: FilePath) throws(Errno) { try base.syncDirectory(path) }
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.attributes(path) }
+    public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.linkAttributes(path) }
     public func resolve(_ path: FilePath) throws(Errno) -> FilePath { try base.resolve(path) }
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         try base.sharedPage(path, mode)
@@ -44,5 +49,7 @@ extension ForwardingFile {
         try base.map(from: offset, byteCount: byteCount)
     }
     public func tryLockExclusively() throws(Errno) -> Bool { try base.tryLockExclusively() }
+    public func isLockedElsewhere() throws(Errno) -> Bool { try base.isLockedElsewhere() }
+    public func identity() throws(Errno) -> FileIdentity? { try base.identity() }
     public func close() throws(Errno) { try base.close() }
 }

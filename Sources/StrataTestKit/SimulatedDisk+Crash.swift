@@ -65,14 +65,15 @@ extension SimulatedDisk {
                 // The removal of a directory whose contents are still there cannot have happened.
                 continue
             }
-            if names.source != nil, let target = names.target {
+            if let source = names.source, let target = names.target {
                 // A rename moves the file from wherever the changes kept so far have left it.
                 for (directory, entries) in tree.directories {
-                    for (name, inode) in entries where inode == names.inode {
+                    for (name, inode) in entries where inode == names.inode || inode == names.exchanged {
                         tree.unlink(inode, at: DirectoryTree.Place(directory: directory, name: name))
                     }
                 }
                 tree.link(names.inode, at: target)
+                if let exchanged = names.exchanged { tree.link(exchanged, at: source) }
             } else {
                 names.apply(to: &tree)
             }

@@ -7,6 +7,7 @@ struct SimulatedDisk: Sendable {
         case create(inode: Int, DirectoryTree.Place)
         case createDirectory(inode: Int, DirectoryTree.Place)
         case rename(DirectoryTree.Move)
+        case exchange(DirectoryTree.Swap)
         case unlink(inode: Int, DirectoryTree.Place)
         case removeDirectory(inode: Int, DirectoryTree.Place)
         case write(inode: Int, offset: Int, bytes: [UInt8])
@@ -27,12 +28,15 @@ struct SimulatedDisk: Sendable {
         var target: DirectoryTree.Place?
         /// What lost its name to the target.
         var replaced: Int?
+        /// What goes from the target to the source in the same step.
+        var exchanged: Int?
         /// The directories whose flush it still waits for.
         var directories: [Int]
 
         func apply(to tree: inout DirectoryTree) {
             if let source { tree.unlink(inode, at: source) }
             if let target { tree.link(inode, at: target) }
+            if let exchanged, let source { tree.link(exchanged, at: source) }
         }
     }
 
@@ -76,6 +80,8 @@ struct SimulatedDisk: Sendable {
             addNames(inode, from: nil, to: place)
         case .rename(let move):
             addNames(move.inode, from: move.source, to: move.target, replacing: move.replaced)
+        case .exchange(let swap):
+            addNames(swap.inode, from: swap.place, to: swap.otherPlace, exchanging: swap.other)
         case .unlink(let inode, let place), .removeDirectory(let inode, let place):
             addNames(inode, from: place, to: nil)
         case .write(let inode, let offset, let bytes):
@@ -120,13 +126,14 @@ struct SimulatedDisk: Sendable {
     }
 
     private mutating func addNames(
-        _ inode: Int, from source: DirectoryTree.Place?, to target: DirectoryTree.Place?, replacing replaced: Int? = nil
+        _ inode: Int, from source: DirectoryTree.Place?, to target: DirectoryTree.Place?,
+        replacing replaced: Int? = nil, exchanging exchanged: Int? = nil
     ) {
         var directories = [source, target].compactMap { $0?.directory }
         if directories.count == 2, directories[0] == directories[1] { directories.removeLast() }
         let names = PendingNames(
             sequence: nextSequence, inode: inode, source: source, target: target, replaced: replaced,
-            directories: directories)
+            exchanged: exchanged, directories: directories)
         nextSequence += 1
         names.apply(to: &tree)
         pendingNames.append(names)

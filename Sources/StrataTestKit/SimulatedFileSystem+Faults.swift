@@ -4,7 +4,8 @@ public import SystemPackage
 extension SimulatedFileSystem {
     /// The calls of the protocol, as faults count them.
     public enum Call: Int, CaseIterable, Sendable {
-        case open, createDirectory, list, rename, unlink, removeDirectory, syncDirectory, attributes, resolve
+        case open, openDirectory, createDirectory, list, rename, exchange, unlink, removeDirectory, syncDirectory,
+            attributes, resolve
         case read, write, syncData, sync, truncate, preallocate, byteCount, map, lock, close
     }
 

@@ -39,6 +39,8 @@ public final class SimulatedFileSystem: FileSystem {
         var callCounts = [Int](repeating: 0, count: Call.allCases.count)
         var locks: [Int: ObjectIdentifier] = [:]
         var openCounts: [Int: Int] = [:]
+        /// Whether two names can be swapped in one step.
+        var canExchange = true
 
         init(disk: SimulatedDisk) {
             self.disk = disk
@@ -50,32 +52,33 @@ public final class SimulatedFileSystem: FileSystem {
 
     let device = SimulatedFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
     let state: Mutex<State>
-    /// Memory that processes share, by path. Not on the disk: it outlives processes, not the machine.
-    private let pages: Mutex<[String: SharedPage]>
+    /// Memory that processes share, by the place of its file. Not on the disk: it outlives processes, not the machine.
+    private let pages: Mutex<[DirectoryTree.Place: SharedPage]>
 
     /// An empty file system: a root directory and nothing in it.
     public convenience init() {
         self.init(disk: SimulatedDisk())
     }
 
-    init(disk: SimulatedDisk, pages: [String: SharedPage] = [:]) {
+    init(disk: SimulatedDisk, pages: [DirectoryTree.Place: SharedPage] = [:]) {
         state = Mutex(State(disk: disk))
         self.pages = Mutex(pages)
     }
 
     /// Copies of the shared memory, as other processes find it later.
-    var copiedPages: [String: SharedPage] {
+    var copiedPages: [DirectoryTree.Place: SharedPage] {
         pages.withLock { pages in pages.mapValues { SharedPage(name: $0.name, copying: $0) } }
     }
 
     /// Not counted as a call: no disk is asked.
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         guard !isOff else { throw .ioError }
+        let place = try state.withLock { state throws(Errno) in try state.disk.tree.place(of: path) }
         return try pages.withLock { pages throws(Errno) in
-            if let page = pages[path.text] { return page }
+            if let page = pages[place] { return page }
             guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
             let page = SharedPage(name: device)
-            pages[path.text] = page
+            pages[place] = page
             return page
         }
     }
@@ -139,15 +142,8 @@ public final class SimulatedFileSystem: FileSystem {
     /// As ``FileSystem/syncDirectory(_:)``.
     public func syncDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            let fault = try state.enter(.syncDirectory, path.text, defersErrors: true)
-            let inode = try state.disk.tree.lookup(path)
-            guard state.disk.tree.isDirectory(inode) else { throw .notDirectory }
-            if let fault, case .fail(let error) = fault.effect {
-                state.record(
-                    .syncDirectory, path.text, .failedDirectorySync(inode: inode, fault.flushLoss), failed: error)
-                throw error
-            }
-            state.record(.syncDirectory, path.text, .syncDirectory(inode: inode))
+            let inode = try? state.disk.tree.lookup(path)
+            try state.flushDirectory(inode, path.text)
         }
     }
 
@@ -155,15 +151,37 @@ public final class SimulatedFileSystem: FileSystem {
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try state.withLock { state throws(Errno) in
             try state.enter(.attributes, path.text)
-            guard let inode = try state.disk.tree.find(path) else { return nil }
-            let content = state.disk.files[inode]?.volatile
-            return FileAttributes(
-                isDirectory: content == nil,
-                byteCount: Int64(content?.byteCount ?? 0),
-                allocatedByteCount: Int64(content?.allocatedByteCount ?? 0),
-                device: device,
-                inode: UInt64(inode))
+            return try state.disk.tree.find(path).map { state.attributes($0, device) }
         }
+    }
+
+    /// As ``attributes(_:)``: there are no symbolic links here.
+    public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try attributes(path) }
+
+    /// As ``FileSystem/exchange(_:with:)``; a crash leaves both names swapped or neither.
+    public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+        try state.withLock { state throws(Errno) in
+            try state.enter(.exchange, first.text)
+            guard state.canExchange else { throw .notSupported }
+            guard let swap = try state.disk.tree.swap(first, with: second) else { return }
+            state.record(.exchange, first.text + " <-> " + second.text, .exchange(swap))
+        }
+    }
+
+    /// Makes ``exchange(_:with:)`` throw `.notSupported` from now on, as on systems that have no such call.
+    public func refuseExchange() {
+        state.withLock { $0.canExchange = false }
+    }
+
+    /// As ``FileSystem/openDirectory(_:)``.
+    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        let inode = try state.withLock { state throws(Errno) in
+            try state.enter(.openDirectory, path.text)
+            let inode = try state.disk.tree.lookup(path)
+            guard state.disk.tree.isDirectory(inode) else { throw .notDirectory }
+            return inode
+        }
+        return SimulatedDirectory(self, inode: inode, path: path.text)
     }
 
     /// The absolute path without `.` and `..`; there are no symbolic links here.
@@ -201,6 +219,28 @@ extension SimulatedFileSystem.State {
         if operations.count == crashOperation {
             isOff = true
         }
+    }
+
+    func attributes(_ inode: Int, _ device: UInt64) -> FileAttributes {
+        let content = disk.files[inode]?.volatile
+        return FileAttributes(
+            kind: content == nil ? .directory : .regular,
+            byteCount: Int64(content?.byteCount ?? 0),
+            allocatedByteCount: Int64(content?.allocatedByteCount ?? 0),
+            device: device,
+            inode: UInt64(inode))
+    }
+
+    /// - Parameter inode: nil when there is nothing at the path.
+    mutating func flushDirectory(_ inode: Int?, _ path: String) throws(Errno) {
+        let fault = try enter(.syncDirectory, path, defersErrors: true)
+        guard let inode else { throw .noSuchFileOrDirectory }
+        guard disk.tree.isDirectory(inode) else { throw .notDirectory }
+        if let fault, case .fail(let error) = fault.effect {
+            record(.syncDirectory, path, .failedDirectorySync(inode: inode, fault.flushLoss), failed: error)
+            throw error
+        }
+        record(.syncDirectory, path, .syncDirectory(inode: inode))
     }
 
     mutating func openInode(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> Int {

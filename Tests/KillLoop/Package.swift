@@ -10,17 +10,19 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
     ],
     targets: [
+        .target(name: "CProcessMemory"),
         .executableTarget(
             name: "kill-loop",
             dependencies: [
-                .product(name: "StrataLog", package: "Strata"),
+                "CProcessMemory",
+                .product(name: "Strata", package: "Strata"), .product(name: "StrataLog", package: "Strata"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("MemberImportVisibility"),
                 .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-            ])
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

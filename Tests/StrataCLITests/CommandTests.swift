@@ -200,6 +200,38 @@ import Testing
         #expect(try fixture.run("verify", "--salvage", saved.path).code == 1)
     }
 
+    /// Every damaged place is named, of a store that cannot be opened, too; it stopped at the first one.
+    @Test func verifyNamesEveryDamagedPlace() throws {
+        let fixture = try filled()
+        fixture.close()
+        let manifest = fixture.store.appendingPathComponent("MANIFEST")
+        let sound = try Data(contentsOf: manifest)
+        try Data(sound.map { ~$0 }).write(to: manifest)
+        let garbage = try fixture.run("verify")
+        #expect(garbage.code == 2 && garbage.output.contains("MANIFEST"))
+        try sound.write(to: manifest)
+        #expect(try fixture.run("verify").code == 0)
+
+        let segment = fixture.store.appendingPathComponent("00000001.seg")
+        var bytes = try Data(contentsOf: segment)
+        for needle in ["edit", "Cleo"] {
+            let range = try #require(bytes.range(of: Data(needle.utf8)))
+            bytes[range.lowerBound] ^= 0xFF
+        }
+        try bytes.write(to: segment)
+        for keepsCheckpoints in [true, false] {
+            let names = try FileManager.default.contentsOfDirectory(atPath: fixture.store.path)
+            for name in names where name.hasSuffix(".chk") && !keepsCheckpoints {
+                try FileManager.default.removeItem(at: fixture.store.appendingPathComponent(name))
+            }
+            let damaged = try fixture.run("verify", "--format", "json")
+            #expect(damaged.code == 2)
+            let problems = try #require((damaged.json as? [String: Any])?["problems"] as? [String])
+            let offsets = Set(problems.compactMap { $0.split(separator: "offset ").last })
+            #expect(offsets.count >= 2, "\(problems)")
+        }
+    }
+
     @Test func wrongCommandLinesAreRefused() throws {
         let fixture = try CommandFixture()
         #expect(try fixture.run("nonsense").code == 64)

@@ -56,6 +56,73 @@ import Testing
         }
     }
 
+    @Test(arguments: kinds) func anExchangeSwapsTwoNames(kind: FileSystemKind) throws {
+        try kind.withDirectory { fs, directory in
+            let (a, b, file) = (directory.appending("a"), directory.appending("b"), directory.appending("file"))
+            try fs.createDirectory(a)
+            try fs.open(a.appending("in a"), .create).write("1", at: 0)
+            try fs.createDirectory(b)
+            try fs.open(b.appending("in b"), .create).write("2", at: 0)
+            do {
+                try fs.exchange(a, with: b)
+            } catch Errno.notSupported {
+                // The directory for temporary files is on a file system without it.
+                return
+            }
+            #expect(try fs.list(a) == ["in b"])
+            #expect(try fs.list(b) == ["in a"])
+            // Whatever they are.
+            _ = try fs.open(file, .create)
+            try fs.exchange(a, with: file)
+            #expect(try fs.list(file) == ["in b"])
+            #expect(try fs.attributes(a)?.isDirectory == false)
+            try fs.exchange(a, with: a)
+            #expect(throws: Errno.noSuchFileOrDirectory) { try fs.exchange(a, with: directory.appending("none")) }
+            #expect(throws: Errno.self) { try fs.exchange(directory, with: file) }
+            #expect(try fs.list(directory) == ["a", "b", "file"])
+        }
+    }
+
+    @Test(arguments: kinds) func anOpenDirectoryIsNoMatterOfItsPath(kind: FileSystemKind) throws {
+        try kind.withDirectory { fs, directory in
+            let (a, b) = (directory.appending("a"), directory.appending("b"))
+            try fs.createDirectory(a)
+            try fs.open(a.appending("x"), .create).write("mine", at: 0)
+            try fs.createDirectory(a.appending("dir"))
+            let open = try fs.openDirectory(a)
+            #expect(try open.identity() == fs.attributes(a)?.identity)
+            try fs.rename(a, to: b)
+            try fs.createDirectory(a)
+            try fs.open(a.appending("x"), .create).write("other", at: 0)
+            #expect(try open.list() == ["dir", "x"])
+            #expect(try open.open("x").text(10) == "mine")
+            #expect(try open.attributes(of: "x")?.kind == .regular)
+            #expect(try open.attributes(of: "x")?.byteCount == 4)
+            #expect(try open.attributes(of: "dir")?.kind == .directory)
+            #expect(try open.attributes(of: "none") == nil)
+            #expect(throws: Errno.isDirectory) { try open.open("dir") }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try open.open("none") }
+            try open.unlink("x")
+            try open.sync()
+            #expect(throws: Errno.noSuchFileOrDirectory) { try open.unlink("x") }
+            #expect(try fs.list(a) == ["x"])
+            #expect(try fs.list(b) == ["dir"])
+            #expect(throws: Errno.notDirectory) { try fs.openDirectory(a.appending("x")) }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try fs.openDirectory(directory.appending("none")) }
+            #expect(throws: (any Error).self) { try open.unlink("dir") }
+        }
+    }
+
+    @Test(arguments: kinds) func attributesSayWhatItIs(kind: FileSystemKind) throws {
+        try kind.withDirectory { fs, directory in
+            let file = try fs.open(directory.appending("f"), .create)
+            #expect(try fs.linkAttributes(directory.appending("f"))?.kind == .regular)
+            #expect(try fs.linkAttributes(directory)?.kind == .directory)
+            #expect(try fs.linkAttributes(directory.appending("none")) == nil)
+            #expect(try file.identity() == fs.linkAttributes(directory.appending("f"))?.identity)
+        }
+    }
+
     @Test(arguments: kinds) func anUnlinkedFileWorksWhileOpen(kind: FileSystemKind) throws {
         try kind.withDirectory { fs, directory in
             let path = directory.appending("a")

@@ -20,6 +20,28 @@ import Darwin
         return UInt32(status.st_mode) & 0o7777
     }
 
+    @Test func linksAreNotFollowedWhereThatIsAsked() throws {
+        try withTemporaryDirectory { directory in
+            let fs = PosixFileSystem()
+            let (target, link) = (directory.appending("target"), directory.appending("link"))
+            try fs.createDirectory(target)
+            try fs.open(target.appending("precious"), .create).write("x", at: 0)
+            #expect(symlink("target", link.string) == 0)
+            #expect(symlink("precious", target.appending("inner").string) == 0)
+            #expect(mkfifo(target.appending("pipe").string, 0o600) == 0)
+            #expect(try fs.linkAttributes(link)?.kind == .symbolicLink)
+            #expect(try fs.attributes(link)?.kind == .directory)
+            #expect(throws: Errno.notDirectory) { try fs.openDirectory(link) }
+            let open = try fs.openDirectory(target)
+            #expect(try open.attributes(of: "inner")?.kind == .symbolicLink)
+            #expect(try open.attributes(of: "pipe")?.kind == .other)
+            #expect(throws: Errno.self) { try open.open("inner") }
+            #expect(throws: Errno.invalidArgument) { try open.open("pipe") }
+            try open.unlink("inner")
+            #expect(try fs.list(target) == ["pipe", "precious"])
+        }
+    }
+
     @Test func filesAndDirectoriesAreForTheOwnerOnly() throws {
         try withTemporaryDirectory { directory in
             _ = try fs.open(directory.appending("a"), .create)

@@ -1,3 +1,4 @@
+import StrataIO
 import StrataTestKit
 import Synchronization
 import SystemPackage

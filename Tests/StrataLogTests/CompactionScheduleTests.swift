@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataLog
 
-/// Writers, readers, checkpointer, compactor, retention and pins take turns in an order drawn from a seed, and a
+/// Writers, readers, checkpointer, compactor, merger, retention and pins take turns in an order drawn from a seed, and a
 /// dictionary says what the store should show.
 ///
 /// The compactor is interrupted after each of its records; segments are as short as the schedule wants them.
@@ -98,7 +98,7 @@ private final class Schedule {
     }
 
     private func step() throws {
-        switch generator.below(isCompacting ? 10 : 14) {
+        switch generator.below(isCompacting ? 10 : 16) {
         case 0, 1: try begin()
         case 2, 3, 4: try commit()
         case 5: try leaveSegment()
@@ -108,7 +108,18 @@ private final class Schedule {
         case 9: try check("in between")
         case 10: if generator.chance(0.3) { setRetention() }
         case 11: if generator.chance(0.3) { try reopen(withoutCheckpoints: generator.chance(0.5)) }
+        case 12, 13: try merge()
         default: try compact()
+        }
+    }
+
+    /// Merges blocks of few rows, mostly with commits between reading and writing them.
+    private func merge() throws {
+        guard generator.chance(0.8) else { return try store.mergeFreshRows(all: generator.chance(0.5)) }
+        isCompacting = true
+        defer { isCompacting = false }
+        try store.mergeFreshRows { [self] in
+            for _ in 0..<generator.below(4) where problem == nil { try step() }
         }
     }
 

@@ -138,6 +138,42 @@ import Testing
         #expect(try store.verify().problems.isEmpty)
     }
 
+    /// Rows are merged while others insert, update and read them: no update meets a conflict, and none is lost.
+    @Test func mergingDisturbsNobody() throws {
+        let store = try Self.open {
+            $0.compaction.isAutomatic = false
+            $0.freshBlockDueCount = 8
+        }
+        let (writers, each) = (4, 40)
+        let pinned = store.snapshot
+        try Self.onThreads(writers + 1) { writer in
+            var refs: [ObjectRef] = []
+            for round in 0..<each {
+                guard writer < writers else {
+                    try store.mergeFreshRows(all: round % 2 == 0)
+                    continue
+                }
+                refs.append(try Self.insert(store, number: writer * 1000 + round).ref)
+                let ref = refs[round / 2]
+                let number = try Self.checkedNumber(#require(try store.snapshot.row(ref)))
+                #expect(try Self.update(store, ref) { $0 + 1 } == number + 1)
+            }
+        }
+        #expect(pinned.count(entity: SampleSchema.person) == 0)
+        #expect(store.snapshot.count(entity: SampleSchema.person) == writers * each)
+        var sum = 0
+        try store.snapshot.forEachRun(root: SampleSchema.person) { run throws(StoreError) in
+            for index in 0..<run.count {
+                let row = try store.row(at: Location(rawValue: run.location.rawValue + UInt64(index)))
+                sum += Int(try row.block.column(2).double(row.index)) % 1000
+            }
+            return true
+        }
+        // Each thread's numbers, and one for each update.
+        #expect(sum == writers * (each * (each - 1) / 2 + each))
+        #expect(try store.verify().problems.isEmpty)
+    }
+
     @Test func commitsShareFlushes() throws {
         let store = try Self.open(SlowFlushFileSystem(MemoryFileSystem(), microseconds: 2000))
         let before = store.statistics

@@ -43,7 +43,7 @@ import Testing
 
     @Test func attributesUseTheirTransformerInTheRightDirection() throws {
         let attribute = ZooModel.attribute("a", .transformable)
-        let data = try attribute.transformedData(from: [1, 2])
+        let data = try #require(try attribute.transformedData(from: [1, 2]))
         #expect(try attribute.value(fromTransformedData: data) as? [Int] == [1, 2])
         #expect(throws: ModelError.self) { try attribute.value(fromTransformedData: Data([1])) }
         attribute.valueTransformerName = "ModelTransformerTests.missing"

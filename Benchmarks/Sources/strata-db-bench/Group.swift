@@ -14,6 +14,8 @@ enum Group: String, CaseIterable {
     case scan
     /// Ordered pages by index, and from departments to their persons.
     case index
+    /// Conditions on the members of to-many relationships.
+    case tomany
     /// Batch requests with both indexes live: inserting, updating and deleting.
     case batch
     /// Opening and reading the first row, after a clean close.
@@ -41,6 +43,7 @@ enum Group: String, CaseIterable {
         case .readrandom, .readseq, .scan, .deletes, .open:
             [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
         case .index: [.engine, .objects, .sqliteIndexed, .sqliteDefaultIndexed, .grdb]
+        case .tomany: [.objects, .sqliteIndexed]
         case .batch: [.objects, .sqliteIndexed, .sqliteDefaultIndexed]
         case .readcold: [.engine, .objects]
         case .openkilled: [.engine, .objects, .sqlite, .lmdb]
@@ -53,7 +56,7 @@ enum Group: String, CaseIterable {
     /// Whether the group reads what fillbatch left.
     var needsFilledStore: Bool {
         switch self {
-        case .fillbatch, .fillsync, .batch, .openkilled, .storm, .objects: false
+        case .fillbatch, .fillsync, .tomany, .batch, .openkilled, .storm, .objects: false
         case .readrandom, .readcold, .readseq, .scan, .index, .open, .memory, .deletes: true
         }
     }

@@ -49,6 +49,7 @@ struct Job {
         case .readseq: try readSequentially()
         case .scan: try scan()
         case .index: try readIndexed()
+        case .tomany: try askMembers()
         case .batch: try writeBatches()
         case .open: try openAndRead("open_first_read_ms")
         case .openkilled: try fillAndDieOrOpen()

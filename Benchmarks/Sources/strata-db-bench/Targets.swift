@@ -3,7 +3,7 @@ enum Targets {
     private static let sqlite: [ContestantName] = [.sqlite, .sqliteDefault]
     private static let sqliteIndexed: [ContestantName] = [.sqliteIndexed, .sqliteDefaultIndexed]
 
-    static let all = fill + reads + queries + batches + opens + deletes + storm + objects
+    static let all = fill + reads + queries + members + batches + opens + deletes + storm + objects
 
     private static let fill = [
         Target(group: .fillbatch, text: "objects against SQLite", bound: .atLeast(1), unit: "x") {
@@ -103,6 +103,20 @@ enum Targets {
             $0.ratio(.index, "to_many_names_per_s_warm", .objects, over: sqliteIndexed)
         },
     ]
+
+    private static let members = [
+        members("rows by a member's name", "any_name"), members("rows by a member", "any_object"),
+        members("rows by many members", "any_range"), members("rows without a member", "none"),
+        members("rows by all members", "all"), members("rows by the number of members", "count"),
+        members("rows by the number of some members", "subquery"), members("rows by a sum over members", "sum"),
+        members("departments by a member", "departments"), members("departments by members' members", "hops"),
+    ]
+
+    private static func members(_ text: String, _ name: String) -> Target {
+        Target(group: .tomany, text: "\(text), against SQLite", bound: .atLeast(1), unit: "x") {
+            $0.speedup(.tomany, "\(name)_ms", .objects, over: [.sqliteIndexed])
+        }
+    }
 
     private static let batches = [
         batch("batch insert, two indexes", "insert_rows_per_s", 8),

@@ -9,11 +9,14 @@
 #include "StrataColumns.h"
 #include "StrataFile.h"
 #include "StrataHeap.h"
+#include "StrataLock.h"
 #include "StrataObject.h"
 #include "StrataPages.h"
 #include "StrataPrefetch.h"
+#include "StrataReader.h"
 #include "StrataSearch.h"
 #include "StrataSharedPage.h"
+#include "StrataThreads.h"
 
 /// CRC-32C (Castagnoli) of `length` bytes, continuing from `crc` (0 to start).
 ///

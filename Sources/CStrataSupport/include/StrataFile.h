@@ -15,6 +15,9 @@ int strata_file_unlock(int fd);
 /// Whether another open file description holds the lock: 1 held, 0 free.
 int strata_file_is_locked(int fd);
 
+/// Swaps what two names refer to, in one step. -ENOTSUP where the system or the file system cannot.
+int strata_path_exchange(const char *_Nonnull first, const char *_Nonnull second);
+
 /// When what a path refers to was created, in nanoseconds since 1970; 0 when the file system does not say.
 int64_t strata_path_created(const char *_Nonnull path);
 

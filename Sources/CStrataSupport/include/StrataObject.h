@@ -13,6 +13,9 @@ void *_Nullable strata_try_retain(void *_Nonnull object);
 /// caller's, nobody else can come by the object then.
 bool strata_is_held_only(void *_Nonnull object, size_t count);
 
+/// Takes a reference to a Swift object, here and now: the compiler moves no call past what lies between it and others.
+void strata_retain(void *_Nonnull object);
+
 /// Takes that many references to a Swift object at once.
 void strata_retain_many(void *_Nonnull object, uint32_t count);
 

@@ -27,12 +27,14 @@ enum BatchComposites {
             case let values as NSDictionary: values.map { ($0.key, $0.value) }
             default:
                 throw BatchSession.error(
-                    "The composite attribute \(composite.name) takes a dictionary, not \(value).")
+                    "The composite attribute \(composite.name) takes a dictionary, not a \(type(of: value)).")
             }
         var given: [String: Any] = [:]
         for (key, value) in pairs {
             guard let key = key as? String, composite.elements.contains(where: { $0.name == key }) else {
-                throw BatchSession.error("The composite attribute \(composite.name) has no element named \(key).")
+                throw BatchSession.error(
+                    "The composite attribute \(composite.name) has no element named \(key)"
+                        + "\(Suggestion.text(for: "\(key)", among: composite.elements.map { $0.name })).")
             }
             given[key] = value
         }

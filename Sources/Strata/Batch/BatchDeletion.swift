@@ -9,6 +9,7 @@ final class BatchDeletion {
     private let handle: StoreHandle
     private let snapshot: Snapshot
     private let appliesDeny: Bool
+    private let control: RequestControl?
     /// In the order in which they were found; grows while cascades are followed.
     private var deleted: [Row] = []
     /// Empty as long as nothing follows from the deletions.
@@ -21,7 +22,8 @@ final class BatchDeletion {
     /// Relationships with the deny rule: if one of the members stays, nothing is deleted.
     private var denied: [(owner: Row, relationship: RelationshipShape, member: ObjectRef)] = []
 
-    init(_ handle: StoreHandle, _ snapshot: Snapshot, appliesDeny: Bool) {
+    init(_ handle: StoreHandle, _ snapshot: Snapshot, appliesDeny: Bool, _ control: RequestControl?) {
+        self.control = control
         self.handle = handle
         self.snapshot = snapshot
         self.appliesDeny = appliesDeny
@@ -56,7 +58,9 @@ final class BatchDeletion {
         isDeleted.reserveCapacity(rows.count)
         for row in rows { add(row) }
         var index = 0
+        var pace = ControlPace(control, every: 64)
         while index < deleted.count {
+            try pace.step()
             let row = deleted[index]
             index += 1
             for relationship in relationships(of: row.block.entity) { try follow(relationship, of: row) }
@@ -98,7 +102,10 @@ final class BatchDeletion {
         case .inverse(let slot):
             guard relationship.deleteRule != .noActionDeleteRule else { return }
             let postings = handle.map.postings(relationship.destination, slot)
+            var pace = ControlPace(control, every: 256)
             for member in try snapshot.referrers(postings: postings, to: row.ref) {
+                // One object may be referred to by very many.
+                try pace.step()
                 if relationship.deleteRule == .cascadeDeleteRule {
                     try add(member)
                 } else {
@@ -122,7 +129,9 @@ final class BatchDeletion {
 
     /// The rows of links go with either end, whatever the rule says.
     private func unlink(_ relationship: RelationshipShape, _ link: LinkShape, _ side: Int, of row: Row) throws {
+        var pace = ControlPace(control, every: 64)
         for ref in try snapshot.referrers(postings: handle.map.linkPostings(link, side), to: row.ref) {
+            try pace.step()
             guard let linkRow = try snapshot.row(ref) else { continue }
             links[linkRow.ref] = linkRow
             let member = try linkRow.block.column(1 - side).reference(linkRow.index)
@@ -135,7 +144,7 @@ final class BatchDeletion {
         if appliesDeny {
             for (owner, relationship, member) in denied where !isDeleted.contains(identity(member)) {
                 let name = handle.map.shape(owner.block.entity)?.name ?? ""
-                throw CocoaError(
+                throw DescribedError(
                     .validationRelationshipDeniedDelete,
                     userInfo: [
                         NSLocalizedDescriptionKey:
@@ -156,18 +165,22 @@ final class BatchDeletion {
         }
     }
 
-    func write(to transaction: WriteTransaction) throws(StoreError) {
+    func write(to transaction: WriteTransaction) throws {
+        var pace = ControlPace(control, every: 256)
         var last: (entity: UInt16, writer: EntityWriter)?
         for row in deleted {
+            try pace.step()
             let ref = row.ref
             if last?.entity != ref.entity { last = (ref.entity, transaction.writer(for: ref.entity)) }
             last?.writer.willReplace(rowOf: row.block)
             try last?.writer.delete(key: ref.key, replacing: row.version)
         }
         for row in links.values.sorted(by: { $0.ref < $1.ref }) {
+            try pace.step()
             try transaction.delete(row.ref, replacing: row.version)
         }
         for (ref, slots) in nullified.sorted(by: { $0.key < $1.key }) where !isDeleted.contains(identity(ref)) {
+            try pace.step()
             guard let row = try snapshot.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
             let writer = transaction.writer(for: row.ref.entity)
             try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: slots)

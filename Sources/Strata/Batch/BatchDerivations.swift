@@ -27,8 +27,9 @@ final class BatchDerivations {
         self.handle = handle
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.coordinator = requester.coordinator
-        context.name = requester.name
-        context.transactionAuthor = requester.transactionAuthor
+        let writer = requester.top
+        context.name = writer.name
+        context.transactionAuthor = writer.transactionAuthor
         // Objects that are deleted meanwhile have nothing to derive.
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         // Batch requests store what a save would refuse; their values are not asked about again.
@@ -70,7 +71,13 @@ final class BatchDerivations {
             for ref in refs {
                 guard let shape = handle.map.shape(ref.entity) else { continue }
                 let id = NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape)
-                guard let object = try? context.existingObject(with: id) else { continue }
+                let object: NSManagedObject
+                do {
+                    object = try context.existingObject(with: id)
+                } catch let error as CocoaError where error.code == .managedObjectReferentialIntegrity {
+                    // It has been deleted meanwhile.
+                    continue
+                }
                 try body(object)
                 count += 1
                 if count % Self.count == 0 { try saveAndForget() }

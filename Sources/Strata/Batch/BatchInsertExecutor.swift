@@ -8,9 +8,12 @@ final class BatchInsertExecutor {
     private let shape: EntityShape
     private let handle: StoreHandle
     private let session: BatchSession
+    private var pace: ControlPace
     private let entity: UInt16
     /// Default values by slot.
     private let defaults: [SlotValue?]
+    /// The slots of attributes that must have a value.
+    private let mandatory: [Int]
     private let derivations: BatchDerivations?
     /// What was inserted or updated since the derived attributes were last computed; empty without any.
     private var written: [ObjectRef] = []
@@ -21,24 +24,32 @@ final class BatchInsertExecutor {
     /// Bytes of the values in the transaction that is being filled.
     private var bytes = 0
 
-    init(_ context: NSManagedObjectContext, _ request: NSBatchInsertRequest) throws {
+    init(_ context: NSManagedObjectContext, _ request: NSBatchInsertRequest, _ control: RequestControl?) throws {
+        pace = ControlPace(control, every: 64)
         self.context = context
         self.request = request
         shape = try BatchSession.shape(named: request.entityName, in: context)
         guard !shape.isAbstract else {
             throw BatchSession.error("The entity \(shape.name) is abstract and has no objects of its own.")
         }
-        let handles = BatchSession.handles(request, [shape], in: context)
+        let handles = try BatchSession.handles(request, [shape], in: context)
         guard let handle = handles.first(where: { !$0.isReadOnly }) ?? handles.first else {
             throw BatchSession.error("No persistent store holds objects of the entity \(shape.name).")
         }
         self.handle = handle
-        session = try BatchSession(context, handle)
+        session = try BatchSession(context, handle, nil, control)
         entity = handle.map.numbers[shape.index]
         derivations = BatchDerivations(context, handle, shape.family)
         let shape = shape
         defaults = try shape.slots.prefix(shape.persistentSlotCount).map { info in
             try info.defaultValue.map { try SlotValue($0, info, shape, handle) }
+        }
+        mandatory = (0..<shape.persistentSlotCount).filter { slot in
+            guard let attribute = shape.slots[slot].attribute, !(attribute is NSDerivedAttributeDescription) else {
+                return false
+            }
+            // A subentity may ask more of a value that it inherits.
+            return !(shape.entity.attributesByName[attribute.name] ?? attribute).isOptional
         }
         request.resolvedEntity = shape.entity
     }
@@ -54,14 +65,17 @@ final class BatchInsertExecutor {
                 shape.slots.map { ($0.name, NSString(string: $0.name)) }, uniquingKeysWith: { first, _ in first })
             try insertRows {
                 dictionary.removeAllObjects()
-                return handler(dictionary) ? nil : { dictionary.object(forKey: keys[$0] ?? $0) }
+                if handler(dictionary) { return nil }
+                return GivenValues(count: dictionary.count, names: { dictionary.allKeys.map { "\($0)" } }) {
+                    dictionary.object(forKey: keys[$0] ?? $0)
+                }
             }
         } else {
             var rest = (request.objectsToInsert ?? [])[...]
             reservation = max(16, rest.count)
             try insertRows {
                 guard let values = rest.popFirst() else { return nil }
-                return { values[$0] }
+                return GivenValues(count: values.count, names: { Array(values.keys) }) { values[$0] }
             }
         }
         return NSBatchInsertResult(outcome, request.resultType)
@@ -98,12 +112,13 @@ final class BatchInsertExecutor {
             bytes = 0
             var count = 0
             while !isDone, !isFull(count) {
+                try pace.step()
                 isDone = try !next(transaction)
                 if !isDone { count += 1 }
             }
             do {
                 try session.commit(transaction)
-            } catch {
+            } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
             try derive()
@@ -111,7 +126,7 @@ final class BatchInsertExecutor {
     }
 
     private func derive() throws {
-        try derivations?.update(written)
+        try context.unstoppable { try derivations?.update(written) }
         written = []
     }
 
@@ -123,6 +138,7 @@ final class BatchInsertExecutor {
             bytes = 0
             var count = 0
             while !isDone, !isFull(count) {
+                try pace.step()
                 guard let values = try next() else {
                     isDone = true
                     break
@@ -139,7 +155,14 @@ final class BatchInsertExecutor {
 
     // MARK: Dictionaries
 
-    private func insertRows(_ next: () -> ((String) -> Any?)?) throws {
+    /// What the program gives for one object.
+    private struct GivenValues {
+        let count: Int
+        let names: () -> [String]
+        let value: (String) -> Any?
+    }
+
+    private func insertRows(_ next: () -> GivenValues?) throws {
         let scratch = request.appliesValidation ? ScratchObject(shape) : nil
         if BatchInsertPart.isNeeded(shape, handle) {
             return try insertUnique { try next().map { try given($0, scratch) } }
@@ -162,20 +185,51 @@ final class BatchInsertExecutor {
     }
 
     /// The values given for an object, by slot.
-    private func given(_ values: @escaping (String) -> Any?, _ scratch: ScratchObject?) throws -> [SlotValue?] {
-        let values = shape.hasComposites ? try BatchComposites.flattened(values, shape) : values
+    ///
+    /// - Throws: `CocoaError` 134070 for a key that names no property which can be inserted; 1570 when a mandatory
+    ///   attribute has no value; for validation, what that throws.
+    private func given(_ given: GivenValues, _ scratch: ScratchObject?) throws -> [SlotValue?] {
+        let values = shape.hasComposites ? try BatchComposites.flattened(given.value, shape) : given.value
         var row: [SlotValue?] = []
         row.reserveCapacity(shape.persistentSlotCount)
+        var known = 0
         for slot in 0..<shape.persistentSlotCount {
             let info = shape.slots[slot]
             let value = info.isHidden ? nil : values(info.name)
+            if value != nil { known += 1 }
             row.append(try value.map { try SlotValue($0, info, shape, handle) })
         }
+        if known != given.count || shape.hasComposites { try checkNames(given.names()) }
+        for slot in mandatory where row[slot].map(\.isNull) ?? (defaults[slot] == nil) { throw missing(slot) }
         if let scratch {
             scratch.clear()
             try scratch.validateForInsert(values) { row[$0]?.isNull == false }
         }
         return row
+    }
+
+    /// - Throws: `CocoaError` 134070 when one of the names is that of no attribute or to-one relationship.
+    private func checkNames(_ names: [String]) throws {
+        for name in names {
+            switch shape.place(name) {
+            case .slot(let slot) where !shape.slots[slot].isHidden: continue
+            case .composite: continue
+            case .toMany:
+                throw BatchSession.error(
+                    "The to-many relationship \(shape.name).\(name) cannot be set by a batch insert.")
+            default: throw BatchSession.error("The entity \(shape.name) has no property named \(name).")
+            }
+        }
+    }
+
+    private func missing(_ slot: Int) -> any Error {
+        let name = shape.slots[slot].name
+        return DescribedError(
+            .validationMissingMandatoryProperty,
+            userInfo: [
+                NSLocalizedDescriptionKey: "A batch insert gives no value for the mandatory \(shape.name).\(name).",
+                NSValidationKeyErrorKey: name,
+            ])
     }
 
     // MARK: Objects
@@ -188,6 +242,9 @@ final class BatchInsertExecutor {
             if handler(scratch.object) { return false }
             try scratch.checkRelationships(context.registry)
             if request.appliesValidation { try scratch.object.validateForInsert() }
+            if !scratch.object.lacksNothing {
+                for slot in mandatory where scratch.object.boxedValue(slot) == nil { throw missing(slot) }
+            }
             return true
         }
         if BatchInsertPart.isNeeded(shape, handle) {

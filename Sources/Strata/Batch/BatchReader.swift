@@ -11,12 +11,14 @@ struct BatchReader {
     private static let blocksMaximum = 64
 
     let snapshot: Snapshot
+    private var rows: RowReader
     private let passing: PassingBlocks?
     private var known: [UInt64: Block] = [:]
     private var last: Block?
 
     init(_ handle: StoreHandle, _ snapshot: Snapshot, _ refs: ArraySlice<ObjectRef>) {
         self.snapshot = snapshot
+        rows = RowReader(snapshot)
         let passes =
             refs.count >= Self.passingMinimumCount && zip(refs, refs.dropFirst()).allSatisfy { $0.key < $1.key }
         passing = passes ? handle.log.passingBlocks() : nil
@@ -24,7 +26,7 @@ struct BatchReader {
 
     /// The object's row, or nil when there is no such object.
     mutating func row(_ ref: ObjectRef) throws(StoreError) -> Row? {
-        guard let passing else { return try snapshot.row(ref) }
+        guard let passing else { return try rows.row(ref) }
         let location = try snapshot.locate(ref)
         if location.isAbsent { return nil }
         let block = try block(at: location, passing)

@@ -18,24 +18,26 @@ struct BatchRows {
     private static let maximumRounds = 4
 
     init(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, _ handle: StoreHandle, in context: NSManagedObjectContext
-    )
-        throws
-    {
+        _ request: NSFetchRequest<any NSFetchRequestResult>, _ handle: StoreHandle, in context: NSManagedObjectContext,
+        _ control: RequestControl?
+    ) throws {
         guard let name = request.entityName ?? request.entity?.name else {
             throw BatchSession.error("The fetch request of a batch request has no entity.")
         }
         let shape = try BatchSession.shape(named: name, in: context)
-        if request.predicate == nil, request.fetchLimit <= 0, request.fetchOffset <= 0 {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+        if request.predicate == nil, request.fetchLimit == 0, request.fetchOffset == 0 {
             predicate = nil
             objects = nil
             let snapshot = handle.log.snapshot
             sequence = snapshot.sequence
             let family = request.includesSubentities ? shape.family : [shape]
-            refs = try Self.all(family, shape.root, handle, snapshot)
+            refs = try Self.all(family, shape.root, handle, snapshot, control)
             return
         }
-        guard let store = handle.identity.store,
+        // The identity may lead to a store of another coordinator that has the same log open.
+        guard let store = context.coordinator?.persistentStores.first(where: { $0.handle === handle }),
             let fetch = request.copy() as? NSFetchRequest<any NSFetchRequestResult>
         else { throw BatchSession.error("The store has been removed.") }
         fetch.resultType = .managedObjectIDResultType
@@ -50,7 +52,7 @@ struct BatchRows {
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
-            let found = try FetchExecutor(finder, plan).storedRefs()
+            let found = try FetchExecutor(finder, plan, turn: finder.turn(control, plan)).storedRefs()
             rounds += 1
             if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
                 refs = found
@@ -90,7 +92,8 @@ struct BatchRows {
     }
 
     private static func all(
-        _ family: [EntityShape], _ root: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot
+        _ family: [EntityShape], _ root: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot,
+        _ control: RequestControl?
     ) throws -> [ObjectRef] {
         let rootNumber = handle.map.numbers[root.index]
         guard rootNumber != 0 else { return [] }
@@ -99,6 +102,7 @@ struct BatchRows {
         refs.reserveCapacity(wanted.reduce(0) { $0 + snapshot.count(entity: $1) })
         do {
             try snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
+                try control?.checkRead()
                 // Without subentities the rows need not be looked at.
                 let entity = root.subshapes.isEmpty ? rootNumber : try handle.log.block(at: run.location).entity
                 guard wanted.contains(entity) else { return true }
@@ -106,7 +110,7 @@ struct BatchRows {
                 return true
             }
         } catch {
-            throw StoreFailure.cocoaError(error, reading: handle)
+            throw RowScope(handle, snapshot, control).failure(error)
         }
         return refs
     }

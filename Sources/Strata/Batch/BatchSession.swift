@@ -14,12 +14,17 @@ enum BatchLimits {
 final class BatchSession {
     let context: NSManagedObjectContext
     let handle: StoreHandle
+    /// What may stop the request.
+    let control: RequestControl?
     private var last: CommitReceipt?
     /// The newest transaction of which it is known that all since the rows were looked up are the request's own.
     private var known: UInt64
 
     /// - Parameter rows: what the request works on, if it looked that up.
-    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ rows: BatchRows? = nil) throws {
+    init(
+        _ context: NSManagedObjectContext, _ handle: StoreHandle, _ rows: BatchRows? = nil, _ control: RequestControl?
+    ) throws {
+        self.control = control
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         self.context = context
         self.handle = handle
@@ -31,14 +36,17 @@ final class BatchSession {
 
     func makeTransaction() -> WriteTransaction {
         let transaction = handle.log.makeTransaction()
-        transaction.author = context.transactionAuthor
-        transaction.contextName = context.name
+        // The top of a line of contexts writes, for its descendants, too.
+        let writer = context.top
+        transaction.author = writer.transactionAuthor
+        transaction.contextName = writer.name
         return transaction
     }
 
-    func commit(_ transaction: WriteTransaction) throws(StoreError) {
+    /// - Throws: also why the request stopped, if that was before the commit's turn.
+    func commit(_ transaction: WriteTransaction) throws {
         if transaction.isEmpty { return }
-        let receipt = try handle.log.commit(transaction)
+        let receipt = try handle.commit(transaction, control)
         if receipt.sequence == known + 1 { known = receipt.sequence }
         last = receipt
     }
@@ -63,7 +71,7 @@ final class BatchSession {
     }
 
     /// Error 133021 for rows whose values other rows have.
-    func constraintError(_ error: StoreError) -> CocoaError {
+    func constraintError(_ error: StoreError) -> any Error {
         let conflicts = error.uniqueConflicts.map { conflict in
             let constraint = handle.constraints[conflict.constraint]
             let shape = handle.map.shape(conflict.holder.entity) ?? constraint.shape
@@ -90,15 +98,14 @@ final class BatchSession {
     }
 
     /// The stores that a request works on and that hold some of the entities.
+    ///
+    /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entities.
     static func handles(
         _ request: NSPersistentStoreRequest, _ family: [EntityShape], in context: NSManagedObjectContext
-    ) -> [StoreHandle] {
-        let stores = (context.coordinator?.persistentStores ?? []).filter { store in
-            request.affectedStores?.contains { $0 === store } ?? true
-        }
-        return stores.compactMap(\.handle).filter { handle in
-            handle.custom == nil && family.contains { handle.map.holds($0) }
-        }
+    ) throws -> [StoreHandle] {
+        guard let coordinator = context.coordinator else { return [] }
+        let handles = try coordinator.handles(of: family, named: request.affectedStores)
+        return handles.filter { $0.custom == nil }
     }
 
     static func shape(named name: String, in context: NSManagedObjectContext) throws -> EntityShape {
@@ -109,7 +116,7 @@ final class BatchSession {
         return shape
     }
 
-    static func error(_ text: String) -> CocoaError {
-        CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
+    static func error(_ text: String) -> any Error {
+        DescribedError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
     }
 }

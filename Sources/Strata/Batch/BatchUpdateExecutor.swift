@@ -11,6 +11,7 @@ final class BatchUpdateExecutor {
 
     private let context: NSManagedObjectContext
     private let request: NSBatchUpdateRequest
+    private let control: RequestControl?
     private let shape: EntityShape
     private let changes: [String: Change]
     private var outcome = BatchOutcome()
@@ -32,7 +33,8 @@ final class BatchUpdateExecutor {
         }
     }
 
-    init(_ context: NSManagedObjectContext, _ request: NSBatchUpdateRequest) throws {
+    init(_ context: NSManagedObjectContext, _ request: NSBatchUpdateRequest, _ control: RequestControl?) throws {
+        self.control = control
         self.context = context
         self.request = request
         shape = try BatchSession.shape(named: request.entityName, in: context)
@@ -55,7 +57,8 @@ final class BatchUpdateExecutor {
         case .composite?: return name ?? ""
         default:
             throw BatchSession.error(
-                "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship.")
+                "Invalid key \(key) in propertiesToUpdate: \(shape.name) has no such attribute or to-one relationship"
+                    + "\(shape.suggestion(for: "\(key)")).")
         }
     }
 
@@ -64,10 +67,10 @@ final class BatchUpdateExecutor {
         fetch.predicate = request.predicate
         fetch.includesSubentities = request.includesSubentities
         let family = request.includesSubentities ? shape.family : [shape]
-        for handle in BatchSession.handles(request, family, in: context) {
-            let rows = try BatchRows(fetch, handle, in: context)
+        for handle in try BatchSession.handles(request, family, in: context) {
+            let rows = try BatchRows(fetch, handle, in: context, control)
             if rows.refs.isEmpty { continue }
-            let session = try BatchSession(context, handle, rows)
+            let session = try BatchSession(context, handle, rows, control)
             defer { session.finish() }
             let derivations = BatchDerivations(context, handle, family)
             plans = [:]
@@ -78,7 +81,7 @@ final class BatchUpdateExecutor {
                     found = try write(
                         part, of: rows, to: transaction, snapshot, handle, checksPredicate: session.isBehind(snapshot))
                 }
-                try derivations?.update(part)
+                try context.unstoppable { try derivations?.update(part) }
                 outcome.count += found.count
                 outcome.objectIDs += found.objectIDs
             }
@@ -118,10 +121,12 @@ final class BatchUpdateExecutor {
         _ handle: StoreHandle, checksPredicate: Bool
     ) throws -> BatchOutcome {
         var found = BatchOutcome()
-        let scope = RowScope(handle, snapshot)
+        let scope = RowScope(handle, snapshot, control)
         var reader = BatchReader(handle, snapshot, refs)
         var last: (plan: Plan, writer: EntityWriter)?
+        var pace = ControlPace(control, every: 64)
         for ref in refs {
+            try pace.step()
             guard let row = try reader.row(ref), let shape = handle.map.shape(row.block.entity) else { continue }
             if last?.plan.shape !== shape {
                 let plan = try plan(shape, handle)
@@ -138,7 +143,7 @@ final class BatchUpdateExecutor {
                     let stored = (value as? RowSource)?.objectID ?? value
                     values.append((slot, try SlotValue(stored, shape.slots[slot], shape, handle)))
                 }
-                if let error = scope.error { throw error }
+                try scope.check()
             }
             if request.appliesValidation { try validate(row, shape, values) }
             writer.willReplace(rowOf: row.block)

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Deletes many stored objects at once, without a managed object for each.
 ///
@@ -46,9 +47,12 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>())
         if let first = objects.first {
             for id in objects where id.shape.root !== first.shape.root {
-                precondition(
-                    id.shape.root.name == first.shape.root.name,
-                    "mismatched object IDs in a batch delete: \(id) is not of a kind with \(first)")
+                guard id.shape.root.name == first.shape.root.name else {
+                    programmerError(
+                        "NSBatchDeleteRequest(objectIDs:)",
+                        "the IDs are of \(first.shape.name) and \(id.shape.name), which have no ancestor in common",
+                        "Make one request for each entity hierarchy")
+                }
             }
         }
         objectIDs = objects
@@ -90,6 +94,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.objectIDs = objectIDs
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

@@ -5,8 +5,9 @@ public import Foundation
 /// Rows go straight into the log's columns. No context learns of them by itself: pass the IDs to
 /// ``NSManagedObjectContext/mergeChanges(fromRemoteContextSave:into:)``, or follow the history, which has them.
 ///
-/// Values are named by the properties of the entity; other keys are passed over, and properties that are not given get
-/// their default values. Beyond Core Data, to-one relationships take an `NSManagedObjectID` or a saved object.
+/// Values are named by the properties of the entity, and properties that are not given get their default values.
+/// Another key, or a mandatory attribute without a value, is an error (134070, 1570). Beyond Core Data, to-one
+/// relationships take an `NSManagedObjectID` or a saved object.
 ///
 /// A request is one atomic transaction up to ``maximumObjectsPerTransaction`` objects or 256 MiB of values. A greater
 /// one is committed in parts of that size, so that memory stays bounded: when a part fails, those before it stay.
@@ -105,6 +106,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Changes properties of many stored objects at once, without a managed object for each.
 ///
@@ -50,7 +51,9 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// - Precondition: the request was created with an entity, or has been executed.
     open var entity: NSEntityDescription {
         guard let entity = givenEntity ?? resolvedEntity else {
-            preconditionFailure("the entity \(givenName) of a batch update is not known before it is executed")
+            programmerError(
+                "NSBatchUpdateRequest.entity", "the entity \"\(givenName)\" is known only once the request is executed",
+                "Read entityName, or create the request with an entity")
         }
         return entity
     }
@@ -68,6 +71,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         copy.appliesValidation = appliesValidation
         copy.maximumObjectsPerTransaction = maximumObjectsPerTransaction
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

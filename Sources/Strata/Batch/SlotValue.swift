@@ -37,7 +37,7 @@ struct SlotValue {
         guard let converted = ValueConversion.converted(value, info.kind) else {
             throw BatchSession.error(
                 "Unacceptable type of value for attribute \(shape.name).\(info.name): wants \(info.kind), was given "
-                    + "\(type(of: value)) \(value).")
+                    + "a \(type(of: value)).")
         }
         self.value = converted
         ref = .null
@@ -57,12 +57,12 @@ struct SlotValue {
                 "\(shape.name).\(info.name) is a one-to-one relationship, which batch requests cannot set.")
         }
         guard let id = value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID else {
-            throw BatchSession.error("\(shape.name).\(info.name) takes an object or its ID, not \(value).")
+            throw BatchSession.error("\(shape.name).\(info.name) takes an object or its ID, not a \(type(of: value)).")
         }
         guard id.identity === handle.identity, id.shape.isKind(of: relationship.destination) else {
             throw BatchSession.error(
                 "\(shape.name).\(info.name) takes saved objects of \(relationship.destination.name) of the same store, "
-                    + "not \(id).")
+                    + "not one of \(id.shape.name) or of another store.")
         }
         return id.ref
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -76,7 +77,7 @@ enum ConcurrencyMonitor {
         switch mode.withLock({ $0 }) {
         case .off: return
         case .report(let handler): handler(message)
-        case .stop: fatalError(message)
+        case .stop: programmerError("NSManagedObjectContext", message, "Use perform(_:) or performAndWait(_:)")
         case .warn:
             guard context.violationWarned.exchange(true, ordering: .relaxed) == false,
                 warningsLeft.wrappingSubtract(1, ordering: .relaxed).newValue >= 0

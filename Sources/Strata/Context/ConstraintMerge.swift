@@ -95,6 +95,7 @@ struct ConstraintMerge {
             let handle = registry.handle(stored.storeIndex)
         else { return }
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
+        defer { if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() } }
         registry.forget(stored)
         stored.registry = nil
         stored.flags.insert(.gone)

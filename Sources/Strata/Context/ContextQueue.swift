@@ -6,18 +6,19 @@ import Foundation
 /// Code that runs on a queue knows all queues that it holds: a block that was waited for, on whatever thread it runs,
 /// holds the queues of whoever waits. So a child context can go to its parent's queue, and the parent's block back
 /// to the child's, without waiting for itself.
+///
+/// The main queue is Dispatch's. The others are ``SerialQueue``s, which share the threads of ``ContextPool``.
 final class ContextQueue: Sendable {
-    private let queue: DispatchQueue
-    private let isMain: Bool
+    /// Nil for the main queue.
+    private let queue: SerialQueue?
 
     init(_ type: NSManagedObjectContextConcurrencyType) {
-        isMain = type == .mainQueueConcurrencyType
-        queue = isMain ? .main : DispatchQueue(label: "strata.context")
+        queue = type == .mainQueueConcurrencyType ? nil : SerialQueue()
     }
 
     /// Whether the caller runs on this queue.
     var isCurrent: Bool {
-        if isMain { return MainQueue.isCurrent || Frame.current?.holdsMain == true }
+        if queue == nil { return MainQueue.isCurrent || Frame.current?.holdsMain == true }
         var frame = Frame.current
         while let held = frame {
             if held.queue === self { return true }
@@ -32,28 +33,51 @@ final class ContextQueue: Sendable {
     /// The context whose block the calling thread runs, if any.
     static var currentContext: NSManagedObjectContext? { Frame.current?.context }
 
+    /// What may stop the requests that the calling thread makes, if anything.
+    static var currentControl: RequestControl? { Frame.current?.control }
+
     /// Runs a block of a context on the queue, later.
-    func async(for context: NSManagedObjectContext, _ block: @escaping () -> Void) {
-        let box = UncheckedBox((context, block))
+    ///
+    /// - Parameter control: what may stop the block's requests.
+    func async(
+        for context: NSManagedObjectContext, control: RequestControl? = nil, _ block: @escaping () -> Void
+    ) {
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
-        queue.async { [self] in Frame.run(Frame(self, box.value.0, nil), box.value.1) }
+        guard let queue else {
+            let box = UncheckedBox((context, block))
+            DispatchQueue.main.async { [self] in Frame.run(Frame(self, box.value.0, nil, control), box.value.1) }
+            return
+        }
+        queue.async { [self] in Frame.run(Frame(self, context, nil, control), block) }
     }
 
     /// Runs a block on the queue, later, on behalf of no context.
     func async(_ block: @escaping () -> Void) {
+        if let queue { return queue.async(block) }
         let box = UncheckedBox(block)
-        queue.async { box.value() }
+        DispatchQueue.main.async { box.value() }
+    }
+
+    /// Runs a body whose requests another control may stop; nil lets nothing stop them. The caller is on the queue.
+    func controlled<T, Failure: Error>(
+        by control: RequestControl?, for context: NSManagedObjectContext, _ body: () throws(Failure) -> T
+    ) throws(Failure) -> T {
+        guard Frame.current?.control !== control, isCurrent else { return try body() }
+        return try Frame.run(Frame(self, context, Frame.current, control), body)
     }
 
     /// Runs a block of a context on the queue and waits; at once when the caller holds the queue already.
     func sync<T>(for context: NSManagedObjectContext, _ block: () -> T) -> T {
         let outer = Frame.current
         if outer?.context === context { return block() }
-        let frame = Frame(self, context, outer)
+        let frame = Frame(self, context, outer, outer?.control)
         if isCurrent { return Frame.run(frame, block) }
+        if let queue { return queue.sync { Frame.run(frame, block) } }
         return withoutActuallyEscaping(block) { block in
             let box = UncheckedBox((frame, block))
-            let result: UncheckedBox<T> = queue.sync { UncheckedBox(Frame.run(box.value.0, box.value.1)) }
+            let result: UncheckedBox<T> = ContextPool.waiting {
+                DispatchQueue.main.sync { UncheckedBox(Frame.run(box.value.0, box.value.1)) }
+            }
             return result.value
         }
     }
@@ -76,13 +100,16 @@ private final class Frame {
     let queue: ContextQueue
     let context: NSManagedObjectContext
     let outer: Frame?
+    /// What may stop the block's requests.
+    let control: RequestControl?
     /// Whether the block was called on the main queue, or by one that was.
     let holdsMain: Bool
 
-    init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?) {
+    init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?, _ control: RequestControl?) {
         self.queue = queue
         self.context = context
         self.outer = outer
+        self.control = control
         holdsMain = outer?.holdsMain ?? MainQueue.isCurrent
     }
 
@@ -98,12 +125,13 @@ private final class Frame {
         pthread_getspecific(key).map { Unmanaged<Frame>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    static func run<T>(_ frame: Frame, _ block: () -> T) -> T {
+    static func run<T, Failure: Error>(_ frame: Frame, _ block: () throws(Failure) -> T) throws(Failure) -> T {
         let outer = pthread_getspecific(key)
         // The frame lives as long as this call, which takes it out again.
         pthread_setspecific(key, Unmanaged.passUnretained(frame).toOpaque())
         defer { pthread_setspecific(key, outer) }
-        return withExtendedLifetime(frame, block)
+        defer { withExtendedLifetime(frame) {} }
+        return try block()
     }
 }
 

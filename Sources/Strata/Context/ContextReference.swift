@@ -21,6 +21,13 @@ final class ContextReference: @unchecked Sendable {
         return Unmanaged<NSManagedObjectContext>.fromOpaque(retained).takeRetainedValue()
     }
 
+    /// Whether the context has not been freed. Takes no reference, which might be the last one.
+    var isAlive: Bool {
+        lock._unsafeLock()
+        defer { lock._unsafeUnlock() }
+        return pointer != nil
+    }
+
     func set(_ context: NSManagedObjectContext) {
         lock._unsafeLock()
         defer { lock._unsafeUnlock() }

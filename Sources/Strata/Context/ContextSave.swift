@@ -8,10 +8,17 @@ final class ContextSave {
     private let coordinator: NSPersistentStoreCoordinator
     private let registry: ObjectRegistry
     private var parts: [StoreSave] = []
+    /// What may take the save back as long as it waits for its turn.
+    let control: RequestControl?
+    /// Whether one of the stores has been written.
+    var isBegun: Bool { parts.contains { $0.isWritten } }
     /// For each shape, the store index its inserted objects go to; 0 when not looked up yet.
     private var stores: [UInt16]
 
-    init(_ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator) {
+    init(
+        _ context: NSManagedObjectContext, _ coordinator: NSPersistentStoreCoordinator, _ control: RequestControl? = nil
+    ) {
+        self.control = control
         self.context = context
         self.coordinator = coordinator
         registry = context.registry
@@ -23,8 +30,12 @@ final class ContextSave {
         let all = context.classifiedChanges()
         try reserveKeys(all.inserted)
         if let handle = coordinator.onlyHandle {
-            part(registry.storeIndex(of: handle)).changes = all
-            return
+            let index = registry.storeIndex(of: handle)
+            // Where the context has known others, some objects may be of a store that was removed.
+            if registry.handles.count == 1 {
+                part(index).changes = all
+                return
+            }
         }
         try distribute(all)
         for object in context.required where object.isWatched { _ = part(object.storeIndex) }
@@ -75,8 +86,7 @@ final class ContextSave {
     func storeIndex(for object: NSManagedObject) throws -> UInt16 {
         if object.storeIndex != 0 { return object.storeIndex }
         if !context.assignments.isEmpty, let store = context.assignments[ObjectIdentifier(object)] {
-            guard let handle = store.handle else { throw NSManagedObjectContext.noStore(for: object) }
-            return registry.storeIndex(of: handle)
+            return registry.storeIndex(of: try coordinator.handle(ofOwn: store))
         }
         let known = stores[object.shape.index]
         if known != 0 { return known }
@@ -206,8 +216,7 @@ final class ContextSave {
         context.dropEvent()
         context.callDidSave(leftovers, deleted: all.deleted, overrides)
         context.advanceGeneration()
-        all.post(
-            .NSManagedObjectContextDidSave, from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
+        all.postSaved(from: context, extra: context.generationInfo(coordinator.saveInfo(parts)))
         all.postSavedIDs(
             from: context, insertedIDs: insertedIDs?.set(of: all.inserted), deletedIDs: deletedIDs?.set(of: all.deleted)
         )
@@ -234,8 +243,8 @@ final class ContextSave {
             NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
             NSAffectedObjectsErrorKey: Array(context.changed), NSUnderlyingErrorKey: error as NSError,
         ]
-        if let store = failed.handle.identity.store { info[NSAffectedStoresErrorKey] = [store] }
-        return CocoaError(.persistentStoreIncompleteSave, userInfo: info)
+        if let store = failed.handle.store { info[NSAffectedStoresErrorKey] = [store] }
+        return DescribedError(.persistentStoreIncompleteSave, userInfo: info)
     }
 
     /// Brings the objects in line with what the parts have written, and gives all parts' changes.

@@ -38,9 +38,10 @@ struct DerivedRebase {
                 continue
             }
             if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-            object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
+            object.overlay?.clearUnchanged(object.facts, persistentSlots: object.shape.persistentSlotCount)
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }
+            if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
         }
         return rest
     }

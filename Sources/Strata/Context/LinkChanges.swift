@@ -46,8 +46,9 @@ final class LinkChanges {
             guard case .link(let link, let side) = relationship.storage else { continue }
             for side in relationship.isSymmetric ? [0, 1] : [side] {
                 let postings = save.handle.map.linkPostings(link, side)
+                var rows = RowReader(snapshot)
                 for ref in try snapshot.referrers(postings: postings, to: object.ref) {
-                    guard let row = try snapshot.row(ref) else { continue }
+                    guard let row = try rows.row(ref) else { continue }
                     try update(link, ends(row)) { entry in
                         entry.stored = row
                         entry.isRemoved = true

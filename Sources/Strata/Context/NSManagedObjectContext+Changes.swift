@@ -1,11 +1,15 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObjectContext {
     /// Takes an object in that was just created, of an entity of the coordinator's model.
     final func insertNew(_ object: NSManagedObject) {
-        precondition(
-            !object.facts.pointee.isAbstract, "entity \(object.shape.name) is abstract and has no objects of its own")
+        guard !object.facts.pointee.isAbstract else {
+            programmerError(
+                object.shape.name, "the entity is abstract and has no objects of its own",
+                "Insert an object of one of its subentities")
+        }
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -25,10 +29,17 @@ extension NSManagedObjectContext {
             if object.storeIndex != 0 { object.flags.insert(.updated) }
             return
         }
-        precondition(object.registry == nil, "\(object) belongs to another context")
-        precondition(
-            coordinator?.shapes === object.shape.model,
-            "entity \(object.shape.name) is not of the model of the context's coordinator")
+        guard object.registry == nil else {
+            programmerError(
+                object.shape.name, "insert(_:) was given an object that belongs to another context",
+                "Use context.object(with: object.objectID) to have the object in this context")
+        }
+        guard coordinator?.shapes === object.shape.model else {
+            programmerError(
+                object.shape.name,
+                "insert(_:) was given an object whose entity is not of the model of the context's coordinator",
+                "Load the model once and make entities, containers and coordinators of that one")
+        }
         insertNew(object)
     }
 
@@ -37,7 +48,11 @@ extension NSManagedObjectContext {
     /// - Precondition: the object belongs to this context.
     final func deleteObject(_ object: NSManagedObject) {
         guard object.flags.isDisjoint(with: [.deleted, .gone, .preparingDeletion]) else { return }
-        precondition(object.belongs(to: registry), "an object of another context cannot be deleted here: \(object)")
+        guard object.belongs(to: registry) else {
+            programmerError(
+                object.shape.name, "delete(_:) was given an object that is in another context, or in none",
+                "Delete context.object(with: object.objectID) instead")
+        }
         object.realize()
         if object.flags.contains(.gone) { return }
         if object.overrides.contains(.prepareForDeletion) {
@@ -47,7 +62,18 @@ extension NSManagedObjectContext {
         }
         list(object)
         object.flags.insert(.deleted)
-        if !propagatesDeletesAtEndOfEvent { propagateDeletion(object) }
+        if object.flags.contains(.inserted) { hasUnsavedDeletions = true }
+    }
+
+    /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
+    final func propagateDeletions() {
+        guard !propagatesDeletesAtEndOfEvent else { return }
+        // The list grows while cascades run.
+        var index = 0
+        while index < changed.count {
+            propagateDeletion(changed[index])
+            index += 1
+        }
     }
 
     private func propagateDeletion(_ object: NSManagedObject) {
@@ -63,12 +89,32 @@ extension NSManagedObjectContext {
         guard !event.isEmpty || !refreshed.isEmpty else { return }
         // The list grows while cascades run.
         var index = 0
-        while index < event.count {
+        while propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
             let object = event[index]
             if object.isDeleted { propagateDeletion(object) }
             index += 1
         }
         postObjectsDidChange()
+        if undoRecorder == nil { forgetUnsavedDeletions() }
+    }
+
+    /// Objects that were deleted without ever having been saved leave the context when the event is over. With an undo
+    /// manager they stay until the next save: their deletion may be undone.
+    private func forgetUnsavedDeletions() {
+        guard hasUnsavedDeletions else { return }
+        hasUnsavedDeletions = false
+        forgetReports()
+        changed.removeAll { object in
+            guard object.flags.isSuperset(of: [.inserted, .deleted]), !object.flags.contains(.inEvent) else {
+                return false
+            }
+            assignments[ObjectIdentifier(object)] = nil
+            object.flags.subtract([
+                .listed, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
+            ])
+            detach(object)
+            return true
+        }
     }
 
     private func postObjectsDidChange() {
@@ -124,6 +170,7 @@ extension NSManagedObjectContext {
     final func endEvent() {
         processPendingChanges()
         undoRecorder?.manager.closeEventGroup()
+        heldResults.release()
     }
 
     /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
@@ -137,8 +184,12 @@ extension NSManagedObjectContext {
     /// Sets which store inserted objects are saved to, when more than one has their entity.
     final func assignObject(_ object: Any, to store: NSPersistentStore) {
         guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
-        precondition(
-            store.handle?.map.holds(object.shape) == true, "the store does not hold objects of \(object.shape.name)")
+        guard store.handle?.map.holds(object.shape) == true else {
+            programmerError(
+                "NSManagedObjectContext.assign(_:to:)",
+                "the store does not hold objects of \(object.shape.name), or has been removed",
+                "Assign the object to a store whose configuration has the entity")
+        }
         assignments[ObjectIdentifier(object)] = store
     }
 
@@ -178,6 +229,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
+        forgetUnread()
         isProcessingScheduled = false
         changes.refreshed = refreshed
         refreshed = []
@@ -198,6 +250,7 @@ extension NSManagedObjectContext {
         required = []
         refreshed = []
         retained = []
+        heldResults.release()
         assignments = [:]
         readErrors = [:]
         lastBlock = nil
@@ -214,7 +267,13 @@ extension NSManagedObjectContext {
                 .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
             ])
             registry.forget(object)
-            if object.storeIndex != 0 { object.turnIntoFault(keepingChanges: false) }
+            // Whoever still holds the object reads what it had; a fault has nothing and never will.
+            if object.isFault {
+                object.flags.insert([.realized, .gone])
+            } else if object.storeIndex != 0 {
+                object.willTurnIntoFault()
+                object.didTurnIntoFault()
+            }
             detach(object)
         }
         forgetPermanentIDs()
@@ -229,7 +288,8 @@ extension NSManagedObjectContext {
     ///   the changes over it again, which `awake(fromSnapshotEvents:)` tells the object instead of `awakeFromFetch()`.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
-        readErrors[object.objectID] = nil
+        // What has been read as empty may be part of the changes.
+        if changed.isEmpty { readErrors[object.objectID] = nil }
         if generation == nil, let handle = registry.handle(object.storeIndex) {
             // A store that cannot be read says so when the object is.
             try? handle.catchUp()
@@ -244,6 +304,7 @@ extension NSManagedObjectContext {
                 object.flags.remove(.refreshing)
                 references?.apply()
             }
+            if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
         } else {
             object.turnIntoFault(keepingChanges: false)
             object.flags.subtract([.updated, .deleted, .deletePropagated])

@@ -19,18 +19,20 @@ extension NSManagedObjectContext {
     final func rowForChild(_ shared: SharedRef) throws -> ChildRow? {
         guard let object = registeredObject(shared) ?? faultOfIncrementalStore(shared) else {
             if let link { return try withParent(link) { try $0.rowForChild(shared) } }
-            guard let handle = shared.handle, let snapshot = snapshot(of: handle) else { return nil }
+            guard let handle = shared.handle else { return nil }
+            if handle.isDetached { throw StoreFailure.removed(handle.path) }
+            guard let snapshot = snapshot(of: handle) else { return nil }
             do {
                 guard let row = try snapshot.row(shared.ref) else { return nil }
                 try row.block.verify()
                 return ChildRow(row: row, version: row.version)
             } catch {
-                throw StoreFailure.cocoaError(error, reading: handle)
+                handle.noteDamage(error, object: shared.ref)
+                throw StoreFailure.description(error, of: handle)
             }
         }
-        if object.isFault { object.realize() }
+        try realizeOrThrow(object)
         if object.isDeleted || object.flags.contains(.gone) { return nil }
-        if object.flags.contains(.unreadable), let error = readErrors[object.objectID] { throw error }
         if object.storeIndex == 0 { object.flags.insert(.knownToChildren) }
         if let block = object.block, object.flags.contains(.rowIsCommitted), !object.flags.contains(.dirtySlots) {
             return ChildRow(row: Row(block: block, index: Int(object.row)), version: object.version)
@@ -50,11 +52,13 @@ extension NSManagedObjectContext {
             if object.storeIndex == 0 || owner.handle?.custom?.keepsAllRows == false || state?.isLoaded == true
                 || state?.isChanged == true
             {
-                return object.toManyOrder(relationship).map(refForChild)
+                return try throwingReadFailures { object.toManyOrder(relationship).map(refForChild) }
             }
         }
         if let link { return try withParent(link) { try $0.membersForChild(index, of: owner) } }
-        guard let handle = owner.handle, let snapshot = snapshot(of: handle) else { return [] }
+        guard let handle = owner.handle else { return [] }
+        if handle.isDetached { throw StoreFailure.removed(handle.path) }
+        guard let snapshot = snapshot(of: handle) else { return [] }
         do {
             let reader = RelationshipReader(handle: handle, snapshot: snapshot)
             return try reader.members(relationship, of: owner.ref).compactMap { member in
@@ -78,7 +82,9 @@ extension NSManagedObjectContext {
             return object.toManyCount(relationship)
         }
         if let link { return try withParent(link) { try $0.memberCountForChild(index, of: owner) } }
-        guard let handle = owner.handle, let snapshot = snapshot(of: handle) else { return 0 }
+        guard let handle = owner.handle else { return 0 }
+        if handle.isDetached { throw StoreFailure.removed(handle.path) }
+        guard let snapshot = snapshot(of: handle) else { return 0 }
         do {
             return try RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
         } catch {
@@ -120,8 +126,7 @@ extension NSManagedObjectContext {
         guard try withParent(link, { try $0.rowForChild(shared) != nil }), let object = object(shared) else {
             throw Self.missing(objectID)
         }
-        object.realize()
-        if let error = readErrors[object.objectID] { throw error }
+        try realizeOrThrow(object)
         return object
     }
 }

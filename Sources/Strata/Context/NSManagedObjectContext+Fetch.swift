@@ -6,7 +6,9 @@ extension NSManagedObjectContext {
     /// Runs on the newest state of the stores, with the context's unsaved changes laid over it.
     ///
     /// - Throws: `CocoaError` 134070 for a request that makes no sense (an unknown entity or key, options that exclude
-    ///   each other), where Core Data raises an exception; the store's error when it cannot be read.
+    ///   each other, a negative limit, a malformed pattern, a constant of the wrong type), where Core Data raises an
+    ///   exception; the store's error when it cannot be read; `CancellationError` when the task that waits for it has
+    ///   been cancelled, 134090 when its ``NSPersistentStoreRequest/timeLimit`` is up.
     /// - Complexity: O(n) in the objects of the entity, unless the predicate names objects or the target of a to-one
     ///   relationship that has an inverse; O(m log m) in the matches with sort descriptors.
     ///
@@ -37,8 +39,15 @@ extension NSManagedObjectContext {
 
     final func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
-        if let custom = CustomFetch(self, request) { return try custom.count() }
-        return try FetchExecutor(self, FetchPlan(request, in: self)).count()
+        return try limited(request.timeLimit) { control in
+            if let custom = CustomFetch(self, request) {
+                let count = try custom.count()
+                try control?.check()
+                return count
+            }
+            let plan = try FetchPlan(request, in: self)
+            return try FetchExecutor(self, plan, turn: turn(control, plan)).count()
+        }
     }
 
     /// Executes a request: a fetch, at once or asynchronous, a batch insert, update or delete, or one of persistent
@@ -47,18 +56,45 @@ extension NSManagedObjectContext {
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     final func executeRequest(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         if let request = request as? any ContextExecutable { return try request.execute(in: self) }
-        if let result = try executeInCustomStore(request) { return result }
-        if let result = try executeInStores(request) { return result }
-        throw CocoaError(
+        let limit = RequestControl.shortest(request.timeLimit, (request as? any DescribedRequest)?.descriptionTimeLimit)
+        let result = try limited(limit) { control -> NSPersistentStoreResult? in
+            if let result = try executeInCustomStore(request) { return result }
+            return try executeInStores(request, control)
+        }
+        if let result { return result }
+        throw DescribedError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "Requests of class \(type(of: request)) cannot be executed."])
     }
 
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
-        if let custom = CustomFetch(self, request) { return try FetchResults.typed(try custom.results()) }
-        let kept = try keptPlan(of: request)
-        if let results = try indexedResults(kept) { return try results.typed(kept.plan) }
-        return try FetchExecutor(self, kept.plan, kept).results().typed(kept.plan)
+        try limited(request.timeLimit) { control in
+            if let custom = CustomFetch(self, request) {
+                let results = try custom.results()
+                try control?.check()
+                return try FetchResults.typed(results)
+            }
+            let kept = try keptPlan(of: request)
+            let results: FetchResults
+            if let found = try indexedResults(kept, control) {
+                results = found
+            } else {
+                results = try FetchExecutor(self, kept.plan, kept, turn: turn(control, kept.plan)).results()
+            }
+            if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
+            return try results.typed(kept.plan)
+        }
+    }
+
+    /// Keeps results registered, held by the program or not, until the block given to `perform` or `performAndWait`
+    /// ends; on the main queue, until its current turn ends.
+    private final func holdUntilTheEventEnds(_ objects: [NSManagedObject]) {
+        if ContextQueue.currentContext !== self {
+            // Outside of a block only the main queue has an end to wait for.
+            guard queueType == .mainQueueConcurrencyType else { return }
+            if heldResults.isEmpty { queue.async { [weak self] in self?.heldResults.release() } }
+        }
+        heldResults.hold(objects)
     }
 }
 
@@ -106,6 +142,13 @@ extension NSManagedObjectContext: FetchExpressionContext {
             let plan = try? FetchPlan(request.settings, resultClass: request.resultClass, in: self)
         else { return nil }
         let executor = FetchExecutor(self, plan)
-        return countOnly ? try? executor.count() : try? executor.results().any
+        do {
+            if countOnly { return try executor.count() }
+            return try executor.results().any
+        } catch {
+            // Predicates cannot throw; the fetch that the predicate is of does.
+            noteReadFailure(error)
+            return nil
+        }
     }
 }

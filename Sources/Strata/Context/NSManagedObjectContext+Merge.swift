@@ -77,6 +77,7 @@ extension NSManagedObjectContext {
         changes.inserted = inserted
         changes.deleted = deleted
         changes.refreshed = refreshed
+        let refreshedIDs = Set(refreshed.map(\.objectID))
         refreshed = []
         // Children may have what this context has let go.
         tellChildren(of: ids)
@@ -86,7 +87,7 @@ extension NSManagedObjectContext {
             name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self,
             userInfo: [
                 NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
-                NSDeletedObjectIDsKey: Set(ids.deleted),
+                NSDeletedObjectIDsKey: Set(ids.deleted), NSRefreshedObjectIDsKey: refreshedIDs,
             ])
     }
 
@@ -98,6 +99,17 @@ extension NSManagedObjectContext {
 
     /// The object's row has been deleted elsewhere. ``forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
+        cutLoose(object)
+        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
+        // A fault can no longer be read: it reads as empty.
+        object.flags.insert([.gone, .realized])
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
+        detach(object)
+    }
+
+    /// Nothing in the context refers to the object any more.
+    private func cutLoose(_ object: NSManagedObject) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         ObjectMerge(object).cutReferences()
         refreshed.remove(object)
@@ -108,12 +120,7 @@ extension NSManagedObjectContext {
             else { continue }
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
-        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        // A fault can no longer be read: it reads as empty.
-        object.flags.insert([.gone, .realized])
-        // Without a registry an object does not know its store any more.
-        _ = object.objectID
-        detach(object)
+        if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
     }
 
     /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.

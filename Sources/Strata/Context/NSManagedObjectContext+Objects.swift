@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObjectContext {
@@ -25,10 +26,15 @@ extension NSManagedObjectContext {
             return object(shared) ?? registry.newUnsavedFault(objectID.ref, objectID.shape)
         }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
-            preconditionFailure("no object with the ID \(objectID) can be had in this context")
+            programmerError(
+                objectID.shape.name,
+                "object(with:) was given an ID whose store is not one of the context's coordinator",
+                "Add the store first, or ask with existingObject(with:), which throws")
         }
         guard let object = object(objectID.ref, storeIndex) else {
-            preconditionFailure("the store of \(objectID) does not know its entity")
+            programmerError(
+                objectID.shape.name, "object(with:) was given an ID whose store does not hold the entity",
+                "Ask with existingObject(with:), which throws")
         }
         return object
     }
@@ -37,14 +43,20 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        if let handle = objectID.identity.flatMap({ coordinator?.handle($0) }) {
+            try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
+        }
         if let object = registeredObject(for: objectID) {
-            if object.isFault { object.realize() }
-            if let error = readErrors[objectID] { throw error }
+            if let removed = removalError(of: object) { throw removed }
+            try realizeOrThrow(object)
             if object.flags.contains(.gone) || (object.isDeleted && object.isFault) { throw Self.missing(objectID) }
             return object
         }
         if let link { return try existingObjectFromParent(objectID, link) }
         guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+            if let path = objectID.identity.flatMap({ coordinator?.removedPath($0) }) {
+                throw StoreFailure.removed(path)
+            }
             throw Self.missing(objectID)
         }
         if let custom = handle.custom { try custom.prepare(objectID, in: self) }
@@ -56,13 +68,12 @@ extension NSManagedObjectContext {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
         let object = object(with: objectID)
-        object.realize()
-        if let error = readErrors[objectID] { throw error }
+        try realizeOrThrow(object)
         return object
     }
 
-    static func missing(_ objectID: NSManagedObjectID) -> CocoaError {
-        CocoaError(
+    static func missing(_ objectID: NSManagedObjectID) -> any Error {
+        DescribedError(
             .managedObjectReferentialIntegrity,
             userInfo: [
                 NSLocalizedDescriptionKey: "There is no object with the ID \(objectID).",
@@ -114,10 +125,10 @@ extension NSManagedObjectContext {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
         }
-        if !handle.isDetached, let custom = handle.custom, !custom.prepare(object, in: self) { return }
+        if handle.isDetached { return noteRemoved(object, handle) }
+        if let custom = handle.custom, !custom.prepare(object, in: self) { return }
         do {
-            guard !handle.isDetached,
-                let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
+            guard let shown = handle.custom == nil ? given ?? snapshot(of: handle) : snapshot(of: handle),
                 let location = try Optional(shown.locate(object.ref)), !location.isAbsent
             else {
                 inaccessible(object, slot)
@@ -186,9 +197,7 @@ extension NSManagedObjectContext {
                 return
             }
         } catch {
-            object.flags.insert([.unreadable, .realized])
-            readErrors[object.objectID] = error
-            return
+            return noteUnreadable(object, because: error)
         }
         awake(object)
     }
@@ -232,11 +241,16 @@ extension NSManagedObjectContext {
         return try take(fetchBatchReference)
     }
 
-    /// The fault's row, or its store, is gone.
+    /// The fault's row is gone.
     private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
         let property = object.shape.property(atSlot: slot)
         guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
-            preconditionFailure("CoreData could not fulfill a fault for \(object.objectID)")
+            programmerError(
+                object.shape.name,
+                "CoreData could not fulfill a fault for \(object.objectID): its row, or its store, is gone",
+                "Let shouldDeleteInaccessibleFaults be true, or return true from"
+                    + " shouldHandleInaccessibleFault(_:for:triggeredByProperty:)"
+            )
         }
         object.flags.insert([.realized, .gone, .deleted, .deletePropagated])
         list(object)
@@ -244,19 +258,6 @@ extension NSManagedObjectContext {
 
     /// The custom store that an object is from has none such.
     final func noteInaccessible(_ object: NSManagedObject) { inaccessible(object, -1) }
-
-    /// The custom store that an object is from has failed; otherwise as ``noteUnreadable(_:_:)``.
-    final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
-        object.flags.insert([.unreadable, .realized])
-        readErrors[object.objectID] = error
-    }
-
-    /// Remembers that an object could not be read. It reads as empty; saving it is refused with the error.
-    final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError) {
-        guard let handle = registry.handle(object.storeIndex) else { return }
-        object.flags.insert(.unreadable)
-        readErrors[object.objectID] = StoreFailure.cocoaError(error, reading: handle)
-    }
 
     // MARK: To-many relationships
 
@@ -269,12 +270,11 @@ extension NSManagedObjectContext {
             do {
                 stored = try membersFromParent(relationship, of: owner, link)
             } catch {
-                owner.flags.insert(.unreadable)
-                readErrors[owner.objectID] = error
+                noteUnreadable(owner, because: error)
             }
-        } else if let handle = registry.handle(owner.storeIndex), !handle.isDetached,
-            let snapshot = snapshot(of: handle)
-        {
+        } else if let handle = registry.handle(owner.storeIndex), handle.isDetached {
+            noteRemoved(owner, handle)
+        } else if let handle = registry.handle(owner.storeIndex), let snapshot = snapshot(of: handle) {
             do {
                 let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
                 let refs = entries.map(\.ref)
@@ -327,8 +327,10 @@ extension NSManagedObjectContext {
             let shared = sharedRef(of: owner)
             return try? withParent(link) { try $0.memberCountForChild(relationship.index, of: shared) }
         }
-        guard let handle = registry.handle(owner.storeIndex), !handle.isDetached, let snapshot = snapshot(of: handle)
-        else { return 0 }
+        guard let handle = registry.handle(owner.storeIndex) else { return 0 }
+        // Reading the members says what is wrong.
+        if handle.isDetached { return nil }
+        guard let snapshot = snapshot(of: handle) else { return 0 }
         if let custom = handle.custom, !custom.keepsAllRows { return nil }
         return try? RelationshipReader(handle: handle, snapshot: snapshot).count(relationship, of: owner.ref)
     }

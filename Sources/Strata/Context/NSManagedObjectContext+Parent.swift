@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -6,16 +7,26 @@ extension NSManagedObjectContext {
     /// Makes the context a child of another one, or of none.
     final func setParent(_ newValue: NSManagedObjectContext?) {
         guard newValue !== link?.parent else { return }
-        precondition(
-            link != nil || coordinator == nil, "the context already has a coordinator; it cannot have a parent, too")
-        precondition(
-            registry.all.isEmpty, "the parent of a context cannot be changed while objects are registered with it")
+        guard link != nil || coordinator == nil else {
+            programmerError(
+                "NSManagedObjectContext.parent", "the context already has a coordinator",
+                "Set either the parent or the coordinator")
+        }
+        guard registry.all.isEmpty else {
+            programmerError(
+                "NSManagedObjectContext.parent", "objects are registered with the context",
+                "Set the parent of a new context, before it has objects")
+        }
         link?.parent.children.remove(self)
         link = nil
         registry.permanentIDs = nil
         setCoordinator(nil)
         guard let newValue else { return }
-        precondition(!newValue.ancestors.contains { $0 === self }, "a context cannot descend from itself")
+        guard !newValue.ancestors.contains(where: { $0 === self }) else {
+            programmerError(
+                "NSManagedObjectContext.parent", "the context would descend from itself",
+                "Set a parent that is not one of its own children")
+        }
         let family = newValue.children
         let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
         link = ParentLink(newValue, ids)
@@ -30,6 +41,9 @@ extension NSManagedObjectContext {
         while let parent = contexts.last?.link?.parent { contexts.append(parent) }
         return contexts
     }
+
+    /// The context at the top of the line, which writes to the stores.
+    final var top: NSManagedObjectContext { ancestors.last ?? self }
 
     /// Takes another coordinator, and gives it to the children.
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {

@@ -27,7 +27,10 @@ extension NSManagedObjectContext {
         let isNested = ContextQueue.currentContext === self
         let result: Result<T, any Error> = queue.sync(for: self) {
             let result = Result { try block() }
-            if !isNested { processPendingChanges() }
+            if !isNested {
+                processPendingChanges()
+                heldResults.release()
+            }
             return result
         }
         switch result {
@@ -38,29 +41,30 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the context's queue and suspends until it is done.
     ///
-    /// - Throws: what the block throws.
-    public final func perform<T>(
-        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
-    ) async rethrows -> T {
-        if schedule == .immediate, queue.isCurrent { return try performAndWait(block) }
-        return try await suspendFor(block) { throw $0 }
-    }
-
-    private func suspendFor<T>(
-        _ block: @escaping () throws -> T, _ rescue: (any Error) throws -> T
-    ) async rethrows -> T {
-        let box = UncheckedBox(block)
-        let context = UncheckedBox(self)
-        let result: UncheckedBox<Result<T, any Error>> = await withCheckedContinuation { continuation in
-            queue.async(for: self) {
-                let result = Result { try box.value() }
-                context.value.endEvent()
-                continuation.resume(returning: UncheckedBox(result))
-            }
+    /// When the task is cancelled, a block that can throw and has not begun is not run any more: `perform` throws
+    /// `CancellationError` at once. In a block that runs, fetches, counts, batch and history requests stop and throw
+    /// `CancellationError`, as does a save whose turn has not come; the context keeps its changes. A block that cannot
+    /// throw is run in any case.
+    ///
+    /// - Throws: what the block throws, and `CancellationError`.
+    public final func perform<T, Failure: Error>(
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
+    ) async throws(Failure) -> T {
+        if schedule == .immediate, queue.isCurrent {
+            return try performAndWait { () -> Result<T, Failure> in
+                do throws(Failure) {
+                    return .success(try block())
+                } catch {
+                    return .failure(error)
+                }
+            }.get()
         }
-        switch result.value {
-        case .success(let value): return value
-        case .failure(let error): return try rescue(error)
+        let call = PerformCall(self, block)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { call.start($0) }
+        } onCancel: {
+            call.cancel()
         }
+        return try result.value.get()
     }
 }

@@ -16,36 +16,53 @@ extension NSManagedObjectContext {
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
     /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
     ///
-    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past, 133020 for conflicts that the merge policy does not resolve, or a
+    /// In a task that has been cancelled, a save in a block that the task waits for throws `CancellationError` instead of
+    /// waiting for others: from the moment that it is its turn on it goes through.
+    ///
+    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past or has read as empty what
+    ///   could not be read, 133020 for conflicts that the merge policy does not resolve, or a
     ///   store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
     final func saveChanges() throws {
         guard let coordinator else {
             if !hasChanges { return }
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreSave,
                 userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
         }
         guard !isSaving else { throw SaveFailure.recursiveSave }
         isSaving = true
+        coordinator.writing.enter()
         defer {
+            coordinator.writing.leave()
             isSaving = false
             derivationView = nil
         }
+        let control = ContextQueue.currentControl
+        try control?.check()
+        // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
+        try unstoppable { try saveChanges(to: coordinator, control) }
+    }
+
+    private func saveChanges(to coordinator: NSPersistentStoreCoordinator, _ control: RequestControl?) throws {
         try processEverything()
         guard hasChanges || !required.isEmpty else {
             if !changed.isEmpty { ContextSave(self, coordinator).finishWithoutChanges() }
             if link == nil { try coordinator.savePendingMetadata() }
+            // Observers of saves hear of each one, also of those that had nothing to write.
+            var none = ObjectChanges()
+            none.postSaved(from: self)
             return
         }
         try refusePast()
+        try refuseUnread()
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
         try callWillSave()
         changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
         try updateDerivedAttributes()
         try validateChanges(changed)
         if let link { return try ParentSave(self, link).run() }
-        let save = ContextSave(self, coordinator)
+        let save = ContextSave(self, coordinator, control)
         try save.prepare()
         defer { reportDropped() }
         try save.commit()?.start(registry)
@@ -64,7 +81,7 @@ extension NSManagedObjectContext {
             // Objects that join while willSave runs come in the next round.
             let objects = changed
             objects.forEachUnretained { object in
-                guard object.hasChanges, !object.flags.contains(.willSaveCalled),
+                guard object.hasChanges, object.flags.isDisjoint(with: [.willSaveCalled, .gone]),
                     !object.flags.isSuperset(of: [.inserted, .deleted])
                 else { return }
                 isDone = false
@@ -81,6 +98,7 @@ extension NSManagedObjectContext {
 
     /// Processes pending changes until those who are told of them make no more.
     private func processEverything() throws {
+        propagateDeletions()
         processPendingChanges()
         var rounds = 1
         while !event.isEmpty {
@@ -100,7 +118,7 @@ extension NSManagedObjectContext {
             processPendingChanges()
             try updateDerivedAttributes(isFirst: false)
         }
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:
@@ -112,10 +130,8 @@ extension NSManagedObjectContext {
         var errors: [any Error] = []
         objects.forEachUnretained { object in
             do {
-                if object.flags.contains(.unreadable), object.hasChanges, let error = readErrors[object.objectID] {
-                    throw error
-                }
-                if skipsValidation { return }
+                // Of what others have deleted nothing is saved.
+                if skipsValidation || object.flags.contains(.gone) { return }
                 if object.isInserted {
                     try object.validateForInsert()
                 } else if object.isUpdated {
@@ -148,8 +164,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    static func noStore(for object: NSManagedObject?) -> CocoaError {
-        CocoaError(
+    static func noStore(for object: NSManagedObject?) -> any Error {
+        DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:

@@ -63,7 +63,9 @@ extension NSManagedObjectContext {
     final func settle(_ object: NSManagedObject, isTold: Bool = true) -> Bool {
         let wasDeleted = object.isDeleted
         let wasInserted = object.flags.contains(.inserted)
-        if isTold, object.hasChanges, !(wasDeleted && wasInserted) { object.flags.insert(.saved) }
+        // Of what others have deleted nothing was saved.
+        let isSaved = !(wasDeleted && wasInserted) && !object.flags.contains(.gone)
+        if isTold, isSaved, object.hasChanges { object.flags.insert(.saved) }
         object.flags.subtract([
             .listed, .inEvent, .inserted, .updated, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
         ])

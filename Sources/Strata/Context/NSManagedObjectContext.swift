@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -26,7 +27,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Anything the program wants to keep with the context.
     open var userInfo: NSMutableDictionary { info }
     private let info = NSMutableDictionary()
-    /// Whether deletions follow the delete rules when pending changes are processed (the default), or at once.
+    /// Whether deletions follow the delete rules when pending changes are processed (the default), or when the context
+    /// saves.
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether registered objects stay in memory until the context is reset. Default `false`.
     open var retainsRegisteredObjects: Bool {
@@ -105,7 +107,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final var retained: [NSManagedObject] = []
     /// Stores that inserted objects were assigned to.
     final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
     final var readErrors: [NSManagedObjectID: any Error] = [:]
+    final var readFailures = ReadFailures()
     /// The block that a row was last read from, and its store: places are those of one store. The next row is often a
     /// neighbour.
     @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
@@ -119,6 +123,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// The same, for what every fault asks them: none of it exchanges them.
     @exclusivity(unchecked) private(set) final var fetchBatchReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private(set) final var membersBatchReference: Unmanaged<FaultBatch>?
+    /// The results of the fetches of the block that runs.
+    @exclusivity(unchecked) final var heldResults = HeldResults()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
     /// The faults that were last made by ID, and what is read of the objects whose faults fire.
@@ -132,6 +138,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Objects whose rows turned out to be gone in the save that runs.
     final var droppedBySave: ContiguousArray<NSManagedObject> = []
     final var isSaving = false
+    /// Whether an object was deleted that has never been saved.
+    final var hasUnsavedDeletions = false
     /// Of contexts that only write what follows from objects that are stored already.
     final var skipsValidation = false
     /// What the derived attributes of the save that runs were computed from.
@@ -181,17 +189,24 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
         detachAll()
     }
 
-    /// Where the context gets and saves its objects; of a child context that of its line's top. Setting another one
-    /// resets the context.
+    /// Where the context gets and saves its objects; of a child context that of its line's top. It is set once.
     ///
-    /// - Precondition: the context has no parent.
+    /// - Precondition: the context has no parent, and no other coordinator.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator }
         set {
             if coordinator === newValue { return }
-            precondition(link == nil, "the coordinator of a context that has a parent is its parent's")
-            if coordinator != nil { reset() }
-            generation = nil
+            guard link == nil else {
+                programmerError(
+                    "NSManagedObjectContext.persistentStoreCoordinator",
+                    "the context has a parent, and with it the parent's coordinator",
+                    "Set either the parent or the coordinator")
+            }
+            guard coordinator == nil else {
+                programmerError(
+                    "NSManagedObjectContext.persistentStoreCoordinator",
+                    "the context already has a coordinator, which cannot be replaced", "Make a new context for it")
+            }
             setCoordinator(newValue)
         }
     }
@@ -251,6 +266,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes
     /// as before. With several stores, those that were written before the failing one keep what they got, as in Core
     /// Data.
+    ///
+    /// In a task that has been cancelled and waits for the block with ``perform(schedule:_:)``, it throws
+    /// `CancellationError` unless its turn has come; the context keeps its changes.
     ///
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
     ///   a store's error with the engine's as its underlying one.

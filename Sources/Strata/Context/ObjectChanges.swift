@@ -32,6 +32,16 @@ struct ObjectChanges {
         NotificationCenter.default.post(name: name, object: context, userInfo: info)
     }
 
+    /// Posts the notification of a save, which has all three sets, empty or not.
+    mutating func postSaved(from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:]) {
+        let none = Set<NSManagedObject>()
+        var info: [AnyHashable: Any] = [
+            NSInsertedObjectsKey: none, NSUpdatedObjectsKey: none, NSDeletedObjectsKey: none,
+        ]
+        info.merge(extra) { _, new in new }
+        post(.NSManagedObjectContextDidSave, from: context, extra: info)
+    }
+
     /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
     /// IDs must have been made before.
     ///
@@ -42,10 +52,10 @@ struct ObjectChanges {
         from context: NSManagedObjectContext, insertedIDs: Set<NSManagedObjectID>? = nil,
         deletedIDs: Set<NSManagedObjectID>? = nil
     ) {
-        var info: [AnyHashable: Any] = [:]
-        if !inserted.isEmpty { info[NSInsertedObjectIDsKey] = insertedIDs ?? Self.ids(inserted) }
-        if !updated.isEmpty { info[NSUpdatedObjectIDsKey] = Self.ids(updated) }
-        if !deleted.isEmpty { info[NSDeletedObjectIDsKey] = deletedIDs ?? Self.ids(deleted) }
+        let info: [AnyHashable: Any] = [
+            NSInsertedObjectIDsKey: insertedIDs ?? Self.ids(inserted), NSUpdatedObjectIDsKey: Self.ids(updated),
+            NSDeletedObjectIDsKey: deletedIDs ?? Self.ids(deleted),
+        ]
         NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
     }
 

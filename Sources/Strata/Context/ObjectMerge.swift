@@ -107,6 +107,7 @@ struct ObjectMerge {
     /// either changed it, the store's).
     func rebase(_ row: Row, keeps: (Int, AnyHashable?, AnyHashable?) -> Bool) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
+        defer { if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() } }
         let comparison = ColumnComparison(object)
         let base = object.committedRow()
         let references = ReferenceRebase(object)

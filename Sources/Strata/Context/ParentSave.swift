@@ -21,6 +21,7 @@ struct ParentSave {
     /// - Throws: what a value transformer throws. Nothing has changed then.
     func run() throws {
         let packed = try pack()
+        try context.refuseUnread()
         let changes = makeChanges(packed)
         try withoutActuallyThrowing { parent in
             parent.take(changes)
@@ -133,7 +134,7 @@ struct ParentSave {
         context.dropEvent()
         context.callDidSave(leftovers, deleted: all.deleted, overrides)
         var all = all
-        all.post(.NSManagedObjectContextDidSave, from: context)
+        all.postSaved(from: context)
         all.postSavedIDs(from: context)
         context.tellChildren(all)
     }

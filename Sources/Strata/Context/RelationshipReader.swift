@@ -23,8 +23,9 @@ struct RelationshipReader {
             let postings = handle.map.postings(relationship.destination, slot)
             members = try snapshot.referrers(postings: postings, to: owner).map { Member(ref: $0, position: 0) }
             guard let positionSlot = relationship.positionSlot else { return members }
+            var rows = RowReader(snapshot)
             for index in members.indices {
-                guard let row = try snapshot.row(members[index].ref) else { continue }
+                guard let row = try rows.row(members[index].ref) else { continue }
                 members[index].position = try row.block.column(positionSlot).int64(row.index)
             }
         case .link(let link, let side):
@@ -40,8 +41,9 @@ struct RelationshipReader {
 
     private func linked(_ link: LinkShape, _ side: Int, _ owner: ObjectRef) throws(StoreError) -> [Member] {
         var members: [Member] = []
+        var rows = RowReader(snapshot)
         for ref in try snapshot.referrers(postings: handle.map.linkPostings(link, side), to: owner) {
-            guard let row = try snapshot.row(ref) else { continue }
+            guard let row = try rows.row(ref) else { continue }
             let member = try row.block.column(1 - side).reference(row.index)
             let position = try row.block.column(2 + side).int64(row.index)
             members.append(Member(ref: member, position: position, link: row))
@@ -63,8 +65,9 @@ struct RelationshipReader {
             counts.0 <= counts.1
             ? try snapshot.referrers(postings: firsts, to: first)
             : try snapshot.referrers(postings: seconds, to: second)
+        var rows = RowReader(snapshot)
         for ref in refs {
-            guard let row = try snapshot.row(ref) else { continue }
+            guard let row = try rows.row(ref) else { continue }
             if try row.block.column(0).reference(row.index) == first,
                 try row.block.column(1).reference(row.index) == second
             {

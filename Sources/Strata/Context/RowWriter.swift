@@ -141,7 +141,7 @@ final class RowWriter {
         case .transformable:
             let value = place.assumingMemoryBound(to: TransformableBox.self).pointee.value
             guard let attribute = object.shape.slots[slot].attribute else { return }
-            try attribute.transformedData(from: value).withUnsafeBytes { writer.set(slot, bytes: $0) }
+            try attribute.transformedData(from: value)?.withUnsafeBytes { writer.set(slot, bytes: $0) }
         case .bool, .int16, .int32, .int64, .float, .double, .date, .uuid, .string, .toOne:
             preconditionFailure("values of kind \(kind) are written directly")
         }
@@ -161,7 +161,7 @@ final class RowWriter {
                 return ref
             }
             if target.isDeleted || target.flags.contains(.gone) { return .null }
-            throw CocoaError(
+            throw DescribedError(
                 .managedObjectReferentialIntegrity,
                 userInfo: [
                     NSLocalizedDescriptionKey:
@@ -169,7 +169,7 @@ final class RowWriter {
                     NSAffectedObjectsErrorKey: [object, target],
                 ])
         }
-        throw CocoaError(
+        throw DescribedError(
             .managedObjectExternalRelationship,
             userInfo: [
                 NSLocalizedDescriptionKey:

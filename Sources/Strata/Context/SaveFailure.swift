@@ -3,8 +3,8 @@ import Foundation
 /// Errors of a save that has not come as far as the stores.
 enum SaveFailure {
     /// `save()` was called by something that a save calls.
-    static var recursiveSave: CocoaError {
-        CocoaError(
+    static var recursiveSave: any Error {
+        DescribedError(
             CocoaError.Code(rawValue: 132001),
             userInfo: [
                 NSLocalizedDescriptionKey: "attempt to recursively call -save: on the context aborted",
@@ -13,8 +13,8 @@ enum SaveFailure {
     }
 
     /// willSave, or those who are told of changes, went on changing objects.
-    static func stillDirty(after rounds: Int) -> CocoaError {
-        CocoaError(
+    static func stillDirty(after rounds: Int) -> any Error {
+        DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey:

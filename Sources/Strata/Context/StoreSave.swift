@@ -18,8 +18,11 @@ final class StoreSave {
     /// One for each of the written objects: the inserted ones, then the updated ones.
     private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
     private var transaction: WriteTransaction?
+    /// What may take the save back as long as it waits for its turn.
+    private let control: RequestControl?
 
     init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16, owner: ContextSave) {
+        control = owner.control
         self.context = context
         self.handle = handle
         self.storeIndex = storeIndex
@@ -28,6 +31,7 @@ final class StoreSave {
 
     /// Commits the changes, asking the merge policy about conflicts.
     func write() throws {
+        if handle.isDetached { throw StoreFailure.removed(handle.path) }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         var (rounds, attempts) = (0, 0)
         while true {
@@ -57,14 +61,15 @@ final class StoreSave {
         if let custom = handle.custom {
             return try custom.withLock { try custom.saveAndCommit(transaction, self) }
         }
-        let committed = try handle.log.commit(transaction)
+        // What other stores have got already would be saved half.
+        let committed = try handle.commit(transaction, owner.isBegun ? nil : control)
         return transaction.isEmpty ? nil : committed
     }
 
     /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
     func writeToLog() throws {
         try build()
-        if let transaction { _ = try handle.log.commit(transaction) }
+        if let transaction { _ = try handle.commit(transaction, nil) }
     }
 
     /// Packs all changes into a new transaction.
@@ -81,7 +86,6 @@ final class StoreSave {
         var tickets = ContiguousArray<EntityWriter.RowTicket>()
         tickets.reserveCapacity(changes.inserted.count + changes.updated.count)
         try changes.inserted.forEachUnretained { object in
-            if object.flags.contains(.unreadable) { return }
             tickets.append(try writer.insert(object))
         }
         try changes.updated.forEachUnretained { object in
@@ -106,6 +110,8 @@ final class StoreSave {
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
+        // Delete rules, derived values and merge policies have read what they need.
+        try context.refuseUnread()
     }
 
     /// Thousands of deletions take their memory at once.
@@ -149,7 +155,7 @@ final class StoreSave {
             object.flags.remove(.rowIsCommitted)
             next += 1
         }
-        changes.inserted.forEachUnretained { if !$0.flags.contains(.unreadable) { written($0) } }
+        changes.inserted.forEachUnretained { written($0) }
         changes.updated.forEachUnretained { if $0.flags.contains(.dirtySlots) { written($0) } }
         self.transaction = nil
         tickets = []

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import Synchronization
 
 /// A model, a coordinator with its stores, and a context for the main queue: what most programs need.
@@ -38,7 +39,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let model =
             ([Bundle.main] + Bundle.allBundles).lazy.compactMap { Self.model(named: name, in: $0) }.first
             ?? NSManagedObjectModel.mergedModel(from: nil)
-        guard let model else { preconditionFailure("Failed to load model named \(name)") }
+        guard let model else {
+            programmerError(
+                "NSPersistentContainer(name: \"\(name)\")",
+                "no bundle of the program has a model of that name that can be read",
+                "Pass the model: NSPersistentContainer(name:managedObjectModel:)")
+        }
         self.init(name: name, managedObjectModel: model)
     }
 
@@ -100,11 +106,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Runs a block with a new context on its queue and suspends until it is done.
     ///
-    /// - Throws: what the block throws.
-    public final func performBackgroundTask<T>(
-        _ block: @escaping (NSManagedObjectContext) throws -> T
-    ) async rethrows -> T {
+    /// - Throws: what the block throws, and `CancellationError`, as for
+    ///   ``NSManagedObjectContext/perform(schedule:_:)``.
+    public final func performBackgroundTask<T, Failure: Error>(
+        _ block: @escaping (NSManagedObjectContext) throws(Failure) -> T
+    ) async throws(Failure) -> T {
         let context = newBackgroundContext()
-        return try await context.perform { try block(context) }
+        return try await context.perform { () throws(Failure) -> T in try block(context) }
     }
 }

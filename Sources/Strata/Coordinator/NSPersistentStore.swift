@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -45,11 +46,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         weak var coordinator: NSPersistentStoreCoordinator?
     }
 
-    private let state: Mutex<State>
+    private let state: AdaptiveMutex<State>
     private let storedOptions: [AnyHashable: Any]?
     private let configuration: String?
     /// Whether every save posts `NSPersistentStoreRemoteChange`.
     let postsRemoteChanges: Bool
+    /// Whether the program asked for persistent history. The log has it in any case; notifications name its tokens only
+    /// then.
+    let tracksHistory: Bool
 
     /// Creates a store that a coordinator is about to add. Opens nothing yet.
     ///
@@ -62,7 +66,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         configuration = name
         storedOptions = options
         postsRemoteChanges = StoreOptions.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey)
-        state = Mutex(
+        tracksHistory = StoreOptions.flag(options, NSPersistentHistoryTrackingKey)
+        state = AdaptiveMutex(
             State(
                 url: url, isReadOnly: StoreOptions.flag(options, NSReadOnlyPersistentStoreOption), coordinator: root))
         super.init()
@@ -115,7 +120,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         get { handle?.identity.uuidString ?? metadata?[NSStoreUUIDKey] as? String }
         set {
             if let handle {
-                precondition(handle.identity.uuidString == newValue, "the UUID of an open store cannot be changed")
+                guard handle.identity.uuidString == newValue else {
+                    programmerError(
+                        "NSPersistentStore.identifier",
+                        "the UUID of an open store cannot be changed, it is part of every checksum", "Leave it as it is"
+                    )
+                }
                 return
             }
             var changed: [String: Any] = metadata ?? [:]

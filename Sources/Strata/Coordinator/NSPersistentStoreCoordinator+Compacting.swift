@@ -38,7 +38,7 @@ extension NSPersistentStoreCoordinator {
         guard handle.custom == nil else { return StoreCompaction() }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         do {
-            if progress?.isCancelled == true { throw CocoaError(.userCancelled) }
+            if progress?.isCancelled == true { throw DescribedError(.userCancelled) }
             let report = try handle.log.compact { step in
                 guard let progress else { return true }
                 progress.totalUnitCount = Int64(step.byteCount)
@@ -53,7 +53,7 @@ extension NSPersistentStoreCoordinator {
             }
             return StoreCompaction(report)
         } catch let error as StoreError {
-            if error.code == .cancelled { throw CocoaError(.userCancelled) }
+            if error.code == .cancelled { throw DescribedError(.userCancelled) }
             throw StoreFailure.cocoaError(error, saving: handle)
         }
     }
@@ -72,14 +72,5 @@ extension NSPersistentStoreCoordinator {
         } onCancel: {
             progress.cancel()
         }
-    }
-
-    private func handle(ofOwn store: NSPersistentStore) throws -> StoreHandle {
-        guard let handle = store.handle, persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
-                .persistentStoreOperation,
-                userInfo: [NSLocalizedDescriptionKey: "\(store) is not one of the coordinator's stores."])
-        }
-        return handle
     }
 }

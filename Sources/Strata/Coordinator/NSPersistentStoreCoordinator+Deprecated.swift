@@ -14,7 +14,7 @@ extension NSPersistentStoreCoordinator {
         withIdentifier storeIdentifier: String?, fromExternalRecordsDirectoryAt externalRecordsURL: URL,
         to destinationURL: URL, options: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws -> NSPersistentStore {
-        throw CocoaError(
+        throw DescribedError(
             .externalRecordImport,
             userInfo: [
                 NSLocalizedDescriptionKey: "External records are not supported.",

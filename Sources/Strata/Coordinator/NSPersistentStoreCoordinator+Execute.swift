@@ -1,10 +1,14 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSPersistentStoreCoordinator {
     func executeRequest(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
-        precondition(
-            context.coordinator === self, "a coordinator executes requests for contexts of its own, not for \(context)")
+        guard context.coordinator === self else {
+            programmerError(
+                "NSPersistentStoreCoordinator.execute(_:with:)", "the context has another coordinator",
+                "Ask the context's own coordinator, or context.execute(_:)")
+        }
         if let request = request as? any ExecutableFetch { return try request.results(in: context) }
         return try context.execute(request)
     }

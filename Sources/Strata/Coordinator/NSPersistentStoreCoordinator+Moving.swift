@@ -8,7 +8,7 @@ extension NSPersistentStoreCoordinator {
         _ store: NSPersistentStore, to url: URL, _ options: [AnyHashable: Any]?, _ storeType: String
     ) throws -> NSPersistentStore {
         guard let handle = store.handle, persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
@@ -64,15 +64,16 @@ extension NSPersistentStoreCoordinator {
         options[NSPersistentStoreTimeoutOption] =
             options[NSPersistentStoreTimeoutOption] ?? sourceOptions?[NSPersistentStoreTimeoutOption]
         let custom = try StoreClasses.customClass(storeType)
-        guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else { return }
-        if custom == nil {
+        guard StorePlace(destinationURL) != StorePlace(sourceURL) else { return }
+        if let custom {
+            try checkCanBeReplaced(destinationURL, by: custom)
+            if let store = persistentStore(for: destinationURL) { try remove(store) }
+            try StoreFile.copy(sourceURL, to: destinationURL)
+        } else {
             let opening = try StoreOpening(
                 shapes, type: storeType, configuration: nil, url: destinationURL, options: options)
             if let store = persistentStore(for: destinationURL) { try remove(store) }
             try opening.replace(with: sourceURL)
-        } else {
-            if let store = persistentStore(for: destinationURL) { try remove(store) }
-            try StoreFile.copy(sourceURL, to: destinationURL)
         }
     }
 
@@ -89,13 +90,24 @@ extension NSPersistentStoreCoordinator {
     }
 
     func destroyStore(at url: URL, _ storeType: String, _ options: [AnyHashable: Any]?) throws {
-        let custom = try StoreClasses.customClass(storeType)
-        if let store = persistentStore(for: url) { try remove(store) }
-        if custom == nil {
-            try StoreOpening(shapes, type: storeType, configuration: nil, url: url, options: options).destroy()
-        } else {
+        if let custom = try StoreClasses.customClass(storeType) {
+            // What stands for no file at all is nothing to be destroyed.
+            guard url.path != "/dev/null" else { return }
+            try checkCanBeReplaced(url, by: custom)
+            if let store = persistentStore(for: url) { try remove(store) }
             try StoreFile.remove(url)
+        } else {
+            let opening = try StoreOpening(shapes, type: storeType, configuration: nil, url: url, options: options)
+            if let store = persistentStore(for: url) { try remove(store) }
+            try opening.destroy()
         }
+    }
+
+    /// A file of the property-list stores must be one of theirs. What other classes keep at their URLs they know
+    /// themselves.
+    private func checkCanBeReplaced(_ url: URL, by custom: NSPersistentStore.Type) throws {
+        guard let type = custom as? PropertyListStore.Type, url.isFileURL, try StoreFile.exists(url) else { return }
+        _ = try type.metadataForPersistentStore(with: url)
     }
 
     /// As ``destroyPersistentStore(at:ofType:options:)``, in the new spelling.

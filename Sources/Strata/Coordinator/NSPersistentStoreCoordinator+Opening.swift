@@ -79,7 +79,7 @@ extension NSPersistentStoreCoordinator {
     private func checkIsNew(_ url: URL?, _ type: String) throws {
         guard let url, !StoreOpening.isInMemory(type, url), url.path != "/dev/null", persistentStore(for: url) != nil
         else { return }
-        throw CocoaError(
+        throw DescribedError(
             CocoaError.Code(rawValue: Self.sameStoreTwice),
             userInfo: [
                 NSLocalizedDescriptionKey: "Can't add the same store twice.", NSFilePathErrorKey: url.path,
@@ -107,7 +107,7 @@ extension NSPersistentStoreCoordinator {
             throw StoreOpening.incompatible(loaded, path: url?.path ?? "")
         }
         if let found = loaded[NSStoreTypeKey] as? String, found != name {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreTypeMismatch,
                 userInfo: [
                     NSLocalizedDescriptionKey: "The store is of the type \(found), not \(name).",

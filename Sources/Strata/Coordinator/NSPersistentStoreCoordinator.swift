@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -11,18 +12,27 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         var observers: [ContextReference] = []
         /// Every context that works on the coordinator.
         var contexts: [ContextReference] = []
+        /// With so many, those that are dead are looked for.
+        var contextsToSweep = 16
         var name: String?
+        /// The stores that were removed last, by their UUIDs, and where they are.
+        var removed: [(uuid: String, path: String)] = []
     }
+
+    /// How many removed stores are remembered for messages.
+    private static let removedMaximum = 16
 
     /// The model, which can no longer be changed.
     open var managedObjectModel: NSManagedObjectModel { model }
     private let model: NSManagedObjectModel
     let shapes: ModelShapes
-    private let state = Mutex<State>(State())
+    private let state = AdaptiveMutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
     let storesGeneration = Atomic<Int>(0)
     /// What contexts have planned.
     let plans = PlanCache()
+    /// Where large scans wait for their turn.
+    let scanGate = ScanGate()
     /// Those who follow the history of the stores.
     let historyWaiters = HistoryWaiters()
     /// Whether a store of the user's own class has ever been added: asked by every save.
@@ -30,6 +40,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let queue = DispatchQueue(label: "strata.coordinator")
     private let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
+    /// The saves and batch requests that are running.
+    let writing = DispatchGroup()
+    /// Where stores are closed, one after the other.
+    let closingQueue = DispatchQueue(label: "strata.closing", qos: .userInitiated)
 
     /// Creates a coordinator without stores; the model becomes immutable.
     public init(managedObjectModel model: NSManagedObjectModel) {
@@ -97,10 +111,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: Stores
 
-    /// The store at a URL.
-    open func persistentStore(for url: URL) -> NSPersistentStore? {
-        persistentStores.first { $0.url?.standardizedFileURL == url.standardizedFileURL }
-    }
+    /// The store at a URL, however that is spelled: links, `..` and slashes at the end lead to the same store.
+    open func persistentStore(for url: URL) -> NSPersistentStore? { findStore(at: url) }
 
     /// Where a store is; /dev/null for one in memory.
     open func url(for store: NSPersistentStore) -> URL {
@@ -266,9 +278,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     func add(_ store: NSPersistentStore) {
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresWillChange, object: self,
-            userInfo: [NSAddedPersistentStoresKey: [store]])
         install(store)
         store.didAdd(to: self)
         NotificationCenter.default.post(
@@ -281,7 +290,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// - Throws: `CocoaError` when the store is not one of the coordinator's, or its log cannot be closed in order.
     open func remove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(where: { $0 === store }) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
@@ -293,6 +302,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.willRemove(from: self)
         withdraw(store)
         let detached = store.detach()
+        if let detached { noteRemoved(detached) }
         if let handle = detached {
             do {
                 try handle.close()
@@ -344,7 +354,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let bytes = UnsafeRawBufferPointer(start: string, count: length)
         let text = String(decoding: bytes, as: UTF8.self)
         guard let id = managedObjectID(for: text) else {
-            preconditionFailure("\(text) names no object of a store here")
+            programmerError(
+                "NSPersistentStoreCoordinator.managedObjectID(fromUTF8String:length:)",
+                "the text names no object of a store of the coordinator", "Use managedObjectID(for:), which returns nil"
+            )
         }
         return id
     }
@@ -365,6 +378,22 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     // MARK: For contexts
 
+    private func noteRemoved(_ handle: StoreHandle) {
+        state.withLock { state in
+            state.removed.removeAll { $0.uuid == handle.identity.uuidString }
+            state.removed.append((handle.identity.uuidString, handle.path))
+            if state.removed.count > Self.removedMaximum { state.removed.removeFirst() }
+        }
+    }
+
+    /// Where the stores are that were removed.
+    var removedPaths: [String] { state.withLock { $0.removed.map(\.path) } }
+
+    /// Where a store is that was removed; nil for one that was not.
+    func removedPath(_ identity: StoreIdentity) -> String? {
+        state.withLock { state in state.removed.first { $0.uuid == identity.uuidString }?.path }
+    }
+
     var hasCustomStores: Bool { customStores.load(ordering: .acquiring) }
 
     func noteCustomStore() { customStores.store(true, ordering: .releasing) }
@@ -373,8 +402,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func register(_ context: NSManagedObjectContext) {
         let reference = context.reference
         state.withLock { state in
-            // Dead entries are looked for each time their number may have doubled.
-            if state.contexts.count & (state.contexts.count - 1) == 0 { state.contexts.removeAll { $0.context == nil } }
+            // Each time their number has doubled.
+            if state.contexts.count >= state.contextsToSweep {
+                state.contexts.removeAll { !$0.isAlive }
+                state.contextsToSweep = max(16, state.contexts.count * 2)
+            }
             state.contexts.append(reference)
         }
     }
@@ -418,10 +450,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// What did-save notifications say beside the objects: where the history stands.
+    /// What did-save notifications say beside the objects: where the history of stores that track it stands.
     func saveInfo(_ parts: [StoreSave]) -> [AnyHashable: Any] {
         var sequences: [String: UInt64] = [:]
+        let stores = persistentStores
         for part in parts where part.handle.custom == nil {
+            guard let store = stores.first(where: { $0.handle === part.handle }), store.tracksHistory else { continue }
             if let receipt = part.receipt { sequences[part.handle.identity.uuidString] = receipt.sequence }
         }
         if sequences.isEmpty { return [:] }

@@ -23,7 +23,7 @@ enum SharedLogs {
         let lock = Mutex<Void>(())
     }
 
-    private static let open = Mutex<[Entry]>([])
+    private static let open = AdaptiveMutex<[Entry]>([])
     private static let gates = Mutex<[String: (gate: Gate, count: Int)]>([:])
 
     /// The log in a directory: the one that is open already, or a new one from `body`.
@@ -32,7 +32,7 @@ enum SharedLogs {
     static func open(
         _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, _ body: () throws -> LogStore
     ) throws -> LogStore {
-        let place = canonical(path, fileSystem)
+        let place = StorePlace.canonical(path, fileSystem)
         return try alone(at: place) {
             if let log = take(path, fileSystem) { return log }
             let log = try body()
@@ -85,17 +85,6 @@ enum SharedLogs {
             // Whoever opens the store meanwhile waits for the lock to be given back, and finds it free then.
             if isLast { try log.close() }
         }
-    }
-
-    /// Where a path leads; of a store that is not there yet, where it will be.
-    private static func canonical(_ path: FilePath, _ fileSystem: any FileSystem) -> String {
-        if let resolved = try? fileSystem.resolve(path) { return resolved.string }
-        let parent = path.removingLastComponent()
-        guard let name = path.lastComponent, let resolved = try? fileSystem.resolve(parent.isEmpty ? "." : parent)
-        else {
-            return path.string
-        }
-        return resolved.appending(name).string
     }
 
     private static func alone<R, E: Error>(at place: String, _ body: () throws(E) -> R) throws(E) -> R {

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import Synchronization
 
 /// The classes of stores by type.
@@ -43,7 +44,9 @@ extension NSPersistentStoreCoordinator {
     class func register(_ storeClass: AnyClass?, _ storeType: String) {
         guard let storeClass else { return StoreClasses.register(nil, for: storeType) }
         guard let type = storeClass as? NSPersistentStore.Type, isCustom(type) else {
-            preconditionFailure("\(storeClass) inherits neither from NSAtomicStore nor from NSIncrementalStore")
+            programmerError(
+                "\(storeClass)", "registerStoreClass takes a subclass of NSAtomicStore or NSIncrementalStore",
+                "Let the class inherit from one of them")
         }
         StoreClasses.register(type, for: storeType)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 import SystemPackage
@@ -18,12 +19,12 @@ final class StoreHandle: Sendable {
     let heldSnapshots = HeldSnapshots()
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
-    private let indexes = Mutex<[StoreIndex]>([])
+    private let indexes = AdaptiveMutex<[StoreIndex]>([])
     private let detached = Atomic<Bool>(false)
-    private let keeper = Mutex<RetentionKeeper?>(nil)
+    private let keeper = AdaptiveMutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
 
-    private let stripCache = Mutex<StripCache?>(nil)
+    private let stripCache = AdaptiveMutex<StripCache?>(nil)
 
     /// What scans keep of the columns. Made with the first scan.
     var strips: StripCache {
@@ -45,6 +46,9 @@ final class StoreHandle: Sendable {
     }
     /// What brings in other processes' commits, once somebody wants to hear of them.
     let follower = Mutex<LogFollower?>(nil)
+    /// Whether the program is to be stopped when something cannot be read.
+    let stopsOnDamage: Bool
+    private let removalTold = Atomic<Bool>(false)
     /// What the store was before it was copied here.
     let ancestors: [StoreLineage.Ancestor]
 
@@ -53,8 +57,19 @@ final class StoreHandle: Sendable {
 
     func markDetached() { detached.store(true, ordering: .releasing) }
 
-    init(log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String) {
+    /// Something of the store was to be read after it was removed. Said once for each store, since what reads it, the
+    /// property of an object, cannot throw.
+    func noteReadAfterRemoval() {
+        guard !removalTold.exchange(true, ordering: .relaxed) else { return }
+        let text = "Strata: error: an object was read whose store was removed from its coordinator (\(path)). "
+        FileHandle.standardError.write(Data((text + "It reads as empty, and its context cannot be saved.\n").utf8))
+    }
+
+    init(
+        log: LogStore, map: StoreMap, shapes: ModelShapes, isReadOnly: Bool, path: String, stopsOnDamage: Bool = false
+    ) {
         self.log = log
+        self.stopsOnDamage = stopsOnDamage
         self.map = map
         self.shapes = shapes
         self.path = path
@@ -78,6 +93,7 @@ final class StoreHandle: Sendable {
     init(custom: CustomStore, log: LogStore, map: StoreMap, shapes: ModelShapes, identity: StoreIdentity, path: String)
     {
         self.log = log
+        stopsOnDamage = false
         self.map = map
         self.shapes = shapes
         self.path = path
@@ -120,12 +136,43 @@ final class StoreHandle: Sendable {
 
 /// Turns the engine's errors into Core Data's.
 enum StoreFailure {
+    /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, saving handle: StoreHandle) -> any Error {
-        make(error, error.code == .conflict ? .managedObjectMerge : .persistentStoreSave, handle)
+        if error.code == .corruption { handle.noteDamage(error) }
+        return make(error, error.code == .conflict ? .managedObjectMerge : .persistentStoreSave, handle)
     }
 
+    /// What is damaged is noted.
     static func cocoaError(_ error: StoreError, reading handle: StoreHandle) -> any Error {
+        if error.code == .corruption { handle.noteDamage(error) }
+        return description(error, of: handle)
+    }
+
+    /// The error of reading, for what has been noted.
+    static func description(_ error: StoreError, of handle: StoreHandle) -> any Error {
         make(error, .persistentStoreOperation, handle)
+    }
+
+    /// The store has been removed from its coordinator.
+    static func removed(_ path: String) -> any Error {
+        DescribedError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The store at \(path) has been removed from its coordinator. Add it again and use a new context.",
+                NSFilePathErrorKey: path,
+            ])
+    }
+
+    /// A request names a store of another coordinator, or one that has been removed.
+    static func foreignStore(_ store: NSPersistentStore) -> any Error {
+        DescribedError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(store) is not one of the coordinator's stores. Use one of its persistentStores.",
+                NSAffectedStoresErrorKey: [store],
+            ])
     }
 
     /// What Core Data's codes say of a store that cannot be opened: the file-system ones where they apply.
@@ -144,28 +191,28 @@ enum StoreFailure {
                 }
             default: .persistentStoreOpen
             }
-        return CocoaError(code, userInfo: info(error, path))
+        return DescribedError(code, userInfo: info(error, path))
     }
 
     /// Another process held the store for longer than ``NSPersistentStoreTimeoutOption`` allows.
     static func timeout(_ error: StoreError, _ path: String) -> any Error {
-        CocoaError(.persistentStoreTimeout, userInfo: info(error, path))
+        DescribedError(.persistentStoreTimeout, userInfo: info(error, path))
     }
 
     static func readOnly(_ handle: StoreHandle) -> any Error {
-        CocoaError(
+        DescribedError(
             .fileWriteNoPermission,
             userInfo: [NSLocalizedDescriptionKey: "The store is read-only.", NSFilePathErrorKey: handle.path]
                 .merging(stores(handle)) { first, _ in first })
     }
 
     private static func make(_ error: StoreError, _ code: CocoaError.Code, _ handle: StoreHandle) -> any Error {
-        CocoaError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
+        DescribedError(code, userInfo: info(error, handle.path).merging(stores(handle)) { first, _ in first })
     }
 
     /// The store, for the user info of errors that concern it.
     private static func stores(_ handle: StoreHandle) -> [String: Any] {
-        handle.identity.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
+        handle.store.map { [NSAffectedStoresErrorKey: [$0]] } ?? [:]
     }
 
     private static func info(_ error: StoreError, _ path: String) -> [String: Any] {
@@ -173,7 +220,10 @@ enum StoreFailure {
         if let errno = error.errno {
             underlying = NSError(
                 domain: NSPOSIXErrorDomain, code: Int(errno.rawValue),
-                userInfo: [NSLocalizedDescriptionKey: error.description])
+                userInfo: [
+                    NSLocalizedDescriptionKey: error.description,
+                    NSLocalizedFailureReasonErrorKey: error.description,
+                ])
         }
         return [
             NSLocalizedDescriptionKey: error.description, NSFilePathErrorKey: path, NSUnderlyingErrorKey: underlying,

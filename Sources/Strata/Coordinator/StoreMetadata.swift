@@ -76,7 +76,7 @@ enum StoreOptions {
         case let milliseconds as NSNumber where milliseconds.intValue > 0:
             return .interval(milliseconds: milliseconds.intValue)
         case let other?:
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [
                     NSLocalizedDescriptionKey:

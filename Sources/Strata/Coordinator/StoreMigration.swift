@@ -34,25 +34,29 @@ struct StoreMigration {
     private func moveRows(_ url: URL, _ options: [AnyHashable: Any]?, _ type: String) throws -> NSPersistentStore {
         let opening = try StoreOpening(
             coordinator.shapes, type: type, configuration: configuration, url: url, options: options)
-        let directory = StoreDirectory(FilePath(url.path), PosixFileSystem())
+        let isSamePlace = store.url.map { StorePlace($0) == StorePlace(url) } ?? false
         do {
-            if url.standardizedFileURL != store.url?.standardizedFileURL { try opening.checkCanBeReplaced() }
-            let path = try directory.prepareReplacement()
-            do {
+            if isSamePlace, SharedLogs.useCount(source.log) > 1 {
+                throw StoreError(.locked, "another coordinator uses the store that is to be replaced", path: url.path)
+            }
+            try StoreDirectory(FilePath(url.path), PosixFileSystem()).replace(
+                mustBeSound: true, isInUse: isSamePlace,
+                // From here on the old store is the coordinator's no more, even if it lies at the same place.
+                beforeInstalling: withdraw
+            ) { path in
                 var logOptions = LogOptions()
                 logOptions.durability = .os
                 let log = try LogStore.open(
                     path, in: PosixFileSystem(), options: logOptions, schema: source.log.schema)
-                try copyRows(to: log)
-                try log.sync()
+                do {
+                    try copyRows(to: log)
+                    try log.sync()
+                } catch {
+                    try? log.close()
+                    throw error
+                }
                 try log.close()
-            } catch {
-                try directory.abandonReplacement()
-                throw error
             }
-            // From here on the old store is the coordinator's no more, even if it lies at the same place.
-            try withdraw()
-            try directory.install()
         } catch let error as StoreError {
             throw StoreFailure.opening(error, url.path)
         } catch let error as Errno {

@@ -15,6 +15,7 @@ struct StoreOpening {
     private let ignoresVersion: Bool
     private let timeoutSeconds: Double
     private let type: String
+    private let stopsOnDamage: Bool
 
     init(
         _ shapes: ModelShapes, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
@@ -28,7 +29,7 @@ struct StoreOpening {
             path = "/store"
         } else {
             guard let url, url.isFileURL else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [NSLocalizedDescriptionKey: "A store needs the URL of a directory to lie in."])
             }
@@ -45,6 +46,7 @@ struct StoreOpening {
         forcesDestruction = StoreOptions.flag(options, NSPersistentStoreForceDestroyOption)
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
         timeoutSeconds = Self.timeout(options)
+        stopsOnDamage = StoreOptions.flag(options, StrataStopOnDamageOption)
     }
 
     /// What decoded blocks may take: a thirty-second of the machine's memory, 256 MiB at least and 1 GiB at most. It is
@@ -58,8 +60,8 @@ struct StoreOpening {
         type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")
     }
 
-    static func unknownType(_ type: String) -> CocoaError {
-        CocoaError(
+    static func unknownType(_ type: String) -> any Error {
+        DescribedError(
             .persistentStoreInvalidType,
             userInfo: [NSLocalizedDescriptionKey: "There are no stores of the type \(type)."])
     }
@@ -70,7 +72,7 @@ struct StoreOpening {
             return Set(shapes.byName.keys)
         }
         guard let entities = shapes.model.entities(forConfigurationName: configuration) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [NSLocalizedDescriptionKey: "The model has no configuration named \(configuration)."])
         }
@@ -126,7 +128,6 @@ struct StoreOpening {
             return handle(
                 try LogStore.open(path, in: fileSystem, options: options, schema: try stored.schema(shapes)), stored)
         }
-        try StoreDirectory(path, fileSystem).finishReplacement()
         guard try exists else {
             let stored = try StoredModel(shapes, holding: held, previous: nil)
             return handle(try openLog(try stored.schema(shapes)), stored)
@@ -174,7 +175,7 @@ struct StoreOpening {
     private func handle(_ log: LogStore, _ stored: StoredModel) -> StoreHandle {
         StoreHandle(
             log: log, map: StoreMap(shapes, stored), shapes: shapes, isReadOnly: options.access == .readOnly,
-            path: path.string)
+            path: path.string, stopsOnDamage: stopsOnDamage)
     }
 
     /// The store's rows must have the shape that the model gives them.
@@ -192,9 +193,9 @@ struct StoreOpening {
     }
 
     /// Error 134100 as Core Data fills it.
-    static func incompatible(_ metadata: [String: Any], path: String, detail: String = "") -> CocoaError {
+    static func incompatible(_ metadata: [String: Any], path: String, detail: String = "") -> any Error {
         let reason = "The model used to open the store is incompatible with the one used to create the store"
-        return CocoaError(
+        return DescribedError(
             .persistentStoreIncompatibleVersionHash,
             userInfo: [
                 NSLocalizedDescriptionKey: "\(reason). \(detail)", "reason": reason, "metadata": metadata,
@@ -204,58 +205,43 @@ struct StoreOpening {
 
     // MARK: Without adding
 
-    /// Deletes the store's directory.
+    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data.
     func destroy() throws {
         guard !isInMemory else { return }
-        try Self.waiting(timeoutSeconds, path.string) {
-            let directory = StoreDirectory(path, fileSystem)
-            try directory.finishReplacement()
-            if try exists {
-                do {
-                    // Opening shows that it is a store and that nobody else has it.
-                    try Self.checkUnused(path, fileSystem)
-                } catch let error as StoreError {
-                    guard error.code == .corruption, forcesDestruction else { throw error }
-                }
-            }
-            try directory.remove()
+        let foreign = try Self.waiting(timeoutSeconds, path.string) {
+            try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
         }
+        guard foreign.isEmpty else { throw Self.foreignFiles(foreign, path.string) }
+    }
+
+    /// The store is gone, and what was in its directory beside it is not.
+    private static func foreignFiles(_ names: [String], _ path: String) -> any Error {
+        let list = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? " and \(names.count - 10) more" : "")
+        return DescribedError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The store was destroyed. Its directory also holds files that are not the store's, which were left "
+                    + "there: \(list).",
+                NSFilePathErrorKey: path,
+            ])
     }
 
     /// Puts a copy of the store at another path in this one's place.
     func replace(with source: URL) throws {
         guard !isInMemory else { throw Self.unknownType(type) }
         guard source.isFileURL else {
-            throw CocoaError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
+            throw DescribedError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
         }
         try Self.waiting(timeoutSeconds, path.string) {
-            let directory = StoreDirectory(path, fileSystem)
-            try directory.finishReplacement()
-            if try fileSystem.attributes(path)?.isDirectory == true, try !fileSystem.list(path).isEmpty {
-                do {
-                    try Self.checkUnused(path, fileSystem)
-                } catch let error as StoreError where error.code == .corruption {
-                    // What is replaced need not be in order.
-                }
-            }
             let sourcePath = FilePath(source.path)
-            try StoreDirectory(sourcePath, fileSystem).finishReplacement()
             // What has been saved but not flushed yet is to be in the copy, too.
             try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
-            try directory.replace(with: sourcePath)
+            try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, place in
+                // As in Core Data the copy goes by the UUID of its source.
+                try StoreLineage.settle(log, at: place, in: fileSystem, keepsUUID: true)
+            }
         }
-    }
-
-    /// A store that is to be replaced must be one, and nobody may have it.
-    func checkCanBeReplaced() throws {
-        try StoreDirectory(path, fileSystem).finishReplacement()
-        if try exists { try Self.checkUnused(path, fileSystem) }
-    }
-
-    private static func checkUnused(_ path: FilePath, _ fileSystem: any FileSystem) throws {
-        var options = LogOptions()
-        options.createsIfMissing = false
-        try LogStore.open(path, in: fileSystem, options: options, schema: nil).close()
     }
 
     static func metadata(at url: URL, type: String, options: [AnyHashable: Any]? = nil) throws -> [String: Any] {
@@ -267,7 +253,7 @@ struct StoreOpening {
         try withExisting(url, readOnly: true, nil) { log in
             let stored = try storedModel(log)
             guard let bytes = stored.model else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [
                         NSLocalizedDescriptionKey: "The store does not say what its model is.",
@@ -292,7 +278,6 @@ struct StoreOpening {
         let path = FilePath(url.path)
         let fileSystem = PosixFileSystem()
         return try waiting(timeout(options), url.path) {
-            try StoreDirectory(path, fileSystem).finishReplacement()
             if let place = try fileSystem.attributes(path), !place.isDirectory {
                 throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
             }

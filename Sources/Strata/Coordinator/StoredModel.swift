@@ -78,15 +78,15 @@ struct StoredModel: Codable, Equatable {
         versionIdentifiers = shapes.model.versionIdentifiers.map { "\($0.base)" }.sorted()
     }
 
-    private static var exhausted: CocoaError {
-        CocoaError(
+    private static var exhausted: any Error {
+        DescribedError(
             .persistentStoreOpen, userInfo: [NSLocalizedDescriptionKey: "The store has no entity numbers left."])
     }
 
     /// - Throws: a decoding error for anything that is no stored model, or one of a later version.
     init(bytes: [UInt8]) throws {
         self = try JSONDecoder().decode(StoredModel.self, from: Data(bytes))
-        guard format <= Self.maximumFormat else { throw CocoaError(.coderReadCorrupt) }
+        guard format <= Self.maximumFormat else { throw DescribedError(.coderReadCorrupt) }
     }
 
     func encoded() throws -> [UInt8] {

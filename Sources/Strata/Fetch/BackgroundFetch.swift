@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// Searches the stores on another thread and hands the results over on the context's queue.
@@ -7,15 +6,17 @@ final class BackgroundFetch: @unchecked Sendable {
     private let plan: FetchPlan
     private let context: NSManagedObjectContext
     private let progress: Progress
+    private let control: RequestControl
     private let executor: FetchExecutor
     private let stores: [FetchExecutor.SeenStore]
 
     /// To be called on the context's queue.
-    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress) throws {
+    init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress, _ control: RequestControl) throws {
         self.plan = plan
         self.context = context
         self.progress = progress
-        executor = FetchExecutor(context, plan)
+        self.control = control
+        executor = FetchExecutor(context, plan, turn: ScanTurn(control, context.scanGate(for: plan)))
         stores = try executor.stores()
     }
 
@@ -30,7 +31,7 @@ final class BackgroundFetch: @unchecked Sendable {
             }
             return
         }
-        DispatchQueue.global().async {
+        ContextPool.shared.async {
             let found = UncheckedBox(Result { try self.search() })
             self.finish {
                 try found.value.get()
@@ -42,11 +43,7 @@ final class BackgroundFetch: @unchecked Sendable {
 
     private func search() throws -> FetchExecutor.StoredMatches {
         // How many changes will lie over the matches is not known yet, so all are found.
-        try executor.search(stores, maximum: Int.max, checkCancellation: checkCancellation)
-    }
-
-    private func checkCancellation() throws {
-        if progress.isCancelled { throw CocoaError(.userCancelled) }
+        try executor.search(stores, maximum: Int.max)
     }
 
     private func finish(
@@ -55,9 +52,9 @@ final class BackgroundFetch: @unchecked Sendable {
     ) {
         context.perform {
             let outcome = Result {
-                try self.checkCancellation()
+                try self.control.check()
                 let found = try found()
-                try self.checkCancellation()
+                try self.control.check()
                 if self.plan.includesPendingChanges { self.context.processPendingChanges() }
                 return try self.executor.results(of: found)
             }

@@ -58,7 +58,9 @@ struct DictionaryFetch {
                 try all.merge(part.groups)
                 return true
             }
+            var pace = ControlPace(scan.turn?.control, every: 256)
             for number in 0..<all.count {
+                try pace.step()
                 let (keys, states) = try all.group(number, scan.scope)
                 found.append(
                     Group(
@@ -69,7 +71,7 @@ struct DictionaryFetch {
             report.statistics = ScanStatistics()
             return false
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scan.scope.handle)
+            throw scan.scope.failure(error)
         }
         groups = found
         report.groupsColumns = true
@@ -189,13 +191,15 @@ struct DictionaryFetch {
     }
 
     /// Groups in the order of what they are grouped by, as SQLite gives them.
-    private func orderedGroups() -> [Group] {
+    private func orderedGroups(_ control: RequestControl?) throws -> [Group] {
         // What values are is found out once each.
         let operands = groups.map { $0.keys.map { Operand($0) } }
         if let codes = Self.codes(operands) {
             return groups.indices.sorted { codes[$0] < codes[$1] }.map { groups[$0] }
         }
-        let order = groups.indices.sorted { left, right in
+        var pace = ControlPace(control, every: 256)
+        let order = try groups.indices.sorted { left, right in
+            try pace.step()
             for (a, b) in zip(operands[left], operands[right]) {
                 let order = a.order(b)
                 if order != .orderedSame { return order == .orderedAscending }
@@ -231,7 +235,8 @@ struct DictionaryFetch {
 
     // MARK: Results
 
-    mutating func results() throws -> [NSDictionary] {
+    mutating func results(_ control: RequestControl?) throws -> [NSDictionary] {
+        var pace = ControlPace(control, every: 256)
         if dictionaries.isGrouped {
             // Aggregates without groups are over all rows, even if there are none.
             if groups.isEmpty, dictionaries.groups.isEmpty {
@@ -240,18 +245,28 @@ struct DictionaryFetch {
                         keys: [], states: dictionaries.aggregates.map { AggregateState($0.function) },
                         plain: dictionaries.columns.map { _ in nil }, sortValues: sorts.map { _ in nil }))
             }
-            entries = orderedGroups().compactMap { entry($0) }
+            entries = try orderedGroups(control).compactMap { group in
+                try pace.step()
+                return entry(group)
+            }
         }
         if !sorts.isEmpty {
-            entries.sort { left, right in
+            try entries.sort { left, right in
+                try pace.step()
                 guard let a = left.keys, let b = right.keys else { return false }
                 return SortKeys.precedes(a, b, sorts)
             }
         }
-        var results = entries.map { NSDictionary(dictionary: $0.values) }
+        var results = try entries.map { entry in
+            try pace.step()
+            return NSDictionary(dictionary: entry.values)
+        }
         if plan.isDistinct {
             var seen: Set<NSDictionary> = []
-            results = results.filter { seen.insert($0).inserted }
+            results = try results.filter { result in
+                try pace.step()
+                return seen.insert(result).inserted
+            }
         }
         if plan.offset == 0, results.count <= plan.limit { return results }
         return Array(results.dropFirst(plan.offset).prefix(plan.limit))

@@ -112,7 +112,10 @@ private struct ColumnBuilder {
 
     mutating func having(_ predicate: NSPredicate) throws -> NSPredicate {
         var folding = ConstantFolding()
-        return rewrite(folding.apply(to: predicate))
+        let folded = folding.apply(to: predicate)
+        // Its variables are the names of fetched expressions.
+        try KeyPathChecker(shape, allowsVariables: true).check(folded)
+        return rewrite(try ConstantTypes(shape).apply(to: folded))
     }
 
     // MARK: Aggregates

@@ -13,10 +13,12 @@ extension FetchExecutor {
     func searchParent(_ link: ParentLink, maximum: Int, counting: Bool) throws -> StoredMatches {
         if plan.dictionaries != nil, !counting { return try dictionariesOfParent(link, maximum: maximum) }
         context.adoptPermanentIDs()
-        let question = plan.forParent(limit: maximum)
+        var question = plan.forParent(limit: maximum)
+        // Rows are counted one by one, whatever form they would have.
+        if counting { question.dictionaries = nil }
         let found = try context.withParent(link) { parent in
             parent.processPendingChanges()
-            return try FetchExecutor(parent, question).matchesForChild()
+            return try FetchExecutor(parent, question, turn: turn).matchesForChild()
         }
         var result = StoredMatches()
         for match in found {
@@ -33,7 +35,7 @@ extension FetchExecutor {
 
     private func dictionariesOfParent(_ link: ParentLink, maximum: Int) throws -> StoredMatches {
         try context.withParent(link) { parent in
-            let executor = FetchExecutor(parent, plan)
+            let executor = FetchExecutor(parent, plan, turn: turn)
             return try executor.search(executor.stores(), maximum: maximum)
         }
     }

@@ -37,9 +37,13 @@ struct FetchExecutor {
     let kept: KeptPlan?
     /// How the rows were found.
     let report = ScanReport()
+    /// What may stop the fetch or let it wait; nil for one that is a part of something else.
+    let turn: ScanTurn?
+    var control: RequestControl? { turn?.control }
 
-    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ kept: KeptPlan? = nil) {
+    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ kept: KeptPlan? = nil, turn: ScanTurn? = nil) {
         self.context = context
+        self.turn = turn
         self.kept = kept
         self.plan = plan
         keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
@@ -57,9 +61,12 @@ struct FetchExecutor {
     // MARK: Results
 
     /// The results in the form the plan asks for.
-    func results() throws -> FetchResults {
+    func results() throws -> FetchResults { try context.throwingReadFailures { try run() } }
+
+    private func run() throws -> FetchResults {
         if plan.includesPendingChanges { context.processPendingChanges() }
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
+        try context.refuseUnread(plan, needsObjects: needsObjects)
         let stores = try stores()
         if let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
             return try results(of: found)
@@ -70,11 +77,11 @@ struct FetchExecutor {
     /// Lays the context's changes over what was found and gives it its form.
     func results(of found: StoredMatches) throws -> FetchResults {
         if plan.resultType.contains(.countResultType) {
-            return .counts([NSNumber(value: window(overlaid(found)).count)])
+            return .counts([NSNumber(value: try checked(window(overlaid(found))).count)])
         }
         if plan.dictionaries != nil { return .dictionaries(found.dictionaries) }
         if plan.resultType.contains(.managedObjectIDResultType) {
-            return .objectIDs(try objectIDs(window(sorted(found))))
+            return .objectIDs(try objectIDs(checked(window(try sorted(found)))))
         }
         return .objects(try objects(found))
     }
@@ -83,25 +90,37 @@ struct FetchExecutor {
     ///
     /// - Parameter withKeys: whether each comes with what it is sorted by.
     func orderedMatches(withKeys: Bool) throws -> [FetchMatch] {
-        let stores = try stores()
-        if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
-            return window(sorted(found))
+        try context.throwingReadFailures {
+            try context.refuseUnread(plan, needsObjects: needsObjects)
+            let stores = try stores()
+            if !withKeys, let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
+                return try checked(window(try sorted(found)))
+            }
+            return try checked(window(try sorted(try search(stores, maximum: maximumMatches))))
         }
-        return window(sorted(try search(stores, maximum: maximumMatches)))
+    }
+
+    /// Whether objects are asked for their values, not only rows.
+    private var needsObjects: Bool { plan.needsObjects || keySorts.count != plan.sorts.count }
+
+    /// Matches none of which lies in a place that cannot be read.
+    private func checked(_ matches: [FetchMatch]) throws -> [FetchMatch] {
+        try context.checkDamage(matches)
+        return matches
     }
 
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
         context.faultStatistics.beginFetch()
-        let matches = window(sorted(found))
-        let objects = makeObjects(matches)
+        let matches = try checked(window(try sorted(found)))
+        let objects = try makeObjects(matches)
         if plan.refreshes {
             for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
                 context.refresh(object, mergeChanges: true)
             }
         }
         if plan.includesValues, context.link == nil { context.fetchBatch = FaultBatch(matches, size: plan.batchSize) }
-        if !plan.returnsFaults { try context.realizeAll(objects) }
-        for path in plan.prefetchedPaths { try Prefetch(context).run(path, objects) }
+        if !plan.returnsFaults { try context.realizeAll(objects, control) }
+        for path in plan.prefetchedPaths { try Prefetch(context, control).run(path, objects) }
         return objects
     }
 
@@ -138,16 +157,22 @@ struct FetchExecutor {
             !plan.includesPendingChanges, context.link == nil
         else { return try orderedMatches(withKeys: false).map(\.ref) }
         var refs: [ObjectRef] = []
-        try StoreScan(plan, stores[0], needsRow: false, context: context, report: report).forEach { ref, _ in
+        let scan = StoreScan(plan, stores[0], needsRow: false, context: context, report: report, turn: turn)
+        try scan.forEach { ref, _ in
             refs.append(ref)
             return true
         }
+        try stores[0].handle.checkDamage(of: refs, in: stores[0].snapshot)
         return refs
     }
 
-    func count() throws -> Int {
+    func count() throws -> Int { try context.throwingReadFailures { try counted() } }
+
+    private func counted() throws -> Int {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
         if plan.includesPendingChanges { context.processChanges() }
+        try context.refuseUnread(plan, needsObjects: needsObjects)
+        if context.link == nil, !plan.needsObjects { try checkDamage(behind: stores()) }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
@@ -173,7 +198,7 @@ struct FetchExecutor {
         let maximum = isUnlimited || !overlay.isEmpty ? Int.max : end
         var total = overlay.count(plan)
         for store in try stores() where total < maximum {
-            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
+            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
             total += try scan.count(maximum: maximum - total)
             let changed = overlay.stored.filter { $0.storeIndex == store.index }.map(\.ref)
             if !changed.isEmpty { total -= try scan.count(of: changed) }
@@ -183,7 +208,7 @@ struct FetchExecutor {
 
     // MARK: Finding
 
-    private var handles: [StoreHandle] {
+    var handles: [StoreHandle] {
         let stores = context.coordinator?.persistentStores ?? []
         return stores.filter { store in plan.stores?.contains { $0 === store } ?? true }.compactMap(\.handle)
     }
@@ -192,8 +217,10 @@ struct FetchExecutor {
     typealias SeenStore = (handle: StoreHandle, index: UInt16, snapshot: Snapshot)
 
     /// The stores to be asked, with their indexes in the context. To be called on the context's queue.
+    ///
+    /// - Throws: `CocoaError` 134070 when the request names a foreign store, or no store holds the entity.
     func stores() throws -> [SeenStore] {
-        let handles = handles
+        let handles = try context.coordinator?.handles(of: plan.family, named: plan.stores) ?? []
         // A pinned context does not look at what others have committed since.
         if context.generation == nil, context.link == nil {
             for handle in handles { try handle.catchUp() }
@@ -203,32 +230,30 @@ struct FetchExecutor {
         }
     }
 
-    /// Whether ``search(_:checkCancellation:)`` has to run on the context's queue.
+    /// Whether ``search(_:maximum:counting:)`` has to run on the context's queue.
     var needsQueue: Bool { plan.needsObjects || context.link != nil }
 
     /// Looks through the stores until there are `maximum` matches.
     func search(
-        _ stores: [SeenStore], maximum: Int, counting: Bool = false, checkCancellation: (() throws -> Void)? = nil
+        _ stores: [SeenStore], maximum: Int, counting: Bool = false
     ) throws -> StoredMatches {
         if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
         var found = StoredMatches()
         if let dictionaries = plan.dictionaries, !counting {
+            try checkDamage(behind: stores)
             var fetch = DictionaryFetch(plan, dictionaries, keySorts)
             for store in stores {
-                let scan = StoreScan(
-                    plan, store, needsRow: true, context: context, report: report,
-                    checkCancellation: checkCancellation)
+                let scan = StoreScan(plan, store, needsRow: true, context: context, report: report, turn: turn)
                 if try stores.count == 1 && fetch.addColumns(scan, report) { continue }
                 try fetch.add(scan)
             }
-            found.dictionaries = try fetch.results()
+            found.dictionaries = try fetch.results(control)
             return found
         }
         let sorts = counting ? [] : keySorts
         for store in stores {
             let scan = StoreScan(
-                plan, store, needsRow: !sorts.isEmpty, context: context, report: report,
-                checkCancellation: checkCancellation)
+                plan, store, needsRow: !sorts.isEmpty, context: context, report: report, turn: turn)
             try scan.forEach { ref, row in
                 let keys = sorts.isEmpty ? nil : row.map { SortKeys($0, sorts) }
                 found.matches.append(FetchMatch(ref: ref, storeIndex: store.index, keys: keys))
@@ -255,19 +280,22 @@ struct FetchExecutor {
 
     // MARK: Ordering
 
-    private func sorted(_ found: StoredMatches) -> [FetchMatch] {
+    private func sorted(_ found: StoredMatches) throws -> [FetchMatch] {
         let matches = overlaid(found)
         guard !plan.sorts.isEmpty, !found.isSorted else { return matches }
+        var pace = ControlPace(control, every: 1_024)
         if keySorts.count == plan.sorts.count {
-            return matches.sorted { left, right in
+            return try matches.sorted { left, right in
+                try pace.step()
                 guard let a = left.keys, let b = right.keys else { return false }
                 return SortKeys.precedes(a, b, keySorts)
             }
         }
         // Descriptors made of Swift key paths without a name can only compare objects.
         var complete = matches
-        for (index, object) in makeObjects(matches).enumerated() { complete[index].object = object }
-        return complete.sorted { left, right in
+        for (index, object) in try makeObjects(matches).enumerated() { complete[index].object = object }
+        return try complete.sorted { left, right in
+            try pace.step()
             for sort in plan.sorts {
                 guard let a = left.object, let b = right.object else { return false }
                 let order = sort.compare(a, to: b)
@@ -282,12 +310,12 @@ struct FetchExecutor {
         return Array(matches.dropFirst(plan.offset).prefix(plan.limit))
     }
 
-    private func makeObjects(_ matches: [FetchMatch]) -> [NSManagedObject] {
+    private func makeObjects(_ matches: [FetchMatch]) throws -> [NSManagedObject] {
         // Mostly all are rows of one store.
         if let index = matches.first?.storeIndex, let handle = context.registry.handle(index),
             matches.allSatisfy({ $0.object == nil && $0.storeIndex == index })
         {
-            return context.objects(matches.map(\.ref), index, handle)
+            return try context.objects(matches.map(\.ref), index, handle, control)
         }
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(matches.count)
@@ -304,7 +332,9 @@ struct FetchExecutor {
                 refs.append(matches[index].ref)
                 index += 1
             }
-            if let handle = context.registry.handle(storeIndex) { objects += context.objects(refs, storeIndex, handle) }
+            if let handle = context.registry.handle(storeIndex) {
+                objects += try context.objects(refs, storeIndex, handle, control)
+            }
         }
         return objects
     }

@@ -22,14 +22,14 @@ struct FetchPlan {
     let prefetchedPaths: [KeyPathComponents]
     let stores: [NSPersistentStore]?
     /// Only of requests for dictionaries.
-    let dictionaries: DictionaryPlan?
+    var dictionaries: DictionaryPlan?
 
     init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
         try self.init(request.settings, resultClass: request.resultClass, in: context)
     }
 
     /// - Throws: `CocoaError` 134070 for a request that makes no sense: an unknown entity or key, options that exclude
-    ///   each other.
+    ///   each other, a negative limit, a constant that cannot be compared with the property.
     init(_ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext) throws {
         guard let shapes = context.modelShapes else {
             throw FetchProblem.error("The context has no persistent store coordinator.")
@@ -37,10 +37,13 @@ struct FetchPlan {
         let shape = try Self.shape(settings, resultClass, shapes)
         self.shape = shape
         family = settings.includesSubentities ? shape.family : [shape]
+        try FetchProblem.checkWindow(
+            limit: settings.fetchLimit, offset: settings.fetchOffset, batchSize: settings.fetchBatchSize)
         let checker = KeyPathChecker(shape)
         var folding = ConstantFolding()
-        let predicate = settings.predicate.map { NumericTexts(shape).apply(to: folding.apply(to: $0)) }
-        try predicate.map { try checker.check($0) }
+        let folded = settings.predicate.map { folding.apply(to: $0) }
+        try folded.map { try checker.check($0) }
+        let predicate = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         // A predicate that is always true is none. Comparisons, whose text may be long, never are.
         let isAlwaysTrue = !(predicate is NSComparisonPredicate) && predicate?.formatString == "TRUEPREDICATE"
         self.predicate = isAlwaysTrue ? nil : predicate
@@ -57,13 +60,13 @@ struct FetchPlan {
             }
         }
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
-        offset = max(0, settings.fetchOffset)
+        offset = settings.fetchOffset
         includesPendingChanges = settings.includesPendingChanges && dictionaries == nil
         includesValues = settings.includesPropertyValues
         returnsFaults = settings.returnsObjectsAsFaults || !settings.includesPropertyValues
         refreshes = settings.shouldRefreshRefetchedObjects
         isDistinct = settings.returnsDistinctResults
-        batchSize = max(0, settings.fetchBatchSize)
+        batchSize = settings.fetchBatchSize
         stores = settings.affectedStores
         prefetchedPaths = try (settings.relationshipKeyPathsForPrefetching ?? []).map { text in
             let path = KeyPathComponents(text)
@@ -92,7 +95,7 @@ struct FetchPlan {
             throw FetchProblem.error("A fetch request must have an entity.")
         }
         guard let shape = shapes.byName[name] else {
-            throw FetchProblem.error("could not locate an entity named '\(name)' in this model.")
+            throw FetchProblem.unknownEntity(name, shapes)
         }
         return shape
     }
@@ -109,7 +112,9 @@ struct FetchPlan {
             for property in properties {
                 let name = (property as? NSPropertyDescription)?.name ?? property as? String
                 guard let name, property is NSExpressionDescription || shape.place(name) != nil else {
-                    throw FetchProblem.error("Invalid property \(property) passed to setPropertiesToFetch:")
+                    throw FetchProblem.error(
+                        "Invalid property \(property) passed to setPropertiesToFetch: of \(shape.name)"
+                            + shape.suggestion(for: "\(property)"))
                 }
             }
         }

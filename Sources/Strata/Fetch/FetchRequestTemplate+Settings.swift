@@ -30,6 +30,7 @@ extension FetchRequestTemplate {
         propertyNamesToGroupBy = try settings.propertiesToGroupBy.map(Self.names)
         havingPredicate = settings.havingPredicate?.canonical
         relationshipKeyPathsForPrefetching = settings.relationshipKeyPathsForPrefetching
+        timeLimit = settings.timeLimit
     }
 
     private static func names(_ properties: [Any]) throws -> [String] {
@@ -68,6 +69,7 @@ extension FetchRequestTemplate {
         settings.propertiesToGroupBy = propertyNamesToGroupBy
         settings.havingPredicate = havingPredicate
         settings.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        settings.timeLimit = timeLimit
         return settings
     }
 }

@@ -21,6 +21,7 @@ struct FetchSettings {
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
     var affectedStores: [NSPersistentStore]?
+    var timeLimit: Duration?
 }
 
 /// A fetch request without its generic parameter.

@@ -6,8 +6,12 @@ struct KeyPathChecker {
     /// What the variables of the subqueries around stand for; nil where that is not known.
     private var variables: [String: EntityShape?] = [:]
 
-    init(_ shape: EntityShape) {
+    private let allowsVariables: Bool
+
+    /// - Parameter allowsVariables: whether there may be variables that no subquery around names.
+    init(_ shape: EntityShape, allowsVariables: Bool = false) {
         self.shape = shape
+        self.allowsVariables = allowsVariables
     }
 
     func check(_ predicate: NSPredicate) throws {
@@ -25,7 +29,7 @@ struct KeyPathChecker {
         switch expression.form {
         case .constant, .evaluatedObject, .anyKey, .block: return
         case .variable(let name):
-            guard variables.keys.contains(name) else {
+            guard allowsVariables || variables.keys.contains(name) else {
                 throw FetchProblem.error("The variable $\(name) of the predicate has no value.")
             }
         case .keyPath(nil, let path): try check(path.names[...], from: shape, whole: path.text)
@@ -94,7 +98,7 @@ struct KeyPathChecker {
             case nil:
                 if name == "self" || name == "SELF" { continue }
                 if name == "objectID" || name == "entity" { return }
-                throw FetchProblem.unknownKey(whole, start)
+                throw FetchProblem.unknownKey(whole, start, missing: name, owner: current)
             }
         }
     }
@@ -105,7 +109,11 @@ struct KeyPathChecker {
         guard let name = path.first else { return }
         switch owner.place(composite.name + "." + name) {
         case .composite(let inner)?: try check(path.dropFirst(), in: inner, owner, whole: whole)
-        case nil: throw FetchProblem.unknownKey(whole, owner)
+        case nil:
+            let names = owner.places.keys.filter { $0.hasPrefix(composite.name + ".") }
+            throw FetchProblem.error(
+                "keypath \(whole) not found in entity \(owner.name)"
+                    + Suggestion.text(for: composite.name + "." + name, among: names))
         default: return
         }
     }
@@ -113,8 +121,9 @@ struct KeyPathChecker {
     /// Checks that every step is a relationship.
     func checkRelationships(_ path: KeyPathComponents) throws {
         guard !path.names.isEmpty, target(of: path, from: shape) != nil else {
+            let near = path.names.first.map { Suggestion.text(for: $0, among: shape.relationships.map(\.name)) } ?? ""
             throw FetchProblem.error(
-                "\(path.text) of \(shape.name) is no path of relationships and cannot be prefetched.")
+                "\(path.text) of \(shape.name) is no path of relationships and cannot be prefetched\(near).")
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 /// The objects of a fetch, made when they are asked for: what Core Data's array is for a request with
@@ -46,10 +47,16 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
     ///
     /// - Complexity: O(1); O(``batchSize``) for the first of a batch.
     public subscript(position: Int) -> Element {
-        precondition(matches.indices.contains(position), "index \(position) is out of range of the fetch's results")
+        guard matches.indices.contains(position) else {
+            programmerError(
+                "LazyFetchResults<\(Element.self)>", "index \(position) is out of range of \(matches.count) results",
+                "Use indices of the collection")
+        }
         if !page.range.contains(position) { turn(to: position / batchSize) }
         guard let object = page.objects[position - page.range.lowerBound] as? Element else {
-            preconditionFailure("the fetch gives objects that are no \(Element.self)")
+            programmerError(
+                "LazyFetchResults<\(Element.self)>", "the fetch gives objects of another class",
+                "Ask for NSManagedObject, or for the class that the model names for the entity")
         }
         return object
     }
@@ -97,8 +104,10 @@ extension NSManagedObjectContext {
             throw FetchProblem.error("fetchLazily(_:) gives objects; the request asks for something else.")
         }
         if plan.includesPendingChanges { processPendingChanges() }
-        faultStatistics.beginFetch()
-        return LazyFetchResults(
-            self, try FetchExecutor(self, plan).orderedMatches(withKeys: false), batchSize: plan.batchSize)
+        return try limited(request.timeLimit) { control in
+            faultStatistics.beginFetch()
+            let matches = try FetchExecutor(self, plan, turn: turn(control, plan)).orderedMatches(withKeys: false)
+            return LazyFetchResults(self, matches, batchSize: plan.batchSize)
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Called when an asynchronous fetch has ended, on the context's queue.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock =
@@ -18,7 +19,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     /// Creates the request.
     ///
     /// - Parameter completionBlock: called on the context's queue when the fetch has ended, also when it failed or was
-    ///   cancelled.
+    ///   cancelled, with `CocoaError` 3072 (`NSUserCancelledError`) as its error then.
     public init(
         fetchRequest: NSFetchRequest<ResultType>,
         completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
@@ -58,10 +59,13 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
     /// A copy with the same settings.
     override open func copy(with zone: NSZone? = nil) -> Any {
         guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
-            preconditionFailure("a copy of a fetch request is of another class")
+            programmerError(
+                "\(type(of: storedRequest))", "copy(with:) gives another class than NSFetchRequest<\(ResultType.self)>",
+                "Return a request of the same class from copy(with:)")
         }
         let copy = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: completion)
         copy.estimatedResultCount = estimatedResultCount
+        copy.timeLimit = timeLimit
         return copy
     }
 }
@@ -72,7 +76,9 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
     /// - Throws: for a request that makes no sense; what goes wrong later is the result's error.
     final func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         guard let request = storedRequest.copy() as? NSFetchRequest<ResultType> else {
-            preconditionFailure("a copy of a fetch request is of another class")
+            programmerError(
+                "\(type(of: storedRequest))", "copy(with:) gives another class than NSFetchRequest<\(ResultType.self)>",
+                "Return a request of the same class from copy(with:)")
         }
         request.affectedStores = affectedStores
         let plan = try FetchPlan(request, in: context)
@@ -80,7 +86,10 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
         progress.totalUnitCount = estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1
         progress.isCancellable = true
         let result = NSAsynchronousFetchResult(self, context, progress: progress)
-        try BackgroundFetch(plan, context, progress).start { outcome in
+        // The task that starts the fetch does not wait for it: it may end, or be cancelled, before.
+        let limit = RequestControl.shortest(timeLimit, request.timeLimit)
+        let control = RequestControl(timeLimit: limit, progress: progress)
+        try BackgroundFetch(plan, context, progress, control).start { outcome in
             result.finish(Result { try outcome.get().typed(plan) })
             self.completion?(result)
         }

@@ -30,6 +30,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         self.init()
         stored = settings
         affectedStores = settings.affectedStores
+        timeLimit = settings.timeLimit
     }
 
     /// Reads a request that ``encode(with:)`` wrote. Nil when the coder has none, it is damaged, or the request had no
@@ -97,13 +98,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         set { stored.sortDescriptors = newValue }
     }
 
-    /// The greatest number of results; 0 for no limit.
+    /// The greatest number of results; 0 for no limit. A fetch with a negative one throws.
     open var fetchLimit: Int {
         get { stored.fetchLimit }
         set { stored.fetchLimit = newValue }
     }
 
-    /// How many of the results are left out at the beginning.
+    /// How many of the results are left out at the beginning. A fetch with a negative number throws.
     open var fetchOffset: Int {
         get { stored.fetchOffset }
         set { stored.fetchOffset = newValue }
@@ -143,6 +144,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     }
 
     /// How many rows are looked up together when a fault of the results fires; 0 leaves that to Strata.
+    /// A fetch with a negative number throws.
     ///
     /// The results are faults in an ordinary array: a row is read when its object is first used. The first fault that
     /// fires finds the rows of its neighbours, too, so that theirs need no search of their own.
@@ -207,6 +209,7 @@ extension NSFetchRequest: AnyFetchRequest {
     final var settings: FetchSettings {
         var settings = stored
         settings.affectedStores = affectedStores
+        settings.timeLimit = timeLimit
         return settings
     }
 

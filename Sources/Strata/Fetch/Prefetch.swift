@@ -3,14 +3,17 @@ import Foundation
 /// Reads the objects along a path of relationships, level by level, so that no fault fires on it afterwards.
 struct Prefetch {
     private let context: NSManagedObjectContext
+    private let control: RequestControl?
 
-    init(_ context: NSManagedObjectContext) {
+    init(_ context: NSManagedObjectContext, _ control: RequestControl?) {
+        self.control = control
         self.context = context
     }
 
-    /// - Throws: the store's error if a row cannot be read.
+    /// - Throws: the store's error if a row cannot be read; why the request should stop.
     func run(_ path: KeyPathComponents, _ objects: [NSManagedObject]) throws {
         var level = objects
+        var pace = ControlPace(control, every: 64)
         for name in path.names {
             var targets: [NSManagedObject] = []
             var seen: Set<ObjectIdentifier> = []
@@ -19,6 +22,7 @@ struct Prefetch {
                 try realize(level)
             }
             for object in level {
+                try pace.step()
                 // Of a subentity's relationship some objects may have none.
                 guard let relationship = object.shape.relationship(name) else { continue }
                 for target in object.targets(relationship) where seen.insert(ObjectIdentifier(target)).inserted {
@@ -37,9 +41,10 @@ struct Prefetch {
         let batch = context.fetchBatch
         context.fetchBatch = FaultBatch(matches, size: FaultBatch.maximumSize)
         defer { context.fetchBatch = batch }
+        var pace = ControlPace(control, every: 64)
         for object in faults.sorted(by: { ($0.storeIndex, $0.ref) < ($1.storeIndex, $1.ref) }) where object.isFault {
-            object.realize()
-            if let error = context.readErrors[object.objectID] { throw error }
+            try pace.step()
+            try context.realizeOrThrow(object)
         }
     }
 }

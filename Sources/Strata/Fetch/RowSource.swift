@@ -5,20 +5,32 @@ import StrataLog
 final class RowScope {
     let handle: StoreHandle
     let snapshot: Snapshot
+    /// The snapshot's rows, for whoever asks for many of them.
+    var rows: RowReader
     /// The first error that reading a value met: predicates cannot throw.
     var error: StoreError?
     /// The first key that an entity turned out not to have.
-    var unknownKey: CocoaError?
+    var unknownKey: (any Error)?
+    /// What may stop the request that the rows are looked at for.
+    let control: RequestControl?
 
-    init(_ handle: StoreHandle, _ snapshot: Snapshot) {
+    init(_ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl? = nil) {
+        self.control = control
         self.handle = handle
         self.snapshot = snapshot
+        rows = RowReader(snapshot)
     }
 
     /// - Throws: what the values that were read could not say.
     func check() throws {
-        if let error { throw StoreFailure.cocoaError(error, reading: handle) }
+        if let error { throw failure(error) }
         if let unknownKey { throw unknownKey }
+    }
+
+    /// What a fetch throws for an error of the engine.
+    func failure(_ error: StoreError) -> any Error {
+        if error.code == .cancelled, let control { return control.error }
+        return StoreFailure.cocoaError(error, reading: handle)
     }
 }
 
@@ -63,7 +75,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
             case "objectID": return objectID
             case "entity": return shape.entity
             default:
-                scope.unknownKey = scope.unknownKey ?? FetchProblem.unknownKey(key, shape)
+                scope.unknownKey = scope.unknownKey ?? FetchProblem.unknownKey(key, shape, missing: key, owner: shape)
                 return nil
             }
         }
@@ -85,7 +97,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
 
     private func read(_ value: ExternalValue) -> [UInt8]? {
         do {
-            return try scope.handle.log.read(value)
+            return try scope.handle.read(value, of: ref)
         } catch {
             scope.error = scope.error ?? error
             return nil
@@ -93,7 +105,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
     }
 
     private func source(_ ref: ObjectRef) throws(StoreError) -> RowSource? {
-        guard !ref.isNull, let row = try scope.snapshot.row(ref), let shape = scope.handle.map.shape(row.block.entity)
+        guard !ref.isNull, let row = try scope.rows.row(ref), let shape = scope.handle.map.shape(row.block.entity)
         else { return nil }
         return RowSource(scope, shape, row.block, row.index)
     }
@@ -103,6 +115,8 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
             let reader = RelationshipReader(handle: scope.handle, snapshot: scope.snapshot)
             var sources: [RowSource] = []
             for member in try reader.members(relationship, of: ref) {
+                // A row may have very many.
+                try scope.control?.checkRead()
                 if let source = try source(member.ref) { sources.append(source) }
             }
             return sources

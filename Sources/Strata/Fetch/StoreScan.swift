@@ -15,27 +15,32 @@ struct StoreScan {
     let wanted: [Bool]
     /// Where the objects come from that some predicates need.
     let context: NSManagedObjectContext?
-    /// Asked now and then, throws to stop.
-    private let checkCancellation: (() throws -> Void)?
+    /// Asked now and then whether to go on.
+    let turn: ScanTurn?
     let report: ScanReport
-    /// How many rows are looked at between two such questions.
-    private static let rowsPerCheck = 1_024
+    let search: RowSearch
+    /// What the predicate was compiled to.
+    private let memo = Memo()
 
     init(
         _ plan: FetchPlan, _ store: FetchExecutor.SeenStore, needsRow: Bool,
-        context: NSManagedObjectContext?, report: ScanReport, checkCancellation: (() throws -> Void)? = nil
+        context: NSManagedObjectContext?, report: ScanReport, turn: ScanTurn? = nil
     ) {
         let handle = store.handle
         self.plan = plan
-        scope = RowScope(handle, store.snapshot)
+        scope = RowScope(handle, store.snapshot, turn?.control)
         storeIndex = store.index
         self.needsRow = needsRow
         self.context = plan.needsObjects ? context : nil
         self.report = report
-        self.checkCancellation = checkCancellation
-        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for shape in plan.family where handle.map.holds(shape) { wanted[Int(handle.map.numbers[shape.index])] = true }
-        self.wanted = wanted
+        self.turn = turn
+        search = RowSearch(handle, store.snapshot, plan.shape, family: plan.family, report: report, turn: turn)
+        wanted = search.wanted
+    }
+
+    /// Keeps what is computed once for a scan; used by one thread at a time.
+    private final class Memo {
+        var prepared: RowSearch.Prepared?
     }
 
     // MARK: Choosing
@@ -54,13 +59,16 @@ struct StoreScan {
             switch try FetchCandidates.of(plan, scope) {
             case .refs(let refs):
                 report.note(.references)
-                return .refs(refs)
+                return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .postings(let refs):
                 report.note(.postings)
-                return .refs(refs)
+                return try compiledScan(over: refs).map { .compiled($0) } ?? .refs(refs)
             case .scan: break
             }
-            if let scan = try compiledScan(), scan.predicate.isSelective || scan.candidates != nil {
+            if let scan = try compiledScan(),
+                scan.predicate.isSelective || scan.candidates != nil
+                    || plan.predicate != nil && scan.predicate.rest == nil
+            {
                 if let refs = scan.candidates {
                     let isAnswer = !scan.predicate.isSelective && scan.predicate.rest == nil && !needsRow
                     return isAnswer ? .matches(refs) : .compiled(scan)
@@ -69,7 +77,7 @@ struct StoreScan {
                 return .compiled(scan)
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
         report.note(plan.predicate == nil ? .allRows : .interpretedScan)
         return .interpreted
@@ -79,18 +87,47 @@ struct StoreScan {
     ///
     /// - Parameter slots: what is read besides the columns of the predicate.
     private func compiledScan(reading slots: [Int] = []) throws -> CompiledScan? {
-        guard context == nil, CompiledExecution.isEnabled else { return nil }
-        let root = scope.handle.map.numbers[plan.shape.root.index]
-        guard root != 0 else { return nil }
-        let compiler = PredicateCompiler(plan.shape, scope.handle, scope.snapshot)
-        let compiled = try compiler.compile(plan.predicate)
+        guard var prepared = try self.prepared() else { return nil }
+        if prepared.candidates == nil, slots.isEmpty, !needsRow, prepared.hasJoined {
+            // Who wants nothing but keys need not look at rows.
+            try search.narrowToKeys(&prepared)
+        }
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, compiled, root: root, wanted: wanted, reading: slots)
-        return try usingIndex(compiled) { choice throws(StoreError) in
-            let refs = try choice.refs(wanted: wanted)
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted, reading: slots)
+        if let candidates = prepared.candidates {
+            if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
+            return scan.over(candidates, prepared.predicate)
+        }
+        return try usingIndex(prepared.predicate) { choice throws(StoreError) in
+            let refs = try choice.refs(wanted: wanted, turn?.control)
             report.note(choice)
             return scan.over(refs, choice.residual)
         } ?? scan
+    }
+
+    /// The predicate as a program without conditions on other objects, which have been answered; nil when objects have
+    /// to answer it, or there are no rows.
+    func prepared() throws -> RowSearch.Prepared? {
+        if let prepared = memo.prepared { return prepared }
+        guard context == nil, CompiledExecution.isEnabled, search.root != 0 else { return nil }
+        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        let prepared = try search.prepare(compiled, plan.predicate)
+        memo.prepared = prepared
+        return prepared
+    }
+
+    /// Fewer objects than this are interpreted in less time than it takes to compile.
+    private static let compiledRefsMinimum = 16
+
+    /// A scan over objects that the predicate names, when it asks for the members of their relationships; nil for others.
+    private func compiledScan(over refs: [ObjectRef]) throws -> CompiledScan? {
+        guard context == nil, CompiledExecution.isEnabled, search.root != 0, refs.count >= Self.compiledRefsMinimum
+        else { return nil }
+        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        guard compiled.program.hasToManyJoins else { return nil }
+        let prepared = try search.prepare(compiled, among: search.existing(refs))
+        let scan = CompiledScan(scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted)
+        return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 
     /// A scan over columns alone: the predicate is compiled as a whole, or there is none. Nil when rows have to be
@@ -104,7 +141,7 @@ struct StoreScan {
             if scan.candidates == nil { report.note(plan.predicate == nil ? .allRows : .compiledScan) }
             return scan
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -114,7 +151,7 @@ struct StoreScan {
         take: (Part) throws -> Bool
     ) throws {
         let report = report
-        try scan.run(pace, checkCancellation: checkCancellation) { chunk in
+        try scan.run(pace, turn) { chunk in
             (chunk.statistics, try make(chunk))
         } take: { (part: (statistics: ScanStatistics, value: Part)) in
             report.statistics.add(part.statistics)
@@ -129,6 +166,10 @@ struct StoreScan {
         if let exact = try indexCount() { return exact }
         var count = 0
         if let scan = try columnScan() {
+            if let refs = scan.candidates, !scan.predicate.isSelective {
+                report.statistics.rowsMatched += refs.count
+                return refs.count
+            }
             try run(scan, maximum == .max ? .whole : .careful) {
                 $0.count
             } take: {
@@ -203,8 +244,7 @@ struct StoreScan {
     ) throws {
         try withoutActuallyEscaping(body) { body in
             let visitor = RowVisitor(
-                scope, predicate, needsRow: needsRow || predicate != nil, report, every: Self.rowsPerCheck,
-                checkCancellation
+                scope, predicate, needsRow: needsRow || predicate != nil, report, turn
             ) { ref, row in
                 guard predicate != nil, let context else { return try body(ref, row) }
                 guard let object = context.object(ref, storeIndex), predicate?.evaluate(with: object) ?? true else {
@@ -213,10 +253,11 @@ struct StoreScan {
                 return try body(ref, row)
             }
             visitor.isInterpreting = predicate != nil && context == nil
+            defer { turn?.leave() }
             do {
                 try walk(visitor)
             } catch let error as StoreError {
-                throw StoreFailure.cocoaError(error, reading: scope.handle)
+                throw scope.failure(error)
             }
             if let failure = visitor.failure { throw failure }
             try scope.check()
@@ -225,7 +266,7 @@ struct StoreScan {
 
     private func look(up refs: [ObjectRef], _ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
         for ref in refs {
-            guard let row = try scope.snapshot.row(ref) else { continue }
+            guard let row = try scope.rows.row(ref) else { continue }
             let entity = Int(row.block.entity)
             guard entity < wanted.count, wanted[entity] else { continue }
             if !visit(row.ref, row.block, row.index) || scope.error != nil { return }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSArray {
     /// The results of asking every element for `key`, with `NSNull` where there is none. Complexity: O(n).
@@ -84,7 +85,10 @@ private func setForEach(of elements: some Sequence<Any>, _ value: Any?, _ key: S
     // An array of its own: what is set may change the collection, as a relationship's inverse does.
     for element in Array(elements) {
         guard let object = element as? NSManagedObject else {
-            preconditionFailure("setValue(_:forKey:): \(type(of: element)) is no managed object")
+            programmerError(
+                "setValue(_:forKey:) of a collection",
+                "an element is a \(type(of: element)), which is no managed object",
+                "Set values in collections of managed objects only")
         }
         object.setValue(value, forKey: key)
     }

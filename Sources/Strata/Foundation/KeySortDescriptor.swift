@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A sort descriptor that knows its key by name; what `NSSortDescriptor(key:ascending:)` makes.
 final class KeySortDescriptor: NSSortDescriptor {
@@ -107,8 +108,9 @@ final class KeySortDescriptor: NSSortDescriptor {
         case "localizedStandardCompare:":
             strings([.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], isLocalized: true)
         default:
-            preconditionFailure(
-                "NSSortDescriptor: no comparison is called \(selector); pass a comparator instead of a selector")
+            programmerError(
+                "NSSortDescriptor(key:ascending:selector:)", "no comparison is called \(selector)",
+                "Pass a comparator instead of a selector")
         }
     }
 

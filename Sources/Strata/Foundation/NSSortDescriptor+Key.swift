@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Lets an extension's initialiser return a subclass. Only `NSSortDescriptor` is meant to conform.
 ///
@@ -33,7 +34,9 @@ extension KeyedSortDescriptorFactory {
 
     private init(keyed descriptor: KeySortDescriptor) {
         guard let descriptor = descriptor as? Self else {
-            preconditionFailure("A subclass of NSSortDescriptor cannot be made from a key")
+            programmerError(
+                "\(Self.self)", "a subclass of NSSortDescriptor cannot be made from a key", "Create an NSSortDescriptor"
+            )
         }
         self = descriptor
     }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Records operations that can be undone and redone. Linux's Foundation lacks it.
 ///
@@ -69,9 +70,16 @@ open class UndoManager: NSObject {
     /// `NSUndoManagerDidCloseUndoGroup`.
     /// - Precondition: a group is open.
     open func endUndoGrouping() {
-        precondition(!open.isEmpty, "endUndoGrouping was called without a matching beginUndoGrouping")
-        precondition(
-            state == .idle || open.count > 1, "endUndoGrouping was called for the group that undo or redo has opened")
+        guard !open.isEmpty else {
+            programmerError(
+                "UndoManager", "endUndoGrouping() was called without a matching beginUndoGrouping()",
+                "Begin a group first")
+        }
+        guard state == .idle || open.count > 1 else {
+            programmerError(
+                "UndoManager", "endUndoGrouping() was called for the group that undo or redo has opened",
+                "End only groups that you have begun")
+        }
         checkpoint()
         guard let group = open.last else { return }
         post(.NSUndoManagerWillCloseUndoGroup, group)
@@ -130,7 +138,11 @@ open class UndoManager: NSObject {
     ///
     /// - Precondition: registration is disabled.
     open func enableUndoRegistration() {
-        precondition(disableCount > 0, "enableUndoRegistration was called without a matching disableUndoRegistration")
+        guard disableCount > 0 else {
+            programmerError(
+                "UndoManager", "enableUndoRegistration() was called without a matching disableUndoRegistration()",
+                "Disable registration first")
+        }
         disableCount -= 1
     }
 
@@ -144,7 +156,11 @@ open class UndoManager: NSObject {
     ) {
         guard isUndoRegistrationEnabled else { return }
         if open.isEmpty {
-            precondition(groupsByEvent, "a group must be begun before an undo operation is registered")
+            guard groupsByEvent else {
+                programmerError(
+                    "UndoManager", "an undo operation was registered outside of a group",
+                    "Call beginUndoGrouping() first, or set groupsByEvent")
+            }
             openEventGroup()
         }
         if state == .idle { redoStack = [] }
@@ -186,7 +202,10 @@ open class UndoManager: NSObject {
     open func undo() {
         checkpoint()
         if open.count == 1, state == .idle { endUndoGrouping() }
-        precondition(open.isEmpty, "undo was called with too many nested undo groups")
+        guard open.isEmpty else {
+            programmerError(
+                "UndoManager", "undo() was called with open groups", "End the groups first, or call undoNestedGroup()")
+        }
         undoNestedGroup()
     }
 
@@ -195,7 +214,11 @@ open class UndoManager: NSObject {
     /// Posts `NSUndoManagerCheckpoint`, `NSUndoManagerWillUndoChange` and `NSUndoManagerDidUndoChange`.
     /// - Precondition: nothing was registered since the last group was closed, and nothing is being undone or redone.
     open func undoNestedGroup() {
-        precondition(state == .idle, "undoNestedGroup was called while undoing or redoing")
+        guard state == .idle else {
+            programmerError(
+                "UndoManager", "undoNestedGroup() was called while undoing or redoing",
+                "Wait until undo() or redo() has returned")
+        }
         checkpoint()
         var group: UndoGroup?
         if let current = open.last {
@@ -203,8 +226,11 @@ open class UndoManager: NSObject {
                 current.entries.removeLast()
                 group = last
             } else {
-                precondition(
-                    current.entries.isEmpty, "undoNestedGroup was called before the last group was closed")
+                guard current.entries.isEmpty else {
+                    programmerError(
+                        "UndoManager", "undoNestedGroup() was called before the last group was closed",
+                        "Call endUndoGrouping() first")
+                }
             }
         } else {
             group = undoStack.popLast()
@@ -222,7 +248,10 @@ open class UndoManager: NSObject {
     /// Posts `NSUndoManagerCheckpoint`, `NSUndoManagerWillRedoChange` and `NSUndoManagerDidRedoChange`.
     /// - Precondition: nothing is being undone or redone.
     open func redo() {
-        precondition(state == .idle, "redo was called while undoing or redoing")
+        guard state == .idle else {
+            programmerError(
+                "UndoManager", "redo() was called while undoing or redoing", "Wait until undo() or redo() has returned")
+        }
         checkpoint()
         guard let group = redoStack.popLast() else { return }
         if open.count == 1, open[0].isEvent { endUndoGrouping() }
@@ -245,7 +274,11 @@ open class UndoManager: NSObject {
         open = [inverse]
         state = newState
         group.perform()
-        precondition(open.count == 1, "an undo operation has begun a group and not ended it")
+        guard open.count == 1 else {
+            programmerError(
+                "UndoManager", "an undo operation has begun a group and not ended it",
+                "Call endUndoGrouping() in the operation")
+        }
         state = .idle
         open = outer
         return inverse

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// The name under which a value transformer is registered.
@@ -72,7 +73,11 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
     ///
     /// - Precondition: the class allows reverse transformation.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
-        precondition(Self.allowsReverseTransformation(), "\(type(of: self)) has no reverse transformation.")
+        guard Self.allowsReverseTransformation() else {
+            programmerError(
+                "\(type(of: self))", "the transformer has no reverse transformation",
+                "Override allowsReverseTransformation() and reverseTransformedValue(_:)")
+        }
         return transformedValue(value)
     }
 

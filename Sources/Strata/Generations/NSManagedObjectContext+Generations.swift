@@ -28,7 +28,9 @@ extension NSManagedObjectContext {
                 continue
             }
             try handle.catchUp()
-            let snapshot = try generation.snapshots[uuid] ?? Self.snapshot(handle, sequence)
+            // A token from another coordinator may hold what another opening, or a copy of the store, reads.
+            let held = generation.snapshots[uuid].flatMap { handle.log.owns($0) ? $0 : nil }
+            let snapshot = try held ?? Self.snapshot(handle, sequence)
             handle.heldSnapshots.add(snapshot)
             snapshots[uuid] = snapshot
         }
@@ -68,15 +70,15 @@ extension NSManagedObjectContext {
     /// - Throws: `CocoaError` 134030 when the context shows a point of the past.
     final func refusePast() throws {
         guard isPast, let token = generation?.token else { return }
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreSave,
             userInfo: [
                 NSLocalizedDescriptionKey: "The context shows the past (\(token.description)) and cannot write to it."
             ])
     }
 
-    static func generationError(_ text: String) -> CocoaError {
-        CocoaError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
+    static func generationError(_ text: String) -> any Error {
+        DescribedError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
     /// What the context sees of a store: its newest state unless the context is pinned. Nil for a store that was

@@ -141,7 +141,17 @@ public struct ObjectDifferences: AsyncSequence {
             let column = try row.block.column(slot)
             if column.isNull(row.index) { return nil }
             guard info.relationshipIndex >= 0 else {
-                return ColumnBoxing.box(column, row.index, info) { try? handle.log.read($0) }
+                var failure: StoreError?
+                let value = ColumnBoxing.box(column, row.index, info) { external in
+                    do throws(StoreError) {
+                        return try handle.log.read(external)
+                    } catch {
+                        failure = error
+                        return nil
+                    }
+                }
+                if let failure { throw failure }
+                return value
             }
             let target = column.reference(row.index)
             guard let shape = handle.map.shape(target.entity) else { return nil }

@@ -1,5 +1,5 @@
+import StrataIO
 import StrataLog
-import Synchronization
 
 /// The states of the stores that a context reads, once it has begun to read.
 final class PinnedGeneration {
@@ -46,7 +46,7 @@ final class HeldSnapshots: Sendable {
         weak let snapshot: Snapshot?
     }
 
-    private let held = Mutex<[UInt64: WeakSnapshot]>([:])
+    private let held = AdaptiveMutex<[UInt64: WeakSnapshot]>([:])
 
     func add(_ snapshot: Snapshot) {
         held.withLock { held in

@@ -5,11 +5,16 @@ import StrataLog
 struct HistoryConversion {
     let handle: StoreHandle
     let facts: HistoryFacts
+    /// What may stop the request.
+    private let control: RequestControl?
 
-    init(_ handle: StoreHandle) {
+    init(_ handle: StoreHandle, _ control: RequestControl? = nil) {
+        self.control = control
         self.handle = handle
         facts = HistoryFacts(handle.log)
     }
+
+    private static let changesPerCheck = 256
 
     static func date(_ entry: HistoryTransaction) -> Date {
         Date(timeIntervalSince1970: Double(entry.timestampNanoseconds) / 1e9)
@@ -53,6 +58,8 @@ struct HistoryConversion {
                 }
             let properties = type == .update ? properties(group.changed, shape) : nil
             for (index, key) in group.keys.enumerated() {
+                // A transaction may have millions of changes.
+                if index % Self.changesPerCheck == 0 { try control?.checkRead() }
                 let ref = ObjectRef(entity: group.entity, key: key)
                 let more = linked.isEmpty ? nil : linked.removeValue(forKey: ref)
                 add(
@@ -119,9 +126,17 @@ struct HistoryConversion {
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
             guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
             let column = try block.column(slot)
-            if let value = ColumnBoxing.box(column, index, info, external: { try? handle.log.read($0) }) {
-                values[info.name] = value
+            var failure: StoreError?
+            let value = ColumnBoxing.box(column, index, info) { external in
+                do throws(StoreError) {
+                    return try handle.log.read(external)
+                } catch {
+                    failure = error
+                    return nil
+                }
             }
+            if let failure { throw failure }
+            if let value { values[info.name] = value }
         }
         return values.isEmpty ? nil : values
     }

@@ -5,16 +5,20 @@ import StrataLog
 struct HistoryExecutor {
     private let context: NSManagedObjectContext
     private let request: NSPersistentHistoryChangeRequest
+    private let control: RequestControl?
 
-    init(_ context: NSManagedObjectContext, _ request: NSPersistentHistoryChangeRequest) {
+    init(_ context: NSManagedObjectContext, _ request: NSPersistentHistoryChangeRequest, _ control: RequestControl?) {
+        self.control = control
         self.context = context
         self.request = request
     }
 
     func execute() throws -> NSPersistentHistoryResult {
-        let handles = (context.coordinator?.persistentStores ?? []).filter { store in
-            request.affectedStores?.contains { $0 === store } ?? true
-        }.compactMap(\.handle).filter { $0.custom == nil }
+        let stores = try context.coordinator?.stores(named: request.affectedStores) ?? []
+        if stores.isEmpty, request.affectedStores == nil, let coordinator = context.coordinator {
+            throw coordinator.noStore(holding: nil)
+        }
+        let handles = stores.compactMap(\.handle).filter { $0.custom == nil }
         if let token = request.token, !token.sequences.isEmpty,
             !handles.contains(where: { $0.sequence(of: token) != nil })
         {
@@ -24,24 +28,25 @@ struct HistoryExecutor {
             for handle in handles { try delete(handle) }
             return NSPersistentHistoryResult(NSNumber(value: true), .statusOnly)
         }
-        let filter = try HistoryFilter(request.fetchRequest)
+        let filter = try HistoryFilter(request.fetchRequest, control)
         var transactions: [NSPersistentHistoryTransaction] = []
         for handle in handles {
             do {
                 transactions += try read(handle, filter)
             } catch let error as StoreError {
+                if error.code == .cancelled, let control { throw control.error }
                 throw StoreFailure.cocoaError(error, reading: handle)
             }
         }
         if handles.count > 1 { transactions.sort { $0.timestamp < $1.timestamp } }
-        return NSPersistentHistoryResult(filter.result(transactions, request.resultType), request.resultType)
+        return NSPersistentHistoryResult(try filter.result(transactions, request.resultType), request.resultType)
     }
 
     // MARK: Reading
 
     private func read(_ handle: StoreHandle, _ filter: HistoryFilter) throws -> [NSPersistentHistoryTransaction] {
         try handle.catchUp()
-        let conversion = HistoryConversion(handle)
+        let conversion = HistoryConversion(handle, control)
         var first = conversion.facts.start - 1
         var date: Date?
         switch request.bound {
@@ -56,9 +61,10 @@ struct HistoryExecutor {
         var reader = try handle.log.history(after: first)
         var transactions: [NSPersistentHistoryTransaction] = []
         while let entry = try reader.next() {
+            try control?.checkRead()
             if let date, HistoryConversion.date(entry) <= date { continue }
             let transaction = try conversion.transaction(entry, withChanges: needsChanges)
-            if filter.takes(transaction) { transactions.append(transaction) }
+            if try filter.takes(transaction) { transactions.append(transaction) }
         }
         return transactions
     }
@@ -75,6 +81,7 @@ struct HistoryExecutor {
                 return true
             }
         } catch let error as StoreError {
+            if error.code == .cancelled, let control { throw control.error }
             throw StoreFailure.cocoaError(error, saving: handle)
         }
     }
@@ -91,6 +98,7 @@ struct HistoryExecutor {
         case .date(let date):
             var reader = try handle.log.history(after: HistoryFacts(handle.log).start - 1)
             while let entry = try reader.next() {
+                try control?.checkRead()
                 if HistoryConversion.date(entry) >= date { return entry.sequence }
             }
             return newest + 1

@@ -104,8 +104,8 @@ struct HistoryFacts {
         return sequence
     }
 
-    static func expired(_ text: String) -> CocoaError {
-        CocoaError(
+    static func expired(_ text: String) -> any Error {
+        DescribedError(
             CocoaError.Code(rawValue: NSPersistentHistoryTokenExpiredError),
             userInfo: [NSLocalizedDescriptionKey: text])
     }

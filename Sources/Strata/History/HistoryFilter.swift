@@ -4,9 +4,11 @@ import Foundation
 struct HistoryFilter {
     private let request: NSFetchRequest<any NSFetchRequestResult>?
     private let isForChanges: Bool
+    private let control: RequestControl?
 
     /// - Throws: `CocoaError` 134070 when the request is for something else than transactions or changes.
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>?) throws {
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>?, _ control: RequestControl?) throws {
+        self.control = control
         self.request = request
         switch request?.entityName {
         case nil where request == nil: isForChanges = false
@@ -17,23 +19,40 @@ struct HistoryFilter {
                 "A history request takes a fetch request for the entity of NSPersistentHistoryTransaction or "
                     + "NSPersistentHistoryChange, not for \(name ?? "none").")
         }
+        if let request { try Self.check(request, isForChanges: isForChanges) }
+    }
+
+    private static func check(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, isForChanges: Bool
+    ) throws {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+        guard let entity = isForChanges ? HistoryEntities.change : HistoryEntities.transaction else { return }
+        if let predicate = request.predicate { try HistoryKeys(entity).check(predicate) }
+        for case let sort as KeySortDescriptor in request.sortDescriptors ?? [] {
+            try HistoryKeys(entity).check(sort.path)
+        }
     }
 
     /// Whether changes are looked at whatever the form of the result.
     var readsChanges: Bool { isForChanges || request?.predicate != nil || request?.sortDescriptors?.isEmpty == false }
 
     /// Takes the changes that are not wanted out of the transaction; says whether it is wanted.
-    func takes(_ transaction: NSPersistentHistoryTransaction) -> Bool {
+    func takes(_ transaction: NSPersistentHistoryTransaction) throws -> Bool {
         guard let request else { return true }
         if !isForChanges { return request.predicate?.evaluate(with: transaction) ?? true }
-        transaction.changes = (transaction.changes ?? []).filter { request.predicate?.evaluate(with: $0) ?? true }
+        var pace = ControlPace(control, every: 64)
+        transaction.changes = try (transaction.changes ?? []).filter { change in
+            try pace.step()
+            return request.predicate?.evaluate(with: change) ?? true
+        }
         return transaction.changes?.isEmpty == false
     }
 
-    func result(_ found: [NSPersistentHistoryTransaction], _ type: NSPersistentHistoryResultType) -> Any {
-        let transactions = isForChanges ? found : arranged(found)
+    func result(_ found: [NSPersistentHistoryTransaction], _ type: NSPersistentHistoryResultType) throws -> Any {
+        let transactions = isForChanges ? found : try arranged(found)
         if isForChanges, let request, request.fetchLimit > 0 || request.fetchOffset > 0 || isSorted {
-            return result(changes: arranged(found.flatMap { $0.changes ?? [] }), of: found, type)
+            return result(changes: try arranged(found.flatMap { $0.changes ?? [] }), of: found, type)
         }
         switch type {
         case .statusOnly: return NSNumber(value: !transactions.isEmpty)
@@ -70,11 +89,13 @@ struct HistoryFilter {
 
     private var isSorted: Bool { request?.sortDescriptors?.isEmpty == false }
 
-    private func arranged<Element: AnyObject>(_ elements: [Element]) -> [Element] {
+    private func arranged<Element: AnyObject>(_ elements: [Element]) throws -> [Element] {
         guard let request else { return elements }
         var result = elements
         if let sorts = request.sortDescriptors, !sorts.isEmpty {
-            result.sort { left, right in
+            var pace = ControlPace(control, every: 64)
+            try result.sort { left, right in
+                try pace.step()
                 for sort in sorts {
                     let order = sort.compare(left, to: right)
                     if order != .orderedSame { return order == .orderedAscending }

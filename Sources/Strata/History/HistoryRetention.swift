@@ -39,7 +39,7 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
         guard let value = options?[StrataHistoryRetentionOption] else { return nil }
         let policy = value as? HistoryRetention ?? (value as? [String: Any]).flatMap { HistoryRetention($0) }
         guard let policy, policy.isSensible else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [
                     NSLocalizedDescriptionKey:

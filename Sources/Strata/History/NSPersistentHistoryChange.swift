@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// One object's change in a transaction. May be read from any thread.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
@@ -72,7 +73,10 @@ extension NSPersistentHistoryChange: KeyValueCoding {
         case "updatedProperties": updatedProperties
         case "transaction": transaction
         case "self": self
-        default: preconditionFailure("keypath \(key) not found in entity \(HistoryEntities.changeName)")
+        default:
+            programmerError(
+                HistoryEntities.changeName, "keypath \(key) not found", "Name a property that the entityDescription has"
+            )
         }
     }
 }

@@ -78,6 +78,7 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         copy.resultType = resultType
         copy.fetchRequest = fetchRequest
         copy.affectedStores = affectedStores
+        copy.timeLimit = timeLimit
         return copy
     }
 }

@@ -41,3 +41,19 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     /// A text for logs and for debugging; not to be parsed.
     override public var description: String { "NSPersistentHistoryToken \(sequences)" }
 }
+
+extension NSPersistentHistoryToken: PredicateOrdered {
+    /// By the transactions of the stores that both name: a token is less than another if no store has come further in it
+    /// and one has come less far. Nil when they name no store in common, or each is ahead of the other in some store.
+    func order(relativeTo other: Any) -> Int? {
+        guard let other = other as? NSPersistentHistoryToken else { return nil }
+        var order: Int?
+        for (store, sequence) in sequences {
+            guard let others = other.sequences[store] else { continue }
+            let step = sequence < others ? -1 : (sequence > others ? 1 : 0)
+            if let known = order, known != 0, step != 0, known != step { return nil }
+            order = order == nil || order == 0 ? step : order
+        }
+        return order
+    }
+}

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// One save or batch request, as the history has it.
 ///
@@ -85,7 +86,10 @@ extension NSPersistentHistoryTransaction: KeyValueCoding {
         case "transactionNumber": NSNumber(value: transactionNumber)
         case "changes": changes
         case "self": self
-        default: preconditionFailure("keypath \(key) not found in entity \(HistoryEntities.transactionName)")
+        default:
+            programmerError(
+                HistoryEntities.transactionName, "keypath \(key) not found",
+                "Name a property that the entityDescription has")
         }
     }
 }

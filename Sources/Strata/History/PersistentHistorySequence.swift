@@ -43,7 +43,11 @@ public struct PersistentHistorySequence: AsyncSequence, Sendable {
                 if let transaction = buffer.popFirst() { return transaction }
                 let waiters = cursor.coordinator.historyWaiters
                 let generation = waiters.generation
-                buffer = try await cursor.read()[...]
+                do {
+                    buffer = try await cursor.read()[...]
+                } catch is CancellationError {
+                    return nil
+                }
                 if buffer.isEmpty { await waiters.wait(after: generation) }
             }
         }
@@ -71,9 +75,6 @@ package final class HistoryCursor: @unchecked Sendable {
 
     /// Transactions read at a time from one store.
     private static let maximumCount = 64
-    /// The disk is not read on the threads that tasks share.
-    private static let queue = DispatchQueue(label: "strata.history", attributes: .concurrent)
-
     package init(_ coordinator: NSPersistentStoreCoordinator, _ token: NSPersistentHistoryToken?) {
         self.coordinator = coordinator
         self.token = token
@@ -81,15 +82,23 @@ package final class HistoryCursor: @unchecked Sendable {
 
     /// The next transactions; none when everything has been read.
     func read() async throws -> [NSPersistentHistoryTransaction] {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async {
-                continuation.resume(with: Result { try self.readNow() })
+        let control = RequestControl()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // The disk is not read on the threads that tasks share.
+                ContextPool.shared.async {
+                    continuation.resume(with: Result { try self.readNow(control) })
+                }
             }
+        } onCancel: {
+            control.cancel()
         }
     }
 
     /// As ``read()``, on the calling thread.
-    package func readNow() throws -> [NSPersistentHistoryTransaction] {
+    package func readNow() throws -> [NSPersistentHistoryTransaction] { try readNow(nil) }
+
+    private func readNow(_ control: RequestControl?) throws -> [NSPersistentHistoryTransaction] {
         var found: [NSPersistentHistoryTransaction] = []
         let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
         if let token, places.isEmpty, !handles.isEmpty,
@@ -99,8 +108,9 @@ package final class HistoryCursor: @unchecked Sendable {
         }
         for handle in handles {
             do {
-                found += try read(handle)
+                found += try read(handle, control)
             } catch let error as StoreError {
+                if error.code == .cancelled, let control { throw control.error }
                 throw StoreFailure.cocoaError(error, reading: handle)
             }
         }
@@ -108,11 +118,11 @@ package final class HistoryCursor: @unchecked Sendable {
         return found
     }
 
-    private func read(_ handle: StoreHandle) throws -> [NSPersistentHistoryTransaction] {
+    private func read(_ handle: StoreHandle, _ control: RequestControl?) throws -> [NSPersistentHistoryTransaction] {
         handle.startFollowing()
         try handle.catchUp()
         let uuid = handle.identity.uuidString
-        let conversion = HistoryConversion(handle)
+        let conversion = HistoryConversion(handle, control)
         var place: Place
         if let known = places[uuid] {
             place = known
@@ -137,6 +147,7 @@ package final class HistoryCursor: @unchecked Sendable {
         }
         var found: [NSPersistentHistoryTransaction] = []
         while found.count < Self.maximumCount, let entry = try reader.next() {
+            try control?.checkRead()
             found.append(try conversion.transaction(entry))
             place.sequence = entry.sequence
         }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Parts of a model in archives: one value, the bytes that models keep of them.
 enum DescriptionCoding {
@@ -10,7 +11,9 @@ enum DescriptionCoding {
             try write(&writer)
             coder.encode(NSData(data: Data(writer.payload)), forKey: key)
         } catch {
-            preconditionFailure("The description can't be archived: \(error)")
+            programmerError(
+                "\(type(of: self))", "the description cannot be archived: \(error)",
+                "Give it values that can be archived")
         }
     }
 

@@ -27,4 +27,5 @@ struct FetchRequestTemplate {
     var propertyNamesToGroupBy: [String]?
     var havingPredicate: NSPredicate?
     var relationshipKeyPathsForPrefetching: [String]?
+    var timeLimit: Duration?
 }

@@ -87,6 +87,8 @@ enum ModelEncoding {
         static let faults = TemplateFlags(rawValue: 8)
         static let distinct = TemplateFlags(rawValue: 16)
         static let refresh = TemplateFlags(rawValue: 32)
+        /// The limit follows at the end.
+        static let timeLimit = TemplateFlags(rawValue: 64)
     }
 }
 

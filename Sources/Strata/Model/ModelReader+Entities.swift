@@ -79,7 +79,7 @@ extension ModelReader {
         entity.versionHashModifier = try readOptionalString()
         entity.explicitRenamingIdentifier = try readOptionalString()
         entity.coreSpotlightDisplayNameExpression = try readOptionalExpression()
-        entity.userInfo = try readUserInfo()
+        entity.userInfo = try readUserInfo() ?? [:]
         var properties: [NSPropertyDescription] = []
         var names = Set<String>()
         for _ in 0..<(try readCount()) {

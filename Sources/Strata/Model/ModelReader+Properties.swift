@@ -46,7 +46,7 @@ extension ModelReader {
         property.hasOwnIndex = flags.contains(.ownIndex)
         property.versionHashModifier = try readOptionalString()
         property.explicitRenamingIdentifier = try readOptionalString()
-        property.userInfo = try readUserInfo()
+        property.userInfo = try readUserInfo() ?? [:]
         var predicates: [NSPredicate] = []
         for _ in 0..<(try readCount()) {
             try beginPart()
@@ -142,6 +142,7 @@ extension ModelReader {
         template.propertyNamesToGroupBy = try readOptionalStrings()
         template.havingPredicate = try readOptionalPredicate()
         template.relationshipKeyPathsForPrefetching = try readOptionalStrings()
+        if flags.contains(.timeLimit) { template.timeLimit = .nanoseconds(try readInt()) }
         return template
     }
 }

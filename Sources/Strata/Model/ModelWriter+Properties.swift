@@ -86,7 +86,8 @@ extension ModelWriter {
             } catch  where attribute.attributeType == .transformableAttributeType {
                 self = checkpoint
                 write(byte: 2)
-                write(bytes: Array(try attribute.transformedData(from: value)))
+                guard let data = try attribute.transformedData(from: value) else { throw error }
+                write(bytes: Array(data))
             }
         }
     }

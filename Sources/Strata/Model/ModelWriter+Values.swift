@@ -2,6 +2,7 @@ import Foundation
 
 extension ModelWriter {
     mutating func write(userInfo: [AnyHashable: Any]?) throws {
+        let userInfo = userInfo?.isEmpty == true ? nil : userInfo
         write(userInfo != nil)
         if let userInfo { try write(dictionary: userInfo, depth: 0) }
     }

@@ -256,10 +256,12 @@ extension ModelWriter {
         if template.returnsObjectsAsFaults { flags.insert(.faults) }
         if template.returnsDistinctResults { flags.insert(.distinct) }
         if template.shouldRefreshRefetchedObjects { flags.insert(.refresh) }
+        if template.timeLimit != nil { flags.insert(.timeLimit) }
         write(byte: flags.rawValue)
         write(optional: template.propertyNamesToFetch)
         write(optional: template.propertyNamesToGroupBy)
         try write(optional: template.havingPredicate)
         write(optional: template.relationshipKeyPathsForPrefetching)
+        if let limit = template.timeLimit { write(signed: limit.nanosecondsClamped) }
     }
 }

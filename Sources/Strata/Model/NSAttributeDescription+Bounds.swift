@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSAttributeDescription {
     /// Sets the limits that a model's designer gives an attribute, as the validation predicates that stand for them.
@@ -13,7 +14,12 @@ extension NSAttributeDescription {
     /// - Precondition: the attribute's type is set; a pattern is only given for a string.
     public final func setBounds(minimum: Any? = nil, maximum: Any? = nil, pattern: String? = nil) {
         let isString = attributeType == .stringAttributeType
-        precondition(pattern == nil || isString, "only strings have patterns: \(name)")
+        guard pattern == nil || isString else {
+            programmerError(
+                "\(owningEntity?.name ?? "NSAttributeDescription").\(name)",
+                "setBounds(minimum:maximum:pattern:) was given a pattern for an attribute that is no String",
+                "Set attributeType to .stringAttributeType first, or leave the pattern out")
+        }
         let codes: (small: Int, large: Int)
         switch attributeType {
         case .stringAttributeType: codes = (NSValidationStringTooShortError, NSValidationStringTooLongError)

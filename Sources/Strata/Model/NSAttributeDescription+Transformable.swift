@@ -1,17 +1,20 @@
 import Foundation
 
 extension NSAttributeDescription {
-    /// The bytes that stand for a value of this transformable attribute.
+    /// The bytes that stand for a value of this transformable attribute; nil, which is stored as null, when the
+    /// transformer makes nothing of it.
     ///
     /// A transformer of the user's own is applied forwards. ``NSSecureUnarchiveFromDataTransformer`` and its
     /// subclasses are applied backwards, as their name says; they are also what an attribute without transformer uses.
     ///
-    /// - Throws: ``ModelError`` with `transformation` if no transformer has that name or it refuses the value.
-    final func transformedData(from value: Any) throws -> Data {
+    /// - Throws: ``ModelError`` with `transformation` if no transformer has that name or it makes something
+    ///   else than data.
+    final func transformedData(from value: Any) throws -> Data? {
         let transformer = try transformer()
         let result =
             transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+        guard let result else { return nil }
         guard let data = result as? Data else {
             throw ModelError(
                 .transformation,

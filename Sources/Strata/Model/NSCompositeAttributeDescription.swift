@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// An attribute made of others: its value is a dictionary from the elements' names to their values.
 ///
@@ -19,7 +20,11 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
             for element in elements {
                 element.owningComposite = self
             }
-            precondition(depth() != nil, "Composite '\(name)' contains itself or nests over \(Self.maximumDepth) deep.")
+            guard depth() != nil else {
+                programmerError(
+                    "NSCompositeAttributeDescription '\(name)'",
+                    "Composite '\(name)' contains itself or nests over \(Self.maximumDepth) deep", "Use fewer levels")
+            }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSEntityDescription {
     /// The entity of this name in the model that a context works with; nil if there is none.
@@ -8,9 +9,11 @@ extension NSEntityDescription {
         forEntityName entityName: String, in context: NSManagedObjectContext
     ) -> NSEntityDescription? {
         guard let shapes = context.modelShapes else {
-            preconditionFailure(
-                "+entityForEntityName: nil is not a legal NSPersistentStoreCoordinator for searching for entity name "
-                    + "'\(entityName)': the context has none")
+            programmerError(
+                "NSEntityDescription.entity(forEntityName: \"\(entityName)\", in:)",
+                "+entityForEntityName: nil is not a legal NSPersistentStoreCoordinator for searching for entity"
+                    + " name '\(entityName)'; the context has none",
+                "Give the context a coordinator or a parent first")
         }
         return shapes.byName[entityName]?.entity
     }
@@ -23,7 +26,11 @@ extension NSEntityDescription {
         forEntityName entityName: String, into context: NSManagedObjectContext
     ) -> NSManagedObject {
         guard let entity = entity(forEntityName: entityName, in: context) else {
-            preconditionFailure("could not locate an entity named '\(entityName)' in this model")
+            programmerError(
+                "NSEntityDescription.insertNewObject(forEntityName:into:)",
+                "could not locate an entity named '\(entityName)' in this"
+                    + " model\(Suggestion.text(for: entityName, among: context.modelShapes?.byName.keys))",
+                "Name an entity of the model")
         }
         return EntityShape.of(entity).objectClass.init(_made: entity, insertInto: context)
     }

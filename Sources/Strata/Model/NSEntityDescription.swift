@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// A kind of object: its name, its class, its properties and its place in the inheritance.
@@ -30,10 +31,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     }
 
     /// Whatever the user wants to keep with the entity: property-list values under string keys. It takes no part in
-    /// the version hash.
-    open var userInfo: [AnyHashable: Any]? {
-        willSet { assertMutable() }
-    }
+    /// the version hash. May be changed in a model that is in use, while nobody else reads it. Default: empty.
+    open var userInfo: [AnyHashable: Any]? = [:]
 
     /// Goes into the version hash, to mark a change of meaning that the shape does not show.
     open var versionHashModifier: String? {
@@ -131,7 +130,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     /// - Precondition: the entity is in a model.
     open var managedObjectModel: NSManagedObjectModel {
         guard let owningModel else {
-            preconditionFailure("The entity \(name ?? "") belongs to no model.")
+            programmerError(
+                "NSEntityDescription '\(name ?? "")'", "the entity belongs to no model", "Add it to a model's entities")
         }
         return owningModel
     }
@@ -156,7 +156,11 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
             assertMutable()
             for child in newValue {
                 child.assertMutable()
-                precondition(!isKindOf(entity: child), "Entity '\(child.name ?? "")' would inherit from itself.")
+                guard !isKindOf(entity: child) else {
+                    programmerError(
+                        "NSEntityDescription.subentities", "Entity '\(child.name ?? "")' would inherit from itself",
+                        "Leave it out of its descendants' subentities")
+                }
             }
             for child in storedSubentities {
                 child.storedSuperentity = nil
@@ -277,9 +281,10 @@ extension NSEntityDescription {
     /// Stops the program if a coordinator uses the model.
     final func assertMutable() {
         if isFrozen {
-            preconditionFailure(
-                "Can't modify an immutable model: a coordinator uses entity '\(name ?? "")'. "
-                    + "Change a copy of the model instead.")
+            programmerError(
+                "NSEntityDescription '\(name ?? "")'",
+                "Can't modify an immutable model: a coordinator uses entity '\(name ?? "")'",
+                "Change a copy of the model instead")
         }
     }
 
@@ -317,15 +322,19 @@ extension NSEntityDescription {
         for property in newProperties {
             if let owner = property.owningEntity, owner !== self {
                 guard isKindOf(entity: owner) else {
-                    preconditionFailure(
-                        "Property '\(property.name)' of entity '\(owner.name ?? "")' can't belong to "
-                            + "'\(name ?? "")', too. Add a copy of it.")
+                    programmerError(
+                        "NSEntityDescription '\(name ?? "")'",
+                        "Property '\(property.name)' of entity '\(owner.name ?? "")' can't belong to '\(name ?? "")"
+                            + "', too",
+                        "Add a copy of it")
                 }
                 continue
             }
-            precondition(
-                names.insert(property.name).inserted || property.name.isEmpty,
-                "Entity '\(name ?? "")' has two properties named '\(property.name)'.")
+            guard names.insert(property.name).inserted || property.name.isEmpty else {
+                programmerError(
+                    "NSEntityDescription '\(name ?? "")'",
+                    "Entity '\(name ?? "")' has two properties named '\(property.name)'", "Give each a name of its own")
+            }
             own.append(property)
         }
         for property in ownProperties {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObjectModel {
     /// Combines models into a new one, which can be changed. Entities of the same name must be the same; relationships
@@ -87,7 +88,11 @@ extension NSManagedObjectModel {
         var added: [(original: NSEntityDescription, copy: NSEntityDescription)] = []
         for original in originals {
             if let name = original.name, let existing = present[name] {
-                precondition(existing == original, "Can't merge models with two different entities named '\(name)'.")
+                guard existing == original else {
+                    programmerError(
+                        "NSManagedObjectModel", "Can't merge models with two different entities named '\(name)'",
+                        "Merge models that agree on the entities they share")
+                }
                 copies.add(existing, for: original)
             } else if let copy = original.copy() as? NSEntityDescription {
                 copies.add(copy, for: original)

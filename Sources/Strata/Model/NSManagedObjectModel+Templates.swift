@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObjectModel {
     /// The fetch request templates by name. Each is a new request, free to be changed.
@@ -20,7 +21,10 @@ extension NSManagedObjectModel {
         do {
             templates[name] = try FetchRequestTemplate(fetchRequestTemplate.settings)
         } catch {
-            preconditionFailure("The request cannot be a template: \(error)")
+            programmerError(
+                "NSManagedObjectModel.setFetchRequestTemplate(_:forName:)",
+                "the request cannot be a template: \(error)", "Use predicates and sort descriptors that have a notation"
+            )
         }
     }
 
@@ -55,7 +59,10 @@ extension NSFetchedPropertyDescription {
             do {
                 template = try newValue.map { try FetchRequestTemplate($0.settings) }
             } catch {
-                preconditionFailure("The request cannot be that of a fetched property: \(error)")
+                programmerError(
+                    "NSFetchedPropertyDescription '\(name)'",
+                    "the request cannot be that of a fetched property: \(error)",
+                    "Use predicates and sort descriptors that have a notation")
             }
         }
     }

@@ -21,6 +21,22 @@ extension NSManagedObjectModel {
         }
         return problems
     }
+
+    /// Says which relationships have no inverse, as Core Data's model compiler does: what such a one leads to does not
+    /// change with it when an object is deleted.
+    final func warnOfMissingInverses() {
+        let names = entities.flatMap { entity in
+            entity.ownProperties.compactMap { property -> String? in
+                guard let relationship = property as? NSRelationshipDescription,
+                    relationship.inverseRelationship == nil
+                else { return nil }
+                return "\(entity.name ?? "").\(relationship.name)"
+            }
+        }
+        for name in names.sorted() {
+            Warnings.once("\(name) should have an inverse: deleting what it leads to leaves it pointing at nothing")
+        }
+    }
 }
 
 extension NSEntityDescription {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// The schema of a store: entities, the configurations that group them, and fetch request templates.
@@ -66,9 +67,11 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
         set {
             assertMutable()
             for entity in newValue {
-                precondition(
-                    entity.owningModel == nil || entity.owningModel === self,
-                    "Entity '\(entity.name ?? "")' belongs to another model. Add a copy of it.")
+                guard entity.owningModel == nil || entity.owningModel === self else {
+                    programmerError(
+                        "NSManagedObjectModel.entities", "Entity '\(entity.name ?? "")' belongs to another model",
+                        "Add a copy of it")
+                }
             }
             for entity in storedEntities {
                 entity.owningModel = nil
@@ -104,9 +107,12 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
         assertMutable()
         for entity in entities {
-            precondition(
-                entity.owningModel === self,
-                "Entity '\(entity.name ?? "")' of configuration '\(configuration)' is not in the model.")
+            guard entity.owningModel === self else {
+                programmerError(
+                    "NSManagedObjectModel.setEntities(_:forConfigurationName:)",
+                    "Entity '\(entity.name ?? "")' of configuration '\(configuration)' is not in the model",
+                    "Add it to the model's entities first")
+            }
         }
         configurationMembers[configuration] = entities
     }
@@ -152,7 +158,8 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
         do {
             coder.encode(NSData(data: Data(try encoded())), forKey: "model")
         } catch {
-            preconditionFailure("The model can't be archived: \(error)")
+            programmerError(
+                "NSManagedObjectModel", "the model cannot be archived: \(error)", "Give it values that can be archived")
         }
     }
 
@@ -188,19 +195,25 @@ extension NSManagedObjectModel {
         Self.freezing.withLock { _ in
             if isFrozen { return }
             let problems = problems()
-            precondition(problems.isEmpty, "The model can't be used: \(problems.joined(separator: "; "))")
+            guard problems.isEmpty else {
+                programmerError(
+                    "NSManagedObjectModel", "the model can't be used: \(problems.joined(separator: "; "))",
+                    "Correct the model before a coordinator uses it")
+            }
             for entity in storedEntities where entity.superentity == nil {
                 Self.freeze(entity, parent: nil)
             }
             _ = tables.storeIfNil(ModelTables(for: self))
+            warnOfMissingInverses()
         }
     }
 
     /// Stops the program if a coordinator uses the model.
     final func assertMutable() {
         if isFrozen {
-            preconditionFailure(
-                "Can't modify an immutable model: a coordinator uses it. Change a copy of the model instead.")
+            programmerError(
+                "NSManagedObjectModel", "Can't modify an immutable model: a coordinator uses it",
+                "Change a copy of the model instead")
         }
     }
 

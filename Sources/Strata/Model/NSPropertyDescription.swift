@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A property of an entity: an attribute, a relationship, a fetched property or an expression.
 ///
@@ -26,9 +27,8 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
 
     /// Whatever the user wants to keep with the property: property-list values under string keys. It takes no part
     /// in the version hash.
-    open var userInfo: [AnyHashable: Any]? {
-        willSet { assertMutable() }
-    }
+    /// May be changed in a model that is in use, while nobody else reads it. Default: empty.
+    open var userInfo: [AnyHashable: Any]? = [:]
 
     /// Goes into the version hash, to mark a change of meaning that the shape does not show.
     open var versionHashModifier: String? {
@@ -111,7 +111,8 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// - Precondition: the property is in an entity.
     open var entity: NSEntityDescription {
         guard let owningEntity else {
-            preconditionFailure("The property \(name) belongs to no entity.")
+            programmerError(
+                "\(type(of: self)) '\(name)'", "the property belongs to no entity", "Add it to an entity's properties")
         }
         return owningEntity
     }
@@ -205,9 +206,11 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     /// Stops the program if a coordinator uses the model.
     final func assertMutable() {
         if isFrozen {
-            preconditionFailure(
-                "Can't modify an immutable model: a coordinator uses property '\(name)' of entity "
-                    + "'\(owningEntity?.name ?? owningComposite?.name ?? "")'. Change a copy of the model instead.")
+            programmerError(
+                "\(owningEntity?.name ?? owningComposite?.name ?? "").\(name)",
+                "Can't modify an immutable model: a coordinator uses property '\(name)' of entity"
+                    + " '\(owningEntity?.name ?? owningComposite?.name ?? "")'",
+                "Change a copy of the model instead")
         }
     }
 }

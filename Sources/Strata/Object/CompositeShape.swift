@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A composite attribute compiled: its elements are slots of their own, named by their path ("address.street").
 final class CompositeShape {
@@ -43,7 +44,11 @@ final class CompositeShape {
     func assign(_ value: Any?, _ body: (Int, Any?) -> Void) {
         let values = Self.values(AnyElements.plain(value), name)
         for key in values.keys where !elements.contains(where: { $0.name == key }) {
-            preconditionFailure("the composite attribute \(name) has no element named \(key)")
+            programmerError(
+                name,
+                "the composite attribute has no element named \"\(key)\""
+                    + "\(Suggestion.text(for: key, among: elements.map { $0.name }))",
+                "Give a dictionary of its elements")
         }
         for (name, element) in elements {
             switch element {
@@ -60,7 +65,12 @@ final class CompositeShape {
         case let values as NSDictionary:
             return Dictionary(
                 values.compactMap { key, value in (key as? String).map { ($0, value) } }, uniquingKeysWith: { $1 })
-        default: preconditionFailure("the composite attribute \(name) takes a dictionary, not \(value ?? "nil")")
+        default:
+            programmerError(
+                name,
+                "the composite attribute takes a dictionary, and was given a"
+                    + " \(value.map { "\(type(of: $0))" } ?? "nil")",
+                "Give a dictionary of its elements, or nil")
         }
     }
 

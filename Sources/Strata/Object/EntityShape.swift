@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -275,7 +276,9 @@ final class RelationshipShape {
     func link(in model: ModelShapes, owner: EntityShape) {
         guard let destinationName = description.destinationEntity?.name, let shape = model.byName[destinationName]
         else {
-            preconditionFailure("relationship \(owner.name).\(name) has no destination entity in the model")
+            programmerError(
+                "\(owner.name).\(name)", "the relationship has no destination entity in the model",
+                "Set its destinationEntity before a coordinator uses the model")
         }
         destination = shape
         destinationID = shape.id

@@ -35,7 +35,7 @@ final class EntityValidation: @unchecked Sendable {
         }
         allKeys = all
         keys = all.filter {
-            !$0.predicates.isEmpty || ($0.isToMany && ($0.isMandatory || $0.minimum > 0 || $0.maximum > 0))
+            !$0.predicates.isEmpty || ($0.isToMany && ($0.minimum > 0 || $0.maximum > 0))
         }
         positions = Dictionary(all.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         validators = KeyValidator.all(of: shape.objectClass)
@@ -115,18 +115,22 @@ final class EntityValidation: @unchecked Sendable {
         case nil: count = 0
         }
         let code: CocoaError.Code
+        var bound = key.minimum
         if count == 0 {
-            guard key.isMandatory else { return }
-            code = key.minimum > 0 ? .validationRelationshipLacksMinimumCount : .validationMissingMandatoryProperty
+            // As in Core Data, a mandatory to-many relationship may be empty unless it has a minimum.
+            guard key.isMandatory, key.minimum > 0 else { return }
+            code = .validationRelationshipLacksMinimumCount
         } else if count < key.minimum {
             code = .validationRelationshipLacksMinimumCount
         } else if key.maximum > 0, count > key.maximum {
             code = .validationRelationshipExceedsMaximumCount
+            bound = key.maximum
         } else {
             return
         }
         throw ValidationErrors.error(
-            code, object, key.name, value: value is ValidatedCount ? object.value(forKey: key.name) : value)
+            code, object, key.name, value: value is ValidatedCount ? object.value(forKey: key.name) : value,
+            bound: bound)
     }
 
     /// Checks that a value is of a type that an attribute or a relationship takes.

@@ -24,7 +24,7 @@ extension EntityWriter {
         case .data: if let value = value as? Data { value.withUnsafeBytes { set(slot, bytes: $0) } }
         case .transformable:
             guard let attribute = info.attribute else { return }
-            try attribute.transformedData(from: value).withUnsafeBytes { set(slot, bytes: $0) }
+            try attribute.transformedData(from: value)?.withUnsafeBytes { set(slot, bytes: $0) }
         case .toOne: return
         }
     }

@@ -1,9 +1,10 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObject {
     /// The results of a fetched property's request. They are kept until the object is refreshed or becomes a fault.
     ///
-    /// A store that cannot be read gives no results; ``NSManagedObjectContext/existingObject(with:)`` throws its error.
+    /// A store that cannot be read gives no results, and the context cannot be saved until it is rolled back or reset.
     /// - Precondition: the request makes sense.
     final func fetchedValue(_ property: NSPropertyDescription) -> Any? {
         guard let context = registry?.context,
@@ -20,11 +21,21 @@ extension NSManagedObject {
         let plan: FetchPlan
         do {
             plan = try FetchPlan(settings, resultClass: NSManagedObject.self, in: context)
+        } catch let error as DescribedError where error.isOfConstants {
+            // They come from this object's values.
+            Warnings.once(
+                "the fetched property \(shape.name).\(property.name) finds nothing: \(error.localizedDescription)")
+            return [NSManagedObject]()
         } catch {
-            preconditionFailure("the request of the fetched property \(shape.name).\(property.name): \(error)")
+            programmerError(
+                "\(shape.name).\(property.name)",
+                "the request of the fetched property cannot be executed: \(error.localizedDescription)",
+                "Correct the request in the model")
         }
         do {
-            let results = try FetchExecutor(context, plan).results()
+            // Faults fire whether their task has been cancelled or not.
+            let control = settings.timeLimit.map { RequestControl(timeLimit: $0) }
+            let results = try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
             guard case .objects(let objects) = results else { return results.any }
             let state = toMany[place] ?? ToManyState()
             state.order = objects
@@ -32,7 +43,7 @@ extension NSManagedObject {
             toMany[place] = state
             return objects
         } catch {
-            context.readErrors[objectID] = error
+            context.noteUnread(objectID, error)
             return [NSManagedObject]()
         }
     }

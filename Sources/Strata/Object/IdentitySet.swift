@@ -109,7 +109,7 @@ struct IdentitySet: ~Copyable {
         let (old, oldCapacity) = (entries, capacity)
         capacity = max(8, oldCapacity * 2)
         guard let memory = strata_heap_allocate(capacity * MemoryLayout<UnsafeMutableRawPointer?>.stride) else {
-            preconditionFailure("there is no memory for a set of \(capacity) objects")
+            fatalError("there is no memory for a set of \(capacity) objects")
         }
         let new = memory.bindMemory(to: UnsafeMutableRawPointer?.self, capacity: capacity)
         new.initialize(repeating: nil, count: capacity)

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataIO
 
 /// Finds the class of an entity's objects by name, without the Objective-C runtime.
 ///
@@ -8,7 +8,7 @@ import Synchronization
 /// module) that is the name of one class only, or of one only in the main program. Where a bare name is ambiguous,
 /// register the class.
 public enum ManagedObjectClasses {
-    private static let registered = Mutex<[String: UncheckedClass]>([:])
+    private static let registered = AdaptiveMutex<[String: UncheckedClass]>([:])
 
     private struct UncheckedClass: @unchecked Sendable {
         // Unchecked: a metatype is immutable.

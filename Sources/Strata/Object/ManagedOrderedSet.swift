@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// What `mutableOrderedSetValue(forKey:)` hands out: an ordered to-many relationship seen as a mutable ordered set.
 ///
@@ -106,7 +107,10 @@ final class ManagedOrderedSet: NSMutableOrderedSet {
 
     private func checked(_ element: Any) -> NSManagedObject {
         guard let object = element as? NSManagedObject else {
-            preconditionFailure("\(element) cannot be put into \(relationship?.name ?? "a relationship")")
+            programmerError(
+                relationship.map { "\(owner?.shape.name ?? "").\($0.name)" } ?? "NSMutableOrderedSet",
+                "the relationship takes managed objects, and was given a \(type(of: element))",
+                "Add an object of the relationship's destination")
         }
         return object
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// What `mutableSetValue(forKey:)` hands out: an unordered to-many relationship seen as a mutable set.
 ///
@@ -25,13 +26,20 @@ final class ManagedSet: NSMutableSet {
     required convenience init?(coder aDecoder: NSCoder) { nil }
 
     private var target: (NSManagedObject, RelationshipShape) {
-        guard let owner, let relationship else { preconditionFailure("a set without relationship cannot be used") }
+        guard let owner, let relationship else {
+            programmerError(
+                "NSMutableSet", "the set of a relationship was copied or coded, and has no relationship any more",
+                "Ask the object for its set with mutableSetValue(forKey:)")
+        }
         return (owner, relationship)
     }
 
     private func checked(_ object: Any, _ verb: String) -> NSManagedObject {
         guard let object = object as? NSManagedObject else {
-            preconditionFailure("\(object) cannot be \(verb) \(relationship?.name ?? "a relationship")")
+            programmerError(
+                relationship.map { "\(owner?.shape.name ?? "").\($0.name)" } ?? "NSMutableSet",
+                "a \(type(of: object)) cannot be \(verb) the relationship",
+                "Use managed objects of the relationship's destination")
         }
         return object
     }

@@ -93,7 +93,7 @@ final class MemoryRows {
         case let value as Decimal where kind == .decimal: set(slot, Data(DecimalCoding.encode(value)))
         default:
             guard kind == .transformable, let attribute = shape.slots[slot].attribute else { return }
-            set(slot, try attribute.transformedData(from: value))
+            if let data = try attribute.transformedData(from: value) { set(slot, data) } else { buffer.setNull(slot) }
         }
     }
 
@@ -162,7 +162,7 @@ extension MemoryRows {
         case .transformable:
             guard let attribute = object.shape.slots[slot].attribute else { return }
             let value = place.assumingMemoryBound(to: TransformableBox.self).pointee.value
-            set(slot, try attribute.transformedData(from: value))
+            if let data = try attribute.transformedData(from: value) { set(slot, data) }
         case .toOne:
             let target = overlay.object(at: Int(code.offset))
             // One that never was saved and never will be is nothing to refer to.

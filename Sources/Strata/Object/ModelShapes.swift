@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataIO
 
 /// All entities of one model, compiled.
 ///
@@ -21,7 +21,7 @@ final class ModelShapes: @unchecked Sendable {
         var nextID: UInt32 = 1
         var shapesByClass: [ObjectIdentifier: [EntityShape]] = [:]
     }
-    private static let known = Mutex<Known>(Known())
+    private static let known = AdaptiveMutex<Known>(Known())
 
     private init(model: NSManagedObjectModel) {
         self.model = model
@@ -110,7 +110,11 @@ extension EntityShape {
     static func of(_ entity: NSEntityDescription) -> EntityShape {
         if let shape = entity.shape.load() { return shape }
         guard let shape = ModelShapes.of(entity.managedObjectModel).byName[entity.name ?? ""], shape.entity === entity
-        else { preconditionFailure("entity \(entity.name ?? "without a name") is not in its model") }
+        else {
+            programmerError(
+                "NSEntityDescription '\(entity.name ?? "")'", "the entity is not in its model any more",
+                "Take the entity from the model that the coordinator uses")
+        }
         return shape
     }
 
@@ -130,7 +134,9 @@ extension EntityShape {
         let shape = of(entity)
         guard shape.model !== context.coordinator?.shapes else { return shape }
         guard let own = context.coordinator?.shapes.byName[shape.name] else {
-            preconditionFailure("entity \(shape.name) is not in the model of the context's coordinator")
+            programmerError(
+                shape.name, "the entity is not in the model of the context's coordinator",
+                "Load the model once and make entities, containers and coordinators of that one")
         }
         return own
     }

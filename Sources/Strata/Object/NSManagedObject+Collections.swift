@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObject {
     /// A to-many relationship as a mutable set. It is live: what is done to it is done to the relationship, with the
@@ -9,9 +10,11 @@ extension NSManagedObject {
     /// - Precondition: the entity has an unordered to-many relationship of this name.
     public final func mutableSetValue(forKey key: String) -> NSMutableSet {
         guard let relationship = shape.relationship(key), relationship.isToMany, !relationship.isOrdered else {
-            preconditionFailure(
-                "NSManagedObjects of entity '\(shape.name)' do not support -mutableSetValueForKey: for the property "
-                    + "'\(key)'")
+            programmerError(
+                "\(shape.name).\(key)",
+                "NSManagedObjects of entity '\(shape.name)' do not support -mutableSetValueForKey: for the"
+                    + " property '\(key)'\(shape.suggestion(for: key))",
+                "Name an unordered to-many relationship")
         }
         if flags.contains(.observable) { noteAccess(key) }
         return ManagedSet(self, relationship)
@@ -23,9 +26,11 @@ extension NSManagedObject {
     /// - Complexity: O(n).
     public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
         guard let relationship = shape.relationship(key), relationship.isToMany, relationship.isOrdered else {
-            preconditionFailure(
-                "NSManagedObjects of entity '\(shape.name)' do not support -mutableOrderedSetValueForKey: for the "
-                    + "property '\(key)'")
+            programmerError(
+                "\(shape.name).\(key)",
+                "NSManagedObjects of entity '\(shape.name)' do not support -mutableOrderedSetValueForKey: for the"
+                    + " property '\(key)'\(shape.suggestion(for: key))",
+                "Name an ordered to-many relationship")
         }
         if flags.contains(.observable) { noteAccess(key) }
         if let proxy = loadedState(relationship).proxy { return proxy }
@@ -51,7 +56,8 @@ extension NSManagedObject {
     private func owner(ofKeyPath keyPath: String) -> (NSManagedObject, String) {
         guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
         guard let owner = value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject else {
-            preconditionFailure("\(shape.name): the key path \"\(keyPath)\" leads to no object")
+            programmerError(
+                shape.name, "the key path \"\(keyPath)\" leads to no object", "Set what lies on the way first")
         }
         return (owner, String(keyPath[keyPath.index(after: dot)...]))
     }

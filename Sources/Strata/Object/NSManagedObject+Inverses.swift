@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 // Both ends of a relationship are one fact: every change below changes the two sides together.
@@ -150,14 +151,18 @@ extension NSManagedObject {
 
     private func checkTarget(_ target: NSManagedObject?, _ relationship: RelationshipShape) {
         guard let target else { return }
-        precondition(
-            target.shape.isKind(of: relationship.destination),
-            "\(shape.name).\(relationship.name) takes objects of \(relationship.destination.name), not \(target.shape.name)"
-        )
+        guard target.shape.isKind(of: relationship.destination) else {
+            programmerError(
+                "\(shape.name).\(relationship.name)",
+                "the relationship takes objects of \(relationship.destination.name), not \(target.shape.name)",
+                "Give an object of its destination entity")
+        }
         if let own = registry, let other = target.registry, own !== other {
-            preconditionFailure(
-                "illegal attempt to establish a relationship '\(relationship.name)' between objects in different "
-                    + "contexts: \(self) and \(target)")
+            programmerError(
+                "\(shape.name).\(relationship.name)",
+                "illegal attempt to establish a relationship '\(relationship.name)' between objects in different"
+                    + " contexts (of \(shape.name) and \(target.shape.name))",
+                "Use context.object(with: target.objectID) to have both in one context")
         }
     }
 }

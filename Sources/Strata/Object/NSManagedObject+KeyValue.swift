@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 extension NSManagedObject: KeyValueCoding {
     /// The value of a property by name.
@@ -21,7 +22,9 @@ extension NSManagedObject: KeyValueCoding {
         case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: rest)
         case let owner?:
             guard let elements = AnyElements(owner) else {
-                preconditionFailure("\(shape.name): there is nothing to be set at the key path \"\(keyPath)\"")
+                programmerError(
+                    shape.name, "there is nothing to be set at the key path \"\(keyPath)\"",
+                    "End the path with a property of a managed object, a collection of them or a dictionary")
             }
             for case let object as NSManagedObject in elements.elements { object.setValue(value, forKeyPath: rest) }
         }
@@ -96,7 +99,8 @@ extension NSManagedObject {
         case .composite(let composite)?:
             setCompositeValue(value, composite)
         case .fetched(let property)?:
-            preconditionFailure("\(shape.name).\(property.name) is a fetched property and cannot be set")
+            programmerError(
+                "\(shape.name).\(property.name)", "a fetched property cannot be set", "Change what its request finds")
         case nil:
             setValue(value, forUndefinedKey: key)
         }
@@ -114,16 +118,21 @@ extension NSManagedObject {
     private func members(_ value: Any?, for relationship: RelationshipShape) -> [NSManagedObject] {
         guard let value = AnyElements.plain(value) else { return [] }
         guard let elements = AnyElements(value) else {
-            preconditionFailure(
-                "Unacceptable type of value for to-many relationship: property = \"\(relationship.name)\"; desired type"
-                    + " = \(relationship.isOrdered ? "NSOrderedSet" : "NSSet"); given type = \(type(of: value)); "
-                    + "value = \(value).")
+            programmerError(
+                "\(shape.name).\(relationship.name)",
+                "Unacceptable type of value for to-many relationship: property = \"\(relationship.name)\"; desired"
+                    + " type = \(relationship.isOrdered ? "NSOrderedSet" : "NSSet"); given type ="
+                    + " \(type(of: value))",
+                "Give a collection of managed objects")
         }
         return elements.elements.map { element in
             guard let object = element as? NSManagedObject else {
-                preconditionFailure(
-                    "Unacceptable element of to-many relationship: property = \"\(relationship.name)\"; desired type = "
-                        + "\(relationship.destination.name); value = \(String(describing: element)).")
+                programmerError(
+                    "\(shape.name).\(relationship.name)",
+                    "Unacceptable element of to-many relationship: property = \"\(relationship.name)\"; desired"
+                        + " type = \(relationship.destination.name); given type ="
+                        + " \(element.map { "\(type(of: $0))" } ?? "nil")",
+                    "Give a collection of managed objects")
             }
             return object
         }

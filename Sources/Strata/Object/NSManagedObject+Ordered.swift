@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 // Changes at a place. Membership goes through addToMany and removeFromMany, which keep the inverse; then the order is
 // brought about.
@@ -8,9 +9,12 @@ extension NSManagedObject {
     /// - Complexity: that of inserting into an array.
     final func insertIntoMany(_ relationship: RelationshipShape, _ object: NSManagedObject, at index: Int) {
         let state = loadedState(relationship)
-        precondition(
-            index >= 0 && index <= state.members.count,
-            "index \(index) is beyond the \(state.members.count) objects of \(shape.name).\(relationship.name)")
+        guard index >= 0 && index <= state.members.count else {
+            programmerError(
+                "\(shape.name).\(relationship.name)",
+                "index \(index) is beyond the \(state.members.count) objects of the relationship",
+                "Insert at 0 to the count")
+        }
         guard !state.members.contains(object) else { return }
         addToMany(relationship, object)
         state.moveLast(to: index)

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObject {
@@ -67,7 +68,9 @@ extension NSManagedObject {
     /// Whether the objects of a relationship have not been looked up yet.
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
         guard let relationship = shape.relationship(key) else {
-            preconditionFailure("entity \(shape.name) has no relationship named \(key)")
+            programmerError(
+                shape.name, "the entity has no relationship named \"\(key)\"\(shape.suggestion(for: key))",
+                "Name a relationship of the entity")
         }
         if relationship.isToMany { return storeIndex != 0 && existingState(relationship)?.isLoaded != true }
         if isFault { return true }
@@ -79,7 +82,9 @@ extension NSManagedObject {
     /// one of the objects'.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
         guard let relationship = shape.relationship(key) else {
-            preconditionFailure("entity \(shape.name) has no relationship named \(key)")
+            programmerError(
+                shape.name, "the entity has no relationship named \"\(key)\"\(shape.suggestion(for: key))",
+                "Name a relationship of the entity")
         }
         return relationship.isToMany ? memberIDs(relationship) : targetID(relationship).map { [$0] } ?? []
     }

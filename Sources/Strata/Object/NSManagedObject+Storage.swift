@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 extension NSManagedObject {
@@ -62,8 +63,10 @@ extension NSManagedObject {
             return
         }
         guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.contextReference }) else {
-            preconditionFailure(
-                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset")
+            programmerError(
+                shape.name,
+                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset",
+                "Keep the context as long as its objects, and fetch again after a reset")
         }
         // SAFETY: what is called on the context's queue, and by its objects, has the context.
         context._withUnsafeGuaranteedRef { $0.fulfill(self, slot) }
@@ -88,8 +91,8 @@ extension NSManagedObject {
         flags.insert([.realized, .rowIsCommitted])
     }
 
-    /// Gives up the values; keeps changes only if `keepingChanges`, as the object does not become a fault then for
-    /// those who look at it.
+    /// Gives up the values; keeps changes and transient values only if `keepingChanges`, as the object does not become a
+    /// fault then for those who look at it. Its publisher then sends when the caller says so.
     final func turnIntoFault(keepingChanges: Bool) {
         let wasRealized = flags.contains(.realized) && !keepingChanges
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
@@ -97,7 +100,8 @@ extension NSManagedObject {
         block = nil
         if let overlay {
             if keepingChanges {
-                overlay.clearValues(facts) { present, dirty in present & ~dirty }
+                // No row has transient values.
+                overlay.clearUnchanged(facts, persistentSlots: shape.persistentSlotCount)
             } else {
                 overlay.free(facts)
                 self.overlay = nil
@@ -110,6 +114,7 @@ extension NSManagedObject {
         }
         flags.subtract([.realized, .rowIsCommitted, .defaultsBelow, .unreadable])
         if wasRealized { didTurnIntoFault() }
+        if !keepingChanges, !flags.contains(.unobserved) { observedEverythingDidChange() }
     }
 
     /// The bytes of a value that lies outside of its row; nil after a read error, which marks the object.
@@ -118,7 +123,7 @@ extension NSManagedObject {
         do {
             return try handle.log.read(value)
         } catch {
-            context.noteUnreadable(self, error)
+            context.noteUnreadable(self, error, value: value)
             return nil
         }
     }
@@ -198,7 +203,7 @@ extension Overlay {
     func initialize(_ info: SlotInfo, to value: Any) {
         func put<T>(_ type: T.Type) {
             guard let typed = value as? T else {
-                preconditionFailure("a value of \(info.name) was not converted: \(value)")
+                preconditionFailure("a value of \(info.name) was not converted: \(Swift.type(of: value))")
             }
             (base + info.offset).assumingMemoryBound(to: T.self).initialize(to: typed)
         }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 public import StrataLog
 
 /// An object of the graph: a row of the store, seen and changed through a context.
@@ -66,7 +67,9 @@ open class NSManagedObject: NSObject {
     /// Not API: as ``init(_made:insertInto:)``, with the entity that the class stands for in the context's model.
     public required convenience init(_madeIn context: NSManagedObjectContext) {
         guard let entity = context.entity(ofClass: Self.self) else {
-            preconditionFailure("no entity, or more than one, of the context's model has the class \(Self.self)")
+            programmerError(
+                "\(Self.self)", "no entity, or more than one, of the context's model has the class",
+                "Name the class in one entity of the model, or use init(entity:insertInto:)")
         }
         // What the context names lives as long as the process.
         self.init(entity: entity.takeUnretainedValue(), insertInto: context)
@@ -238,12 +241,20 @@ open class NSManagedObject: NSObject {
 
     /// Called for a name that the entity has no property for. Stops the program unless overridden.
     open func value(forUndefinedKey key: String) -> Any? {
-        preconditionFailure("the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\"")
+        programmerError(
+            shape.subject,
+            "the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\""
+                + "\(shape.suggestion(for: key))",
+            "Name a property of the entity, or override this method")
     }
 
     /// Called for a name that the entity has no property for. Stops the program unless overridden.
     open func setValue(_ value: Any?, forUndefinedKey key: String) {
-        preconditionFailure("the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\"")
+        programmerError(
+            shape.subject,
+            "the entity \(shape.name) is not key value coding-compliant for the key \"\(key)\""
+                + "\(shape.suggestion(for: key))",
+            "Name a property of the entity, or override this method")
     }
 
     /// Fires the fault and tells whoever tracks accesses. For accessors over ``primitiveValue(forKey:)``; with nil it
@@ -313,7 +324,9 @@ open class NSManagedObject: NSObject {
         // Several versions of one model may be in use; any of their entities answers to the same name.
         let tops = shapes.filter { shape in !shapes.contains { $0 !== shape && shape.isKind(of: $0) } }
         guard let shape = tops.last, tops.allSatisfy({ $0.name == shape.name }) else {
-            preconditionFailure("no entity, or more than one, in the models in use has the class \(self)")
+            programmerError(
+                "\(self)", "no entity, or more than one, in the models in use has the class",
+                "Make the container or coordinator first, and name the class in one entity of the model")
         }
         return shape.entity
     }

@@ -117,6 +117,16 @@ struct Overlay {
         }
     }
 
+    /// Releases what was not changed of the first `count` slots, so that it is read from the row again.
+    func clearUnchanged(_ facts: UnsafePointer<ShapeFacts>, persistentSlots count: Int) {
+        var first = 0
+        clearValues(facts) { present, dirty in
+            let persistent = min(64, max(0, count - first))
+            first += 64
+            return present & ~dirty & (persistent == 64 ? ~0 : (1 << UInt64(persistent)) - 1)
+        }
+    }
+
     /// Releases the references to other objects and marks them absent; other values stay.
     func clearReferences(_ facts: UnsafePointer<ShapeFacts>) {
         for index in 0..<facts.pointee.groupCount where facts.pointee.toOneMask[index] != 0 {

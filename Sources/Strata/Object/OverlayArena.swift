@@ -53,7 +53,7 @@ struct OverlayArena: ~Copyable {
     /// Memory of its own, with a prefix that says so.
     static func allocateAlone(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let start = strata_heap_allocate(byteCount + prefixBytes) else {
-            preconditionFailure("there is no memory for the values of a managed object")
+            fatalError("there is no memory for the values of a managed object")
         }
         start.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
         return start + prefixBytes

@@ -1,5 +1,5 @@
 import CStrataSupport
-import Synchronization
+import StrataIO
 
 /// The pieces of memory that overlays are cut from, for all contexts.
 ///
@@ -37,7 +37,7 @@ enum OverlayPieces {
                 freshCount = slabCount
             }
             guard let piece = fresh else {
-                preconditionFailure("there is no memory for the values of managed objects")
+                fatalError("there is no memory for the values of managed objects")
             }
             fresh = piece + byteCount
             freshCount -= 1
@@ -54,7 +54,7 @@ enum OverlayPieces {
         }
     }
 
-    private static let lists = Mutex(Lists())
+    private static let lists = AdaptiveMutex(Lists())
 
     /// Uninitialised memory.
     static func take() -> UnsafeMutableRawPointer {

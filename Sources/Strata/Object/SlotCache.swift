@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// Where a property lies in one shape, in one word: shape id (32 bits), whether rows have it (1), slot or relationship
@@ -13,7 +14,10 @@ struct SlotToken {
     }
 
     init(shape: EntityShape, index: Int, offset: Int) {
-        precondition(index < 1 << 12 && offset / 8 < 1 << 19, "an entity has too many properties")
+        guard index < 1 << 12 && offset / 8 < 1 << 19 else {
+            programmerError(
+                shape.name, "the entity has too many properties", "Split the entity: 4,096 properties are possible")
+        }
         let isStored: UInt64 = index < shape.persistentSlotCount ? 1 : 0
         rawValue = UInt64(shape.id) << 32 | isStored << 31 | UInt64(index) << 19 | UInt64(offset / 8)
     }
@@ -72,16 +76,28 @@ private final class SlotProperty: Sendable {
 
     func token(_ shape: EntityShape) -> SlotToken {
         guard let place = shape.place(name) else {
-            preconditionFailure("entity \(shape.name) has no property named \(name)")
+            programmerError(
+                shape.subject,
+                "the entity \(shape.name) has no property named \"\(name)\", which an accessor of the class"
+                    + " names\(shape.suggestion(for: name))",
+                "Let accessor and model agree")
         }
         if let problem = check(shape, place) {
-            preconditionFailure("the accessor for \(shape.name).\(name) does not fit the model: \(problem)")
+            programmerError(
+                "\(shape.subject).\(name)", "the accessor does not fit the model: \(problem)",
+                "Let accessor and model agree")
         }
         switch place {
         case .slot(let slot): return SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
         case .toMany(let index): return SlotToken(shape: shape, index: index, offset: 0)
-        case .composite: preconditionFailure("\(shape.name).\(name) is a composite attribute")
-        case .fetched: preconditionFailure("\(shape.name).\(name) is a fetched property")
+        case .composite:
+            programmerError(
+                "\(shape.subject).\(name)",
+                "the property is a composite attribute, which this kind of accessor cannot read", "Use value(forKey:)")
+        case .fetched:
+            programmerError(
+                "\(shape.subject).\(name)",
+                "the property is a fetched property, which this kind of accessor cannot read", "Use value(forKey:)")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import Synchronization
 
 /// Names a store for the life of the process: object IDs from different coordinators over one store compare by it.
@@ -11,9 +12,9 @@ final class StoreIdentity: Sendable {
     /// The reference objects of a store whose class is the user's own; nil for log stores.
     let references = AtomicLazyReference<ReferenceTable>()
     /// The stores opened under this identity, the most recently added last.
-    private let current = Mutex<[WeakStore]>([])
+    private let current = AdaptiveMutex<[WeakStore]>([])
 
-    private static let known = Mutex<[String: StoreIdentity]>([:])
+    private static let known = AdaptiveMutex<[String: StoreIdentity]>([:])
 
     private init(uuidString: String) {
         self.uuidString = uuidString

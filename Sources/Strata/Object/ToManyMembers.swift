@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A to-many relationship of one object, to look at and to change: what the accessors that Xcode generates
 /// (`addToTasks(_:)`, `insertIntoTasks(_:at:)` and so on) are made of, in one line each.
@@ -62,7 +63,11 @@ public struct ToManyMembers<Target: NSManagedObject>: Sequence {
     }
 
     private func checkOrdered() {
-        precondition(relationship.isOrdered, "\(owner.shape.name).\(relationship.name) is not ordered")
+        guard relationship.isOrdered else {
+            programmerError(
+                "\(owner.shape.name).\(relationship.name)", "the relationship is not ordered",
+                "Set isOrdered in the model, or use members without positions")
+        }
     }
 
     // MARK: Changing

@@ -6,35 +6,21 @@ import Synchronization
 enum ValidationErrors {
     /// - Parameters:
     ///   - value: nil for null.
+    ///   - bound: the count that a relationship lacks or exceeds.
     ///   - message: nil for the code's own.
     static func error(
         _ code: CocoaError.Code, _ object: NSManagedObject, _ key: String, value: Any? = nil,
-        predicate: NSPredicate? = nil, message: String? = nil
-    ) -> CocoaError {
+        predicate: NSPredicate? = nil, bound: Int? = nil, message: String? = nil
+    ) -> any Error {
+        let texts = ValidationTexts(
+            code, object.shape.name, key, value: value, predicate: predicate, bound: bound, message: message)
         var info: [String: Any] = [
             NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key,
             NSValidationValueErrorKey: value ?? NSNull(), NSAffectedObjectsErrorKey: [object],
-            NSLocalizedDescriptionKey: message ?? description(code, key),
+            NSLocalizedDescriptionKey: texts.description, NSLocalizedFailureReasonErrorKey: texts.reason,
         ]
         if let predicate { info[NSValidationPredicateErrorKey] = predicate }
-        return CocoaError(code, userInfo: info)
-    }
-
-    private static func description(_ code: CocoaError.Code, _ key: String) -> String {
-        switch code {
-        case .validationMissingMandatoryProperty: "\(key) is a required value."
-        case .validationRelationshipLacksMinimumCount: "Too few items in \(key)."
-        case .validationRelationshipExceedsMaximumCount: "Too many items in \(key)."
-        case .validationRelationshipDeniedDelete: "Items cannot be deleted from \(key)."
-        case .validationNumberTooLarge: "\(key) is too large."
-        case .validationNumberTooSmall: "\(key) is too small."
-        case .validationDateTooLate: "\(key) is too late."
-        case .validationDateTooSoon: "\(key) is too soon."
-        case .validationInvalidDate: "\(key) is not a valid date."
-        case .validationStringTooLong: "\(key) is too long."
-        case .validationStringTooShort: "\(key) is too short."
-        default: "\(key) is not valid."
-        }
+        return DescribedError(code, userInfo: info)
     }
 
     /// One error for several: itself if there is one, else code 1560 with all in `NSDetailedErrorsKey`.
@@ -45,13 +31,25 @@ enum ValidationErrors {
             let details = (error as NSError).userInfo[NSDetailedErrorsKey] as? [any Error]
             all += details ?? [error]
         }
-        return CocoaError(
+        let count = all.count > textsMaximum ? " and \(all.count - textsMaximum) more." : ""
+        let descriptions = all.prefix(textsMaximum).map { ($0 as NSError).localizedDescription }
+        let reasons = all.prefix(textsMaximum).map { error in
+            // What the program's own errors say may name values.
+            error is DescribedError ? (error as NSError).localizedFailureReason ?? "" : "\(Swift.type(of: error))."
+        }
+        return DescribedError(
             .validationMultipleErrors,
             userInfo: [
-                NSLocalizedDescriptionKey: "Multiple validation errors occurred.",
+                NSLocalizedDescriptionKey: "Multiple validation errors occurred. "
+                    + descriptions.joined(separator: " ") + count,
+                NSLocalizedFailureReasonErrorKey: "Multiple validation errors occurred. "
+                    + reasons.joined(separator: " ") + count,
                 NSDetailedErrorsKey: all.map { $0 as NSError },
             ])
     }
+
+    /// An error of several quotes so many of them.
+    private static let textsMaximum = 5
 }
 
 extension NSManagedObject {
@@ -73,7 +71,7 @@ extension NSManagedObject {
     }
 
     /// Whether every mandatory slot has a value: what ``validatePresence(_:)`` finds out, without references.
-    private var lacksNothing: Bool {
+    final var lacksNothing: Bool {
         let facts = facts
         for group in 0..<facts.pointee.groupCount {
             let mandatory = facts.pointee.mandatory[group]

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 /// Brings what key-value coding is given into the Swift type that a slot keeps.
@@ -9,10 +10,11 @@ enum ValueConversion {
     static func convert(_ value: Any?, for info: SlotInfo, entity: EntityShape) -> Any? {
         guard let value = flattened(value), !(value is NSNull) else { return nil }
         guard let converted = converted(value, info.kind) else {
-            preconditionFailure(
-                "Unacceptable type of value for \(info.kind == .toOne ? "to-one relationship" : "attribute"): "
-                    + "property = \"\(info.name)\" of \(entity.name); desired type = \(info.kind); given type = "
-                    + "\(type(of: value)); value = \(value).")
+            programmerError(
+                "\(entity.name).\(info.name)",
+                "Unacceptable type of value for \(info.kind == .toOne ? "to-one relationship" : "attribute"):"
+                    + " property = \"\(info.name)\"; desired type = \(info.kind); given type = \(type(of: value))",
+                "Convert the value before setting it")
         }
         return converted
     }

@@ -41,15 +41,21 @@ extension NSManagedObject: Observable {
 
     /// A property is about to change.
     @inline(never)
-    final func observedWillChange(_ name: String) { ObservedObjects.willChange(self, CollectionOfOne(name)) }
+    final func observedWillChange(_ name: String) { ObservedObjects.willChange(self, name) }
 
-    /// Any property may be about to change.
+    /// Any property may be about to change, by a refresh, a merge or a rollback; ``observedEverythingDidChange()``
+    /// follows when the new values can be read.
     @inline(never)
-    final func observedEverythingWillChange() { ObservedObjects.willChange(self, shape.places.keys) }
+    final func observedEverythingWillChange() { ObservedObjects.willRefresh(self, shape.places.keys) }
+
+    /// See ``observedEverythingWillChange()``.
+    @inline(never)
+    final func observedEverythingDidChange() { ObservedObjects.publish(self) }
 }
 
 extension NSManagedObject: ObservableObject {
-    /// Sends before each change of the object. Complexity: O(1); takes a lock.
+    /// Sends before each change that a setter makes, and after a refresh, a merge or a rollback, when the new values
+    /// can be read. Complexity: O(1); takes a lock.
     public final var objectWillChange: ObservableObjectPublisher { ObservedObjects.publisher(of: self) }
 }
 

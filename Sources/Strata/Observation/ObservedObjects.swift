@@ -1,6 +1,6 @@
 import Foundation
 import Observation
-import Synchronization
+import StrataIO
 
 /// What is kept of objects that somebody observes, beside them, so that all others need no room for it.
 ///
@@ -15,7 +15,7 @@ enum ObservedObjects {
         var info: UnsafeMutableRawPointer?
     }
 
-    private static let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+    private static let entries = AdaptiveMutex<[ObjectIdentifier: Entry]>([:])
 
     /// Runs the body with the object's entry, which is made if need be.
     private static func withEntry<R: Sendable>(
@@ -61,12 +61,21 @@ enum ObservedObjects {
         object.flags.contains(.unobserved) ? nil : entry(object)?.info
     }
 
-    /// Tells observers that properties are about to change.
-    static func willChange(_ object: NSManagedObject, _ names: some Sequence<String>) {
+    /// Tells observers that a property is about to change.
+    static func willChange(_ object: NSManagedObject, _ name: String) {
         guard let entry = entry(object) else { return }
         entry.publisher?.send()
+        entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name])
+    }
+
+    /// Tells those who track reads that every property is about to change. ``publish(_:)`` has to follow.
+    static func willRefresh(_ object: NSManagedObject, _ names: some Sequence<String>) {
+        guard let entry = entry(object) else { return }
         for name in names { entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name]) }
     }
+
+    /// Has the object's publisher send. After a refresh or a merge it does so when the new values can be read.
+    static func publish(_ object: NSManagedObject) { entry(object)?.publisher?.send() }
 
     /// Tells observers that a property has changed.
     static func didChange(_ object: NSManagedObject, _ name: String) {

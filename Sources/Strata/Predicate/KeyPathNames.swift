@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataIO
 
 /// Finds out which properties a Swift key path reads, by reading it.
 ///
@@ -12,7 +12,7 @@ enum KeyPathNames {
         /// The objects that are being read.
         var probes: [ObjectIdentifier: KeyPathProbe] = [:]
     }
-    private static let state = Mutex<State>(State())
+    private static let state = AdaptiveMutex<State>(State())
 
     /// The property, or the path of properties through to-one relationships; nil when an accessor reads none or several
     /// or makes something of the value, or the class has no entity in any model in use.

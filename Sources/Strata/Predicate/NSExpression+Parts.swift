@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// The parts of an expression. As in Core Data, asking an expression for a part it does not have stops the program.
 extension NSExpression {
@@ -125,6 +126,7 @@ extension NSExpression {
     }
 
     private func missing(_ part: String) -> Never {
-        preconditionFailure("NSExpression: \(self), which is a .\(expressionType), has no \(part)")
+        programmerError(
+            "NSExpression", "an expression of the type .\(expressionType) has no \(part)", "Ask expressionType first")
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// A part of a predicate that has a value: a constant, a key path, a function call, a subquery and so on.
 ///
@@ -60,7 +61,10 @@ open class NSExpression: NSObject, NSCopying {
         case .evaluatedObject: self.init(form: .evaluatedObject)
         case .anyKey: self.init(form: .anyKey)
         case .constantValue: self.init(form: .constant(nil))
-        default: preconditionFailure("NSExpression(expressionType: .\(type)) cannot be made without its parts")
+        default:
+            programmerError(
+                "NSExpression(expressionType:)", "an expression of the type .\(type) cannot be made without its parts",
+                "Use the initialiser that takes the parts")
         }
     }
 
@@ -153,7 +157,9 @@ open class NSExpression: NSObject, NSCopying {
         forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: Any
     ) {
         guard let predicate = predicate as? NSPredicate else {
-            preconditionFailure("NSExpression(forSubquery:…): \(predicate) is not a predicate")
+            programmerError(
+                "NSExpression(forSubquery:usingIteratorVariable:predicate:)",
+                "a \(type(of: predicate)) was given for the predicate", "Give an NSPredicate")
         }
         self.init(form: .subquery(expression, variable, CompoundPredicate.canonical(predicate)))
     }

@@ -1,5 +1,6 @@
 import CStrataSupport
 import Foundation
+import StrataIO
 
 extension FormatPredicateFactory {
     /// A predicate from its notation with its arguments as a list, which `withVaList(_:_:)` makes; see
@@ -25,7 +26,10 @@ enum ArgumentList {
             case .double: Double(bitPattern: word)
             case .integer: word >> 31 == 1 ? Int(Int32(truncatingIfNeeded: word)) : Int(bitPattern: UInt(word))
             case .object, .key: object(word)
-            case .text: preconditionFailure("a string of C's is no argument of a predicate: use %@")
+            case .text:
+                programmerError(
+                    "NSPredicate(format:arguments:)", "a string of C's is no argument of a predicate",
+                    "Use %@ with a String")
             }
         }
     }

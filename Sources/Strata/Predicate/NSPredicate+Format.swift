@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Lets an extension's initialiser return a subclass. Only `NSPredicate` is meant to conform.
 ///
@@ -27,7 +28,8 @@ extension FormatPredicateFactory {
 
     private init(parsed predicate: NSPredicate) {
         guard let predicate = predicate as? Self else {
-            preconditionFailure("\(predicate) is no \(Self.self)")
+            programmerError(
+                "\(Self.self)", "a subclass of NSPredicate cannot be made from a format", "Create an NSPredicate")
         }
         self = predicate
     }
@@ -38,7 +40,11 @@ extension FormatPredicateFactory {
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         guard let predicate = self as? NSPredicate,
             let result = VariableSubstitution(variables).apply(to: predicate) as? Self
-        else { preconditionFailure("Variables of \(self) cannot be substituted") }
+        else {
+            programmerError(
+                "\(Self.self)", "the variables of a predicate of this class cannot be substituted",
+                "Use predicates made from a format, or compounds of them")
+        }
         return result
     }
 

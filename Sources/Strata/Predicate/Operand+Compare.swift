@@ -20,6 +20,7 @@ extension Operand {
         case (.url(let left), .url(let right)): StringMatching.order(left.absoluteString, right.absoluteString)
         case (.data(let left), .data(let right)):
             left == right ? 0 : (left.lexicographicallyPrecedes(right) ? -1 : 1)
+        case (.object(let left), .object(let right)): (left as? any PredicateOrdered)?.order(relativeTo: right)
         default: nil
         }
     }

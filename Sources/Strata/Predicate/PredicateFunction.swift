@@ -15,6 +15,9 @@ package enum PredicateFunction {
         functions[name]?(arguments)
     }
 
+    /// Whether a name, in selector form, is built in.
+    static func isKnown(_ name: String) -> Bool { functions[name] != nil }
+
     /// Every name that is built in, in selector form.
     package static var names: [String] { functions.keys.sorted() }
 

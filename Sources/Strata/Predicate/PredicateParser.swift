@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Reads the predicate language.
 ///
@@ -62,7 +63,9 @@ struct PredicateParser {
         do {
             return try predicate(format, arguments)
         } catch {
-            fatalError("\(error)")
+            programmerError(
+                "NSPredicate(format:)", "\(error)",
+                "Correct the format; read strings from outside the program with NSPredicate(validating:)")
         }
     }
 
@@ -71,7 +74,9 @@ struct PredicateParser {
         do {
             return try expression(format, arguments)
         } catch {
-            fatalError("\(error)")
+            programmerError(
+                "NSPredicate(format:)", "\(error)",
+                "Correct the format; read strings from outside the program with NSPredicate(validating:)")
         }
     }
 

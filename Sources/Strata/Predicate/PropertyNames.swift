@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 
 /// Finds the properties that Swift key paths stand for.
 enum PropertyNames {
@@ -62,7 +63,9 @@ extension KeyedSortDescriptorFactory {
             }
         }
         guard let descriptor = descriptor as? Self else {
-            preconditionFailure("A subclass of NSSortDescriptor cannot be made from a SortDescriptor")
+            programmerError(
+                "\(Self.self)", "a subclass of NSSortDescriptor cannot be made from a key path or SortDescriptor",
+                "Create an NSSortDescriptor")
         }
         self = descriptor
     }
@@ -85,7 +88,9 @@ extension KeyedSortDescriptorFactory {
             return ComparisonResult(rawValue: ascending ? order : -order) ?? .orderedSame
         }
         guard let descriptor = descriptor as? Self else {
-            preconditionFailure("A subclass of NSSortDescriptor cannot be made from a key path")
+            programmerError(
+                "\(Self.self)", "a subclass of NSSortDescriptor cannot be made from a key path or SortDescriptor",
+                "Create an NSSortDescriptor")
         }
         self = descriptor
     }
@@ -98,7 +103,9 @@ extension NSExpression {
     ///   exactly one property of an entity in use.
     public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = PropertyNames.name(of: keyPath) else {
-            preconditionFailure("could not extract a name from the key path \(keyPath)")
+            programmerError(
+                "NSExpression(forKeyPath:)", "the name of a key path of \(Root.self) to a \(Value.self) is not known",
+                "Name the key path in the class's propertyNames, or use a string")
         }
         self.init(forKeyPath: name)
     }

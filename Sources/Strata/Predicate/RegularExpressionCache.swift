@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataIO
 
 /// Compiled expressions of `MATCHES` patterns that are not constants of their predicate. Thread-safe.
 enum RegularExpressionCache {
@@ -16,7 +16,7 @@ enum RegularExpressionCache {
         var expression: NSRegularExpression?
     }
 
-    private static let entries = Mutex<[Key: Entry]>([:])
+    private static let entries = AdaptiveMutex<[Key: Entry]>([:])
 
     /// The compiled pattern, `nil` for a faulty one.
     static func expression(

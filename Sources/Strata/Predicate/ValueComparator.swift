@@ -47,7 +47,7 @@ struct ValueComparator {
         let folds = !options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
         switch (type, operand) {
         case (.customSelector, _): return .none
-        case (.matches, .string(let pattern)): return .expression(RegularExpressionCache.expression(pattern, options))
+        case (.matches, .string(let pattern)): return .expression(Self.expression(pattern, options))
         case (.like, .string(let text)), (.beginsWith, .string(let text)), (.endsWith, .string(let text)),
             (.contains, .string(let text)):
             return .text(StringMatching.folded(text, options))
@@ -61,6 +61,13 @@ struct ValueComparator {
                 Operand(AnyElements.plain(elements.elements[0])), Operand(AnyElements.plain(elements.elements[1])))
         default: return .operand(operand)
         }
+    }
+
+    /// Nil for a faulty pattern, which nothing matches: a fetch throws for it, evaluating a predicate has no way to.
+    private static func expression(_ pattern: String, _ options: Options) -> NSRegularExpression? {
+        if let expression = RegularExpressionCache.expression(pattern, options) { return expression }
+        Warnings.once("the pattern of a MATCHES is no regular expression, and nothing matches it")
+        return nil
     }
 
     private static func prepareMembers(_ members: [Any?], _ options: Options, folds: Bool) -> Prepared {
@@ -125,7 +132,7 @@ struct ValueComparator {
             return compare(left, right)
         case .matches:
             guard case .string(let left) = left, case .string(let right) = right,
-                let expression = RegularExpressionCache.expression(right, options)
+                let expression = Self.expression(right, options)
             else { return false }
             return StringMatching.matches(left, expression, options)
         case .customSelector: return false

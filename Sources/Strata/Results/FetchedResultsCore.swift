@@ -54,8 +54,10 @@ final class FetchedResultsCore {
     func performFetch() throws {
         let settings = currentSettings()
         let token = stableToken
-        let objects = try fetch()
-        let list = try divided(objects, settings, token)
+        let (objects, list) = try context.limited(settings.timeLimit) { control in
+            let objects = try fetch()
+            return (objects, try divided(objects, settings, token, control))
+        }
         self.settings = settings
         set(list)
         members = IdentitySet()
@@ -69,10 +71,11 @@ final class FetchedResultsCore {
     ///
     /// - Parameter token: what the stores held before the results were fetched.
     private func divided(
-        _ objects: [AnyObject], _ settings: FetchedResultsSettings, _ token: NSPersistentHistoryToken?
+        _ objects: [AnyObject], _ settings: FetchedResultsSettings, _ token: NSPersistentHistoryToken?,
+        _ control: RequestControl?
     ) throws -> FetchedResultList {
         guard let cacheName, let token, let sectionNameKeyPath, let request = settings.signature else {
-            return FetchedResultList(objects, names: try names(of: objects), self)
+            return FetchedResultList(objects, names: try names(of: objects, control), self)
         }
         let signature = request + "\n" + sectionNameKeyPath
         if let runs = SectionCache.runs(cacheName, signature, token),
@@ -80,7 +83,7 @@ final class FetchedResultsCore {
         {
             return FetchedResultList(objects, runs: runs.map { ($0.name, $0.count) }, self)
         }
-        let list = FetchedResultList(objects, names: try names(of: objects), self)
+        let list = FetchedResultList(objects, names: try names(of: objects, control), self)
         if token == stableToken {
             let runs = list.sections.map { SectionCache.Run(name: $0.name, count: $0.elements.count) }
             SectionCache.keep(cacheName, SectionCache.Entry(signature: signature, token: token, runs: runs))
@@ -102,15 +105,17 @@ final class FetchedResultsCore {
     }
 
     /// - Throws: `CocoaError` 134060 when a name comes up again after another one.
-    private func names(of objects: [AnyObject]) throws -> [String]? {
+    private func names(of objects: [AnyObject], _ control: RequestControl?) throws -> [String]? {
         guard namePath != nil else { return nil }
         var names: [String] = []
         names.reserveCapacity(objects.count)
         var seen: Set<String> = []
+        var pace = ControlPace(control, every: 64)
         for (index, object) in objects.enumerated() {
+            try pace.step()
             let name = sectionName(of: object)
             if name != names.last, !seen.insert(name).inserted {
-                throw CocoaError(
+                throw DescribedError(
                     .coreData,
                     userInfo: [
                         NSLocalizedDescriptionKey:

@@ -12,15 +12,20 @@ struct FetchedResultsSettings {
     let sortSlots: [Int]?
     /// Tells requests apart that find different things; nil when parts of the request are code.
     let signature: String?
+    /// Of the request.
+    let timeLimit: Duration?
 
     init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) {
+        timeLimit = request.timeLimit
         let shapes = context.modelShapes
         let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes?.shape(ofClass: $0)?.name }
         let isForObjects = request.resultType.rawValue == 0
         let shape = isForObjects ? name.flatMap { shapes?.byName[$0] } : nil
         self.shape = shape
         includesSubentities = request.includesSubentities
-        predicate = request.predicate.map { given in shape.map { NumericTexts($0).apply(to: given) } ?? given }
+        // The fetch throws for one that makes no sense.
+        predicate = request.predicate.map { given in shape.flatMap { try? ConstantTypes($0).apply(to: given) } ?? given
+        }
         sorts = request.sortDescriptors ?? []
         var slots: [Int]? = []
         for sort in sorts {

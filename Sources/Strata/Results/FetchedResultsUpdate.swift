@@ -208,7 +208,9 @@ struct FetchedResultsUpdate {
         if before == after { return }
         let names = (before: Set(before), after: Set(after))
         for (index, section) in old.sections.enumerated().reversed() where !names.after.contains(section.name) {
-            sections.append(SectionChange(section: section, index: index, type: .delete))
+            // Nothing is left of it.
+            let empty = FetchedSection(section.name, [], core)
+            sections.append(SectionChange(section: empty, index: index, type: .delete))
         }
         for (index, section) in list.sections.enumerated() where !names.before.contains(section.name) {
             sections.append(SectionChange(section: section, index: index, type: .insert))

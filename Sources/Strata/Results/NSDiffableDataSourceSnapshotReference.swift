@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// The contents of a fetched results controller as identifiers: section names (`String`) and object IDs
 /// (`NSManagedObjectID`).
@@ -64,7 +65,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying, S
 
     private func items(_ identifier: Any) -> [NSManagedObjectID] {
         guard let section = sections.first(where: { $0.name == identifier as? String }) else {
-            preconditionFailure("there is no section \(identifier)")
+            programmerError(
+                "NSDiffableDataSourceSnapshotReference", "there is no section of the identifier",
+                "Use one of sectionIdentifiers")
         }
         return section.items
     }

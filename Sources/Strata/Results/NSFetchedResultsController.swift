@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 
 /// Keeps the results of a fetch request in order and in sections, and tells a delegate how they change.
 ///
@@ -26,14 +27,17 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     ///     through to-one relationships. The first sort descriptor must order objects the same way. Nil for one section.
     ///   - cacheName: under which name the division into sections is kept in memory, so that fetching the same again
     ///     need not read every object; nil for none.
-    /// - Precondition: the request has sort descriptors.
+    /// - Precondition: the request has sort descriptors, if only an empty array of them.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
         sectionNameKeyPath: String?, cacheName name: String?
     ) {
-        precondition(
-            fetchRequest.sortDescriptors?.isEmpty == false,
-            "a fetched results controller requires a fetch request with sort descriptors")
+        guard fetchRequest.sortDescriptors != nil else {
+            programmerError(
+                "NSFetchedResultsController",
+                "a fetched results controller requires a fetch request with sort descriptors",
+                "Set the request's sortDescriptors")
+        }
         request = fetchRequest
         core = FetchedResultsCore(
             context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name,
@@ -72,13 +76,13 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         set { core.delegate = newValue }
     }
 
-    /// Fetches the results.
+    /// Fetches the results, on the context's queue, from whatever thread it is called.
     ///
     /// - Throws: as ``NSManagedObjectContext/fetch(_:)-swift.method``; `CocoaError` 134060 when objects of one section are
     ///   not together in the order of the request.
     /// - Complexity: as for fetching; with sections, reads every object unless the cache knows them.
     open func performFetch() throws {
-        try core.performFetch()
+        try core.context.performAndWait { try core.performFetch() }
     }
 
     /// The results in order; nil before ``performFetch()``.
@@ -87,7 +91,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         if let typed, typed.version == core.version { return typed.objects }
         let objects = list.objects.map { object -> ResultType in
             guard let object = object as? ResultType else {
-                preconditionFailure("the request for \(ResultType.self) found a \(type(of: object))")
+                programmerError(
+                    "NSFetchedResultsController<\(ResultType.self)>", "the request found a \(type(of: object))",
+                    "Let ResultType be the class that the model names for the entity")
             }
             return object
         }
@@ -104,7 +110,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     open func object(at indexPath: IndexPath) -> ResultType {
         guard indexPath.count == 2, let sections = core.list?.sections, sections.indices.contains(indexPath.section),
             (0..<sections[indexPath.section].elements.count).contains(indexPath.row), let objects = fetchedObjects
-        else { preconditionFailure("no object at index path \(indexPath)") }
+        else {
+            programmerError(
+                "NSFetchedResultsController.object(at:)", "no object at index path \(indexPath)",
+                "Call performFetch() first, and use positions within sections")
+        }
         return objects[sections[indexPath.section].start + indexPath.row]
     }
 
@@ -132,7 +142,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
         let titles = core.indexTitles
         guard titles.indices.contains(sectionIndex), titles[sectionIndex].title == title else {
-            preconditionFailure("index title \(title) is not at index \(sectionIndex)")
+            programmerError(
+                "NSFetchedResultsController.section(forSectionIndexTitle:at:)",
+                "the title is not at index \(sectionIndex) of sectionIndexTitles", "Pass a title with its own index")
         }
         return titles[sectionIndex].section
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 /// Takes over the nodes of an ``NSAtomicStore`` when it is loaded, and keeps them up to date at each save.
@@ -15,7 +16,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
 
     private func existingStore() throws -> NSAtomicStore {
         guard let store else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: "The store is not open any more."])
         }
         return store
@@ -39,7 +40,10 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
         do {
             try withLock { try take(nodes, coordinator) }
         } catch {
-            preconditionFailure("nodes that were added to \(handle.path) cannot be taken: \(error)")
+            programmerError(
+                "NSAtomicStore.addCacheNodes(_:)",
+                "nodes that were added to \(handle.path) cannot be taken: \(error.localizedDescription)",
+                "Add nodes of the store's own IDs, with values that the model allows")
         }
     }
 
@@ -91,11 +95,11 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
         let elements = relationship.isToMany ? AnyElements(value)?.elements ?? [] : [value]
         let targets = try elements.compactMap { element -> NSManagedObject? in
             guard let id = (element as? NSAtomicStoreCacheNode)?.objectID ?? element as? NSManagedObjectID else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [
                         NSLocalizedDescriptionKey:
-                            "The value of \(object.shape.name).\(relationship.name) in a node is no node: \(element as Any)"
+                            "The value of \(object.shape.name).\(relationship.name) in a node is no node."
                     ])
             }
             return objects[id] ?? context.object(id.ref, context.registry.storeIndex(of: handle))

@@ -35,6 +35,8 @@ struct CustomFetch<T> {
     // MARK: Results
 
     func results() throws -> [Any] {
+        _ = try context.coordinator?.stores(named: request.affectedStores)
+        try checkWindow()
         context.processPendingChanges()
         if request.resultType.contains(.countResultType) { return [NSNumber(value: try count())] }
         let changed = changedObjects()
@@ -47,7 +49,14 @@ struct CustomFetch<T> {
         return request.resultType.contains(.managedObjectIDResultType) ? objects.map(\.objectID) : objects
     }
 
+    private func checkWindow() throws {
+        try FetchProblem.checkWindow(
+            limit: request.fetchLimit, offset: request.fetchOffset, batchSize: request.fetchBatchSize)
+    }
+
     func count() throws -> Int {
+        _ = try context.coordinator?.stores(named: request.affectedStores)
+        try checkWindow()
         context.processPendingChanges()
         let changed = changedObjects()
         if changed.isEmpty {
@@ -78,7 +87,7 @@ struct CustomFetch<T> {
         let result = try link.execute(storeRequest(type, keepsWindow: isWhole || isAlone), in: context)
         if let number = result as? NSNumber { return [number] }
         guard let elements = AnyElements(result) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "execute(_:with:) gave \(Swift.type(of: result)) for a fetch."])
         }
@@ -109,6 +118,7 @@ struct CustomFetch<T> {
         copy.shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
         copy.fetchBatchSize = request.fetchBatchSize
         copy.affectedStores = request.affectedStores
+        copy.timeLimit = request.timeLimit
         if keepsWindow {
             copy.fetchLimit = request.fetchLimit
             copy.fetchOffset = request.fetchOffset
@@ -150,7 +160,7 @@ struct CustomFetch<T> {
 
     private func dictionaries(_ changed: [NSManagedObject]) throws -> [Any] {
         guard changed.isEmpty else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOperation,
                 userInfo: [
                     NSLocalizedDescriptionKey:
@@ -189,7 +199,7 @@ extension NSManagedObjectContext {
     /// A request that an incremental store has to carry out; nil when there is no such store, or more than one.
     final func executeInCustomStore(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult? {
         guard let coordinator, coordinator.hasCustomStores else { return nil }
-        let stores = (request.affectedStores ?? coordinator.persistentStores).compactMap(\.handle)
+        let stores = try coordinator.stores(named: request.affectedStores).compactMap(\.handle)
         guard stores.count == 1, let link = stores[0].custom as? IncrementalStoreLink else { return nil }
         return try link.execute(request, in: self) as? NSPersistentStoreResult
     }

@@ -99,7 +99,10 @@ class CustomStore: @unchecked Sendable {
     /// - Precondition: the entity is of the model and in the store's configuration.
     final func objectID(_ entity: NSEntityDescription, _ reference: Any) -> NSManagedObjectID {
         guard let shape = handle.shapes.byName[entity.name ?? ""], handle.map.holds(shape) else {
-            preconditionFailure("the store does not hold objects of the entity \(entity.name ?? "")")
+            programmerError(
+                "NSPersistentStore.objectID(for:withReferenceObject:)",
+                "the store does not hold objects of the entity \(entity.name ?? "")",
+                "Use an entity of the store's configuration")
         }
         let root = handle.map.numbers[shape.rootIndex]
         let key = handle.identity.ensuredReferences.key(root: root, reference)
@@ -112,7 +115,12 @@ class CustomStore: @unchecked Sendable {
         guard objectID.identity === handle.identity, let shape = handle.map.shape(objectID.ref.entity),
             let reference = handle.identity.ensuredReferences.reference(
                 root: handle.map.numbers[shape.rootIndex], key: objectID.ref.key)
-        else { preconditionFailure("\(objectID) is not a permanent ID of this store") }
+        else {
+            programmerError(
+                "NSPersistentStore.referenceObject(for:)",
+                "the ID, of \(objectID.shape.name), is not a permanent one of this store",
+                "Ask with IDs that this store has made")
+        }
         return reference
     }
 

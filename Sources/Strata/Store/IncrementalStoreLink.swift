@@ -18,8 +18,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
 
     override var keepsAllRows: Bool { false }
 
-    private var removed: CocoaError {
-        CocoaError(
+    private var removed: any Error {
+        DescribedError(
             .persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: "The store is not open any more."])
     }
 
@@ -86,7 +86,7 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             guard let id = (element as? NSManagedObject)?.objectID ?? element as? NSManagedObjectID,
                 id.identity === handle.identity
             else {
-                throw CocoaError(
+                throw DescribedError(
                     .persistentStoreOperation,
                     userInfo: [
                         NSLocalizedDescriptionKey:
@@ -110,7 +110,7 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         guard let store else { throw removed }
         let ids = try withLock { try store.obtainPermanentIDs(for: objects) }
         guard ids.count == objects.count, ids.allSatisfy({ $0.identity === handle.identity }) else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreSave,
                 userInfo: [
                     NSLocalizedDescriptionKey:

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 
 /// A store that is read and written as a whole: a file format of one's own. Subclass it, register the class with
@@ -33,7 +34,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: what the save throws then; nothing has been saved.
     open func save() throws {
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreSave,
             userInfo: [NSLocalizedDescriptionKey: "\(Swift.type(of: self)) does not override save()."])
     }
@@ -119,7 +120,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     private var link: CustomStore {
         guard let link = handle?.custom else {
-            preconditionFailure("the store has not been added to a coordinator, or has been removed from it")
+            programmerError(
+                "\(Swift.type(of: self))", "the store has not been added to a coordinator, or has been removed from it",
+                "Add the store first")
         }
         return link
     }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import StrataLog
 
 /// A store whose rows come from anywhere: a service, a file format, a database. Subclass it, register the class with
@@ -29,7 +30,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Throws: what the save or fetch throws then. For conflicts, error 133020 with ``NSMergeConflict``s under
     ///   ``NSPersistentStoreSaveConflictsErrorKey``, which the context's merge policy is asked about.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [NSLocalizedDescriptionKey: "\(Swift.type(of: self)) does not override execute(_:with:)."])
     }
@@ -41,7 +42,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [
                 NSLocalizedDescriptionKey: "\(Swift.type(of: self)) does not override newValuesForObject(with:with:)."
@@ -65,7 +66,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: what the save throws then.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        throw CocoaError(
+        throw DescribedError(
             .persistentStoreUnsupportedRequestType,
             userInfo: [
                 NSLocalizedDescriptionKey: "\(Swift.type(of: self)) does not override obtainPermanentIDs(for:)."
@@ -93,7 +94,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     private var link: CustomStore {
         guard let link = handle?.custom else {
-            preconditionFailure("the store has not been added to a coordinator, or has been removed from it")
+            programmerError(
+                "\(Swift.type(of: self))", "the store has not been added to a coordinator, or has been removed from it",
+                "Add the store first")
         }
         return link
     }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 /// The values of one node of a custom store, in the form and order of a row's slots.
@@ -24,9 +25,12 @@ struct NodeValues {
                         forRelationship: relationship.description, forObjectWith: objectID, with: context)
                 let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID
                 if let id {
-                    precondition(
-                        id.identity === handle.identity,
-                        "\(shape.name).\(info.name) of a node leads to \(id), which is in another store")
+                    guard id.identity === handle.identity else {
+                        programmerError(
+                            "\(shape.name).\(info.name)",
+                            "a node's relationship leads to an object that is in another store",
+                            "Give IDs of the node's own store")
+                    }
                 }
                 return id?.ref
             }

@@ -25,7 +25,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
     /// - Throws: `CocoaError` 260 when there is no file, 259 when it is no store.
     private class func read(_ url: URL) throws -> [String: Any] {
         guard let data = try StoreFile.read(url) else {
-            throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
+            throw DescribedError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
         }
         let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
         guard let list, list["format"] as? String == format, (list["version"] as? Int ?? 0) <= version,
@@ -34,8 +34,8 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         return list
     }
 
-    private class func damaged(_ url: URL?, _ what: String) -> CocoaError {
-        CocoaError(
+    private class func damaged(_ url: URL?, _ what: String) -> any Error {
+        DescribedError(
             .fileReadCorruptFile,
             userInfo: [
                 NSLocalizedDescriptionKey: "The store's file cannot be used: \(what).",
@@ -57,7 +57,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
 
     private func fileURL() throws -> URL {
         guard let url, url.isFileURL, url.path != "/dev/null" else {
-            throw CocoaError(
+            throw DescribedError(
                 .persistentStoreOpen,
                 userInfo: [NSLocalizedDescriptionKey: "A store of the type \(Self.storeType) needs the URL of a file."])
         }
@@ -209,8 +209,10 @@ final class XMLStore: PropertyListStore, @unchecked Sendable {
 /// Real numbers, dates (seconds since 2001), decimals, UUIDs and URIs are texts, since property lists in XML round the
 /// first two and know nothing of the others. A text with characters that XML cannot hold is data.
 enum PropertyListValue {
-    /// - Throws: ``ModelError`` when a transformer refuses the value.
-    static func encode(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any {
+    /// Nil when a transformer makes nothing of the value.
+    ///
+    /// - Throws: ``ModelError`` when a transformer makes something else than data of it.
+    static func encode(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any? {
         switch (attribute.attributeType, value) {
         case (.doubleAttributeType, let number as NSNumber): return "\(number.doubleValue)"
         case (.floatAttributeType, let number as NSNumber): return "\(number.floatValue)"

@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -82,7 +83,11 @@ final class ReferenceTable: @unchecked Sendable {
         case let data as Data: return AnyHashable(data)
         case let number as NSNumber: return AnyHashable(number)
         case let other as AnyHashable: return other
-        default: preconditionFailure("a reference object must be hashable: \(type(of: reference)) is not")
+        default:
+            programmerError(
+                "NSPersistentStore.objectID(for:withReferenceObject:)",
+                "a reference object must be hashable, and a \(type(of: reference)) is not",
+                "Use strings, numbers or UUIDs")
         }
     }
 }

@@ -4,23 +4,31 @@ import StrataLog
 import SystemPackage
 
 /// The file of a store that is read and written as a whole. Everything goes through the file system's seam.
+///
+/// Only regular files are read, written, replaced and removed: a device, a pipe or a socket at the URL is refused and
+/// left alone. A symbolic link leads to the file that it names; the link stays.
 enum StoreFile {
     /// Writes a file so that after a crash it has the old or the new contents, whole. Durable when it returns.
     ///
     /// - Throws: `CocoaError` 512 or another write error, with the system's as underlying one.
     static func write(_ data: Data, to url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws {
-        let path = FilePath(url.path)
-        let unfinished = FilePath(url.path + ".strata-new")
-        do throws(Errno) {
-            if try fileSystem.attributes(unfinished) != nil { try fileSystem.unlink(unfinished) }
-            let file = try fileSystem.open(unfinished, .create)
-            try data.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
-            try file.sync()
-            try file.close()
-            try fileSystem.rename(unfinished, to: path)
+        try reporting("could not write the store's file", url) { () throws(Errno) in
+            let path = try place(url, fileSystem)
+            _ = try attributes(path, fileSystem)
+            let unfinished = unfinished(path)
+            let file = try create(unfinished, fileSystem)
+            do throws(Errno) {
+                try data.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
+                try file.sync()
+                // Again: it may have become something else meanwhile.
+                _ = try attributes(path, fileSystem)
+                try fileSystem.rename(unfinished, to: path)
+            } catch {
+                try? fileSystem.unlink(unfinished)
+                throw error
+            }
+            try? file.close()
             try fileSystem.syncDirectory(parent(of: path))
-        } catch {
-            throw StoreFailure.opening(StoreError(.io, "could not write the store's file", errno: error), url.path)
         }
     }
 
@@ -28,10 +36,9 @@ enum StoreFile {
     ///
     /// - Throws: `CocoaError` with the system's error as underlying one.
     static func read(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> Data? {
-        let path = FilePath(url.path)
-        do throws(Errno) {
-            guard let place = try fileSystem.attributes(path) else { return nil }
-            guard !place.isDirectory else { throw Errno.isDirectory }
+        try reporting("could not read the store's file", url) { () throws(Errno) in
+            let path = try place(url, fileSystem)
+            guard try attributes(path, fileSystem) != nil else { return nil }
             let file = try fileSystem.open(path, .read)
             let buffer = UnsafeMutableRawBufferPointer.allocate(
                 byteCount: Int(try file.byteCount()), alignment: 16)
@@ -39,9 +46,15 @@ enum StoreFile {
             let count = try file.readPrefix(into: buffer, at: 0)
             try file.close()
             return Data(buffer[..<count])
-        } catch {
-            let code: StoreError.Code = error == .isDirectory ? .corruption : .io
-            throw StoreFailure.opening(StoreError(code, "could not read the store's file", errno: error), url.path)
+        }
+    }
+
+    /// Whether there is a file.
+    ///
+    /// - Throws: as ``read(_:in:)``, also for what is no regular file.
+    static func exists(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> Bool {
+        try reporting("could not look at the store's file", url) { () throws(Errno) in
+            try attributes(try place(url, fileSystem), fileSystem) != nil
         }
     }
 
@@ -53,23 +66,108 @@ enum StoreFile {
     }
 
     /// Removes a file. Nothing happens when there is none, or when the URL names no file.
+    ///
+    /// - Throws: as ``read(_:in:)``, also for what is no regular file, which stays.
     static func remove(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws {
         guard url.isFileURL else { return }
-        let path = FilePath(url.path)
-        do throws(Errno) {
-            guard let place = try fileSystem.attributes(path) else { return }
-            guard !place.isDirectory else { throw Errno.isDirectory }
-            try fileSystem.unlink(path)
+        try reporting("could not remove the store's file", url) { () throws(Errno) in
+            let path = try place(url, fileSystem)
+            let isThere = try attributes(path, fileSystem) != nil
+            let unfinished = unfinished(path)
+            // What a writer that died has left.
+            let isUnfinished = try fileSystem.linkAttributes(unfinished)?.kind == .regular
+            guard isThere || isUnfinished else { return }
+            if isUnfinished { try remove(unfinished: unfinished, fileSystem) }
+            if isThere { try fileSystem.unlink(path) }
             try fileSystem.syncDirectory(parent(of: path))
-        } catch {
-            let code: StoreError.Code = error == .isDirectory ? .corruption : .io
-            throw StoreFailure.opening(StoreError(code, "could not remove the store's file", errno: error), url.path)
+        }
+    }
+
+    // MARK: The file beside it
+
+    private static func unfinished(_ path: FilePath) -> FilePath {
+        parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-new")
+    }
+
+    private static let createAttempts = 64
+
+    /// The file beside the store that takes its place when it is complete, locked for as long as it is open: two who write
+    /// do not write the same one.
+    ///
+    /// - Throws: `.resourceBusy` when somebody is writing one; `.fileExists` when something else has its name.
+    private static func create(_ path: FilePath, _ fileSystem: any FileSystem) throws(Errno) -> any File {
+        for _ in 0..<createAttempts {
+            do throws(Errno) {
+                let file = try fileSystem.open(path, .create)
+                if try file.tryLockExclusively(), try isInPlace(file, path, fileSystem) { return file }
+            } catch .fileExists {
+                guard try fileSystem.linkAttributes(path)?.kind != .regular else {
+                    try remove(unfinished: path, fileSystem)
+                    continue
+                }
+                throw .fileExists
+            }
+        }
+        throw .resourceBusy
+    }
+
+    /// Removes what a writer that died has left.
+    private static func remove(unfinished path: FilePath, _ fileSystem: any FileSystem) throws(Errno) {
+        do throws(Errno) {
+            let file = try fileSystem.open(path, .readWrite)
+            guard try file.tryLockExclusively() else { throw .resourceBusy }
+            if try isInPlace(file, path, fileSystem) { try fileSystem.unlink(path) }
+        } catch .noSuchFileOrDirectory {
+            // It has taken its place just now.
+        }
+    }
+
+    private static func isInPlace(
+        _ file: any File, _ path: FilePath, _ fileSystem: any FileSystem
+    ) throws(Errno) -> Bool {
+        guard let identity = try file.identity() else { return true }
+        return try fileSystem.linkAttributes(path)?.identity == identity
+    }
+
+    // MARK: Paths
+
+    /// The file that a URL leads to.
+    private static func place(_ url: URL, _ fileSystem: any FileSystem) throws(Errno) -> FilePath {
+        let path = FilePath(url.path)
+        guard try fileSystem.linkAttributes(path)?.kind == .symbolicLink else { return path }
+        return try fileSystem.resolve(path)
+    }
+
+    /// - Throws: `.isDirectory`, `.invalidArgument` for what is there and is no file with bytes in it.
+    private static func attributes(
+        _ path: FilePath, _ fileSystem: any FileSystem
+    ) throws(Errno) -> FileAttributes? {
+        guard let found = try fileSystem.linkAttributes(path) else { return nil }
+        switch found.kind {
+        case .regular: return found
+        case .directory: throw .isDirectory
+        default: throw .invalidArgument
         }
     }
 
     private static func parent(of path: FilePath) -> FilePath {
         let parent = path.removingLastComponent()
         return parent.isEmpty ? "." : parent
+    }
+
+    private static func reporting<R>(_ what: String, _ url: URL, _ body: () throws(Errno) -> R) throws -> R {
+        do throws(Errno) {
+            return try body()
+        } catch {
+            let failure =
+                switch error {
+                case .isDirectory, .invalidArgument:
+                    StoreError(.corruption, "\(what): it is no file with a store in it", errno: error)
+                case .resourceBusy: StoreError(.locked, "\(what): another process is writing it", errno: error)
+                default: StoreError(.io, what, errno: error)
+                }
+            throw StoreFailure.opening(failure, url.path)
+        }
     }
 }
 

@@ -10,8 +10,8 @@ final class CompactionBuilder {
     private var open: [UInt16: OpenRows] = [:]
     /// The one that was appended to last.
     private var latest: OpenRows?
-    /// Called after each record with the bytes it took; throws to stop.
-    var onStep: (Int) throws(StoreError) -> Void = { _ in }
+    /// Called after each record; throws to stop.
+    var onRecord: (PreparedCompaction) throws(StoreError) -> Void = { _ in }
 
     private final class OpenRows {
         let buffer: RowBuffer
@@ -118,8 +118,8 @@ final class CompactionBuilder {
         let stays = rows.cachedCount * 2 >= rows.keys.count && !pending.rows.memory.hasExternals
         prepared.rows.append(
             .init(
-                encoded: pending.encode(), rows: stays ? pending : nil, layout: rows.buffer.layout,
-                entity: pending.entity, keys: rows.keys, sources: rows.sources))
+                encoded: pending.encode(), rawByteCount: pending.rows.memory.rawByteCount, rows: stays ? pending : nil,
+                layout: rows.buffer.layout, entity: pending.entity, keys: rows.keys, sources: rows.sources))
         rows.keys = []
         rows.sources = []
         rows.cachedCount = 0
@@ -192,6 +192,6 @@ final class CompactionBuilder {
         let record = prepared
         prepared = PreparedCompaction()
         try store.commit(record)
-        try onStep(record.byteCount)
+        try onRecord(record)
     }
 }

@@ -44,7 +44,7 @@ final class Compactor {
     /// - Throws: errors of reading and writing, and what `onStep` throws. The store is as good as before, and what was
     ///   moved stays moved.
     func run(onStep: @escaping (Int) throws(StoreError) -> Void) throws(StoreError) -> Set<UInt32> {
-        builder.onStep = onStep
+        builder.onRecord = { record throws(StoreError) in try onStep(record.byteCount) }
         source.references.close(victims)
         do throws(StoreError) {
             try moveAll()
@@ -330,7 +330,7 @@ final class Compactor {
         }
         try store.retire(retirement)
         for victim in victims.sorted() {
-            try? store.files.fileSystem.unlink(store.files.segment(victim))
+            try? store.files.remove(store.files.segment(victim))
         }
         source.cache.removeRetired(victimSet)
         store.removeUselessCheckpoint(victims)

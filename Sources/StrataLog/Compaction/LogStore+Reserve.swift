@@ -25,14 +25,14 @@ extension LogStore {
             try file.preallocate(from: 0, byteCount: Int64(wanted))
         } catch {
             // What there was before stays.
-            if held == 0 { try? files.fileSystem.unlink(path) }
+            if held == 0 { try? files.remove(path) }
         }
     }
 
     /// Gives back what is kept for a full disk, and the older of two checkpoints, which is only there in case the newer
     /// one is damaged.
     func giveUpReserve() {
-        try? files.fileSystem.unlink(files.reserve)
+        try? files.remove(files.reserve)
         state.withLock { $0.previousCheckpointEnd = nil }
         removeOlderCheckpoint()
     }

@@ -82,6 +82,8 @@ extension LogStore {
                 infos[segment] = info
                 continue
             }
+            // Closing waits for whoever looks.
+            if !isReadOnly, isClosed { throw refusal }
             let limit: Int
             if let hole = holes.hole(at: segment + 1) {
                 limit = hole.previousValidByteCount

@@ -6,6 +6,8 @@ final class PreparedCompaction {
     /// A block of live rows.
     struct RowBlock {
         var encoded: EncodedBlock
+        /// Of the rows' values, before packing.
+        var rawByteCount: Int
         /// What was encoded, if its rows were in the cache and so shall stay there.
         var rows: PendingBlock?
         var layout: EntityLayout

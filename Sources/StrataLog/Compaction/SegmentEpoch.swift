@@ -1,5 +1,4 @@
 internal import StrataIO
-internal import Synchronization
 
 /// The time between two retirements of segments: what a snapshot taken in it may read.
 ///
@@ -9,7 +8,7 @@ final class SegmentEpoch: Sendable {
     /// What had been compacted away when the epoch began.
     let facts: CompactionFacts
     private let files: SegmentFiles
-    private let ending = Mutex(Ending())
+    private let ending = AdaptiveMutex(Ending())
 
     private struct Ending {
         var next: SegmentEpoch?
@@ -46,7 +45,7 @@ final class SegmentEpoch: Sendable {
 
 /// The open segment files.
 final class SegmentFiles: Sendable {
-    private let files = Mutex<[UInt32: any File]>([:])
+    private let files = AdaptiveMutex<[UInt32: any File]>([:])
     /// Numbers of the segments that are open.
     var open: [UInt32] { files.withLock { Array($0.keys) } }
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import StrataIO
 
 /// Which segments transactions that are being built take large values over from.
 ///
@@ -11,7 +11,7 @@ final class SegmentReferences: Sendable {
         var closed: Set<UInt32> = []
     }
 
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
 
     /// Whether a row may go on referring to a value in the segment; then ``release(_:)`` has to follow once the
     /// transaction is committed or given up.

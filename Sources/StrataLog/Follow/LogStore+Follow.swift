@@ -188,7 +188,9 @@ extension LogStore {
     /// - Returns: what stops following when it is told to or let go. It does not keep the store open.
     /// - Precondition: the store was opened read-only.
     public func follow(_ notify: @escaping @Sendable (Result<Snapshot, StoreError>) -> Void) -> LogFollower {
-        guard let tail else { preconditionFailure("a store that is open for writing has nobody to follow") }
+        guard let tail else {
+            programmerError("LogStore", "a store that is open for writing has nobody to follow", "Open it read-only")
+        }
         return LogFollower(self, tail, notify)
     }
 }

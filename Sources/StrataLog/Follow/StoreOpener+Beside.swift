@@ -51,16 +51,26 @@ extension StoreOpener {
 
     /// Nil when another writer came while the store was read.
     private mutating func openBesideOnce(_ attempt: Int) throws(StoreError) -> OpenedStore? {
-        let uuid = try identity(Manifest.read(files), try files.list())
+        let place = try directoryIdentity()
+        let listing = try files.list()
+        if listing.isVoid { throw noStore }
+        let uuid = try identity(Manifest.read(files), listing) ?? .random()
         let tail = LogTail(files, storeUUID: uuid)
         let state = try tail.state()
         var assumed = state
         if attempt > Self.trustedAttempts, case .announced = state, try !tail.isLocked() { assumed = .idle }
         let source = BlockSource(files: files, storeUUID: uuid, cacheMaximumBytes: options.cacheMaximumBytes)
         var opened = try read(source, Bound(assumed))
-        guard try tail.isStill(state) else { return nil }
+        // The directory may have been replaced, by one of which some of what was read is.
+        guard try tail.isStill(state), try directoryIdentity() == place else { return nil }
         opened.tail = tail
         return opened
+    }
+
+    private func directoryIdentity() throws(StoreError) -> FileIdentity? {
+        try io("look at", files.directory) { () throws(Errno) in
+            try files.fileSystem.attributes(files.directory)?.identity
+        }
     }
 
     /// Reads the store as it is now: the newest checkpoint and what came after it, as far as the bound lets.
@@ -71,7 +81,9 @@ extension StoreOpener {
         var listing = try files.list()
         try dropSegments(&listing, manifest, source)
         guard !listing.segments.isEmpty else {
-            throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
+            // Nothing but a store that was never complete is none.
+            try checkIsNoStore(try files.list(), manifest)
+            throw noStore
         }
         // What is open stays readable, whatever becomes of its name.
         source.hold(listing.segments)

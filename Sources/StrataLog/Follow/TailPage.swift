@@ -49,7 +49,7 @@ struct TailPage: Sendable {
     static func begin(_ files: StoreFiles, storeUUID: StoreUUID, at end: LogPosition) -> TailPage? {
         guard let page = try? files.fileSystem.sharedPage(files.tail, .createIfMissing) else {
             // One that an earlier writer left would keep followers from looking further.
-            try? files.fileSystem.unlink(files.tail)
+            try? files.remove(files.tail)
             return nil
         }
         let tail = TailPage(page, storeUUID: storeUUID)

@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// The kind of value in a slot. Raw values are part of the file format.
 public enum ValueKind: UInt8, Sendable, CaseIterable {
     case bool = 1
@@ -50,7 +52,9 @@ public struct SlotLayout: Hashable, Sendable {
     ///
     /// - Precondition: only references have a `postingsID`.
     public init(_ kind: ValueKind, postingsID: UInt16 = 0, preservedInHistory: Bool = false) {
-        precondition(postingsID == 0 || kind == .reference, "only references keep postings")
+        guard postingsID == 0 || kind == .reference else {
+            programmerError("Schema", "a slot of kind \(kind) was given postings", "Give postings to references only")
+        }
         self.kind = kind
         self.postingsID = postingsID
         self.preservedInHistory = preservedInHistory

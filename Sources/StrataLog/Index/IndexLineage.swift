@@ -1,21 +1,16 @@
+internal import StrataIO
 internal import Synchronization
 
 /// What all versions of one index have in common: the lock over their nodes' reference counts, and their memory.
 final class IndexLineage: Sendable {
     let liveNodes = Atomic<Int>(0)
     let liveBytes = Atomic<Int>(0)
-    private let lock = Mutex<Void>(())
-    private let handover = Atomic<Int>(0)
+    private let lock = AdaptiveMutex<Void>(())
 
     /// Runs the body, which may read and write the nodes' reference counts. Keep it short.
     @inline(__always)
     func withCounts(_ body: () -> Void) {
-        lock.withLock { _ in
-            // Costs nothing, and shows the thread sanitizer the order that the lock's slow path hides from it.
-            _ = handover.load(ordering: .acquiring)
-            body()
-            handover.store(0, ordering: .releasing)
-        }
+        lock.withLock { _ in body() }
     }
 
     @inline(__always)

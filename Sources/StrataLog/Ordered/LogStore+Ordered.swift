@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import StrataIO
 internal import Synchronization
 
 extension Snapshot {

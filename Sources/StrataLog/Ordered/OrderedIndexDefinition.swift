@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// What an ordered index is over.
 public struct OrderedIndexDefinition: Hashable, Sendable {
     /// One slot by whose values the index is ordered.
@@ -11,7 +13,10 @@ public struct OrderedIndexDefinition: Hashable, Sendable {
 
         /// - Precondition: ``OrderedKey/isOrdered(_:)``
         public init(slot: Int, kind: ValueKind, isDescending: Bool = false) {
-            precondition(OrderedKey.isOrdered(kind), "values of the kind have no order")
+            guard OrderedKey.isOrdered(kind) else {
+                programmerError(
+                    "OrderedIndexDefinition", "values of the kind \(kind) have no order", "Index slots of other kinds")
+            }
             self.slot = slot
             self.kind = kind
             self.isDescending = isDescending
@@ -29,7 +34,7 @@ public struct OrderedIndexDefinition: Hashable, Sendable {
 
     /// - Precondition: there is at least one element.
     public init(root: UInt16, entities: [UInt16], elements: [Element], filter: OrderedFilter? = nil) {
-        precondition(!elements.isEmpty, "an index needs an element")
+        guard !elements.isEmpty else { programmerError("OrderedIndexDefinition", "it has no elements", "Name one") }
         self.root = root
         self.entities = entities.sorted()
         self.elements = elements

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import StrataIO
 
 /// Entries in order, in blocks: all in memory, or in a checkpoint file and read a block at a time. Immutable.
 final class OrderedList: @unchecked Sendable {
@@ -40,7 +40,7 @@ final class OrderedList: @unchecked Sendable {
     /// Nil for a list in a file.
     private let blocks: [OrderedBlock]?
     let directory: Directory?
-    private let resident: Mutex<Resident>
+    private let resident: AdaptiveMutex<Resident>
     let blockCount: Int
     let entryCount: Int
     /// Additions less removals.
@@ -53,7 +53,7 @@ final class OrderedList: @unchecked Sendable {
     init(_ blocks: [OrderedBlock], isInexact: Bool) {
         self.blocks = blocks
         directory = nil
-        resident = Mutex(Resident(blocks: []))
+        resident = AdaptiveMutex(Resident(blocks: []))
         blockCount = blocks.count
         self.isInexact = isInexact
         var (entries, net) = (0, 0)
@@ -70,7 +70,7 @@ final class OrderedList: @unchecked Sendable {
     init(_ directory: Directory, isInexact: Bool) {
         blocks = nil
         self.directory = directory
-        resident = Mutex(Resident(blocks: Array(repeating: nil, count: directory.entries.count)))
+        resident = AdaptiveMutex(Resident(blocks: Array(repeating: nil, count: directory.entries.count)))
         blockCount = directory.entries.count
         self.isInexact = isInexact
         var net = 0

@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import Synchronization
 
 /// Where transactions lie in the log, now and then one: so that a transaction in the middle of a segment is found without
@@ -14,7 +15,7 @@ final class LogPlaces: Sendable {
         var places: [UInt32: [Place]] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
     /// The place noted last, as ``key(_:)``, so that most calls do not take the lock.
     private let newest = Atomic<UInt64>(0)
 

@@ -23,12 +23,16 @@ public struct StoreDifference {
     private let last: UInt64
     private let first: UInt64
     private var reader: HistoryReader
+    private var rowsBefore: RowReader
+    private var rowsAfter: RowReader
     private var groups: ArraySlice<ChangeGroup> = []
     private var index = 0
 
     init(from: Snapshot, to: Snapshot, _ reader: HistoryReader) {
         self.from = from
         self.to = to
+        rowsBefore = RowReader(from)
+        rowsAfter = RowReader(to)
         first = min(from.sequence, to.sequence)
         last = max(from.sequence, to.sequence)
         self.reader = reader
@@ -55,8 +59,8 @@ public struct StoreDifference {
             defer { index += 1 }
             if group.kind != .insert, group.replacedSequences[index] > first { continue }
             let ref = ObjectRef(entity: group.entity, key: group.keys[index])
-            let before = try from.row(ref)
-            let after = try to.row(ref)
+            let before = try rowsBefore.row(ref)
+            let after = try rowsAfter.row(ref)
             if before == nil && after == nil { continue }
             return RowDifference(ref: ref, before: before, after: after)
         }

@@ -1,4 +1,5 @@
 internal import CStrataSupport
+internal import StrataIO
 internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.
@@ -8,8 +9,11 @@ internal import Synchronization
 /// queue and drives nothing out. Repeated look-ups of one block without any other block coming in between count as one,
 /// so that reading a block row by row does not make it look popular.
 ///
-/// Unchecked: the shards lie in memory that lives as long as the cache, so that a look-up retains nothing but the
-/// block; each is a mutex.
+/// What is here is found without a lock (``CacheFront``, ``ReadGuard``): threads that find what they look for never wait
+/// for each other. Blocks that go are released when nobody is looking at them, and come in under a lock of their part
+/// of the cache.
+///
+/// Unchecked: the parts lie in memory that lives as long as the cache; each consists of atomic words and a lock.
 package final class BlockCache: @unchecked Sendable {
     package struct Statistics: Sendable, Equatable {
         package var hits: UInt64 = 0
@@ -23,10 +27,16 @@ package final class BlockCache: @unchecked Sendable {
     /// A cache is divided only if each part can hold this much.
     private static let shardMinimumBytes = 16 << 20
     private static let shardsMaximum = 8
+    /// How often those who forget blocks let others run who may still look at them: for a moment, then for a
+    /// millisecond each time.
+    private static let yieldsMaximum = 100
+    private static let pausesMaximum = 20
 
     package let budgetBytes: Int
-    private let shards: UnsafeMutablePointer<Mutex<CacheQueues>>
+    private let fronts: UnsafeMutableRawPointer
+    private let shards: UnsafeMutablePointer<AdaptiveMutex<CacheQueues>>
     private let shardCount: Int
+    private let counters = CacheCounters()
 
     /// - Parameter budgetBytes: what the blocks may weigh together, by ``Block/estimatedByteCount``; 0 keeps nothing.
     package init(budgetBytes: Int) {
@@ -34,55 +44,118 @@ package final class BlockCache: @unchecked Sendable {
         self.budgetBytes = budgetBytes
         var count = 1
         while count < Self.shardsMaximum, budgetBytes / (count * 2) >= Self.shardMinimumBytes { count *= 2 }
+        fronts = .allocate(byteCount: count * CacheFront.stride, alignment: CacheFront.stride)
         shards = .allocate(capacity: count)
-        for index in 0..<count { (shards + index).initialize(to: Mutex(CacheQueues(budgetBytes: budgetBytes / count))) }
         shardCount = count
+        for index in 0..<count {
+            let front = (fronts + index * CacheFront.stride).bindMemory(to: CacheFront.self, capacity: 1)
+            front.initialize(to: CacheFront())
+            (shards + index).initialize(
+                to: AdaptiveMutex(CacheQueues(budgetBytes: budgetBytes / count, front: front)))
+        }
     }
 
     deinit {
         shards.deinitialize(count: shardCount)
         shards.deallocate()
+        for index in 0..<shardCount { front(UInt64(index)).deinitialize(count: 1) }
+        fronts.deallocate()
+    }
+
+    // The count is a power of two.
+
+    @inline(__always)
+    private func front(_ hash: UInt64) -> UnsafeMutablePointer<CacheFront> {
+        (fronts + Int(truncatingIfNeeded: hash & UInt64(shardCount &- 1)) &* CacheFront.stride)
+            .assumingMemoryBound(to: CacheFront.self)
     }
 
     @inline(__always)
-    private func shard(_ hash: UInt64) -> UnsafeMutablePointer<Mutex<CacheQueues>> {
-        // The count is a power of two.
-        shards + Int(truncatingIfNeeded: hash & UInt64(shardCount - 1))
+    private func shard(_ hash: UInt64) -> UnsafeMutablePointer<AdaptiveMutex<CacheQueues>> {
+        shards + Int(truncatingIfNeeded: hash & UInt64(shardCount &- 1))
     }
 
-    @inline(__always)
-    func shardNumber(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash & UInt64(shardCount - 1)) }
+    // MARK: Reading
 
-    /// Runs the body with a part of the cache, whose lock is held meanwhile.
-    @inline(__always)
-    func withShard(_ number: Int, _ body: (inout CacheQueues) -> Void) {
-        // withLock would want what the body works on to be Sendable.
-        shards[number].withLock { body(&$0) }
-    }
-
-    /// The block that holds the row at `location`, if it is here.
+    /// The block that holds the row at `location`, if it is here. Takes no lock.
     package func get(_ location: Location) -> Block? {
         let key = location.block.rawValue
         let hash = CacheTable.hash(key)
-        return shard(hash).pointee.withLock { $0.get(key, hash: hash) }
+        let reader = ReadGuard.begin()
+        let block = reference(key, hash, reader)
+        reader.end()
+        return block?.takeRetainedValue()
+    }
+
+    /// A reference to a block, for the caller, and a use of it.
+    @inline(__always)
+    private func reference(_ key: UInt64, _ hash: UInt64, _ reader: ReadGuard.Reader) -> Unmanaged<Block>? {
+        let front = front(hash)
+        guard let found = front.pointee.find(key, hash: hash) else {
+            counters.noteMiss(reader)
+            return nil
+        }
+        counters.noteHit(reader)
+        CacheTable.use(found.entry, tick: front.pointee.tick.load(ordering: .relaxed))
+        // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
+        strata_retain(found.block)
+        return .fromOpaque(found.block)
+    }
+
+    /// As ``get(_:)`` for one who reads on behalf of nobody: it counts neither as a hit nor as a use.
+    func peek(_ location: Location) -> Block? {
+        let key = location.block.rawValue
+        let hash = CacheTable.hash(key)
+        let reader = ReadGuard.begin()
+        defer { reader.end() }
+        guard let found = front(hash).pointee.find(key, hash: hash) else { return nil }
+        strata_retain(found.block)
+        return Unmanaged.fromOpaque(found.block).takeRetainedValue()
     }
 
     /// Asks the processor for where ``get(_:)`` looks.
     package func prefetchPlace(of location: Location) {
         let hash = CacheTable.hash(location.block.rawValue)
-        shard(hash).pointee.withLock { $0.prefetch(hash: hash) }
+        front(hash).pointee.prefetch(hash: hash)
     }
 
     /// Asks the processor for the beginning of the block at `location`, if it is here: whoever takes a reference to a
     /// block that was not read for a while waits for it.
     package func prefetch(_ location: Location) {
         let key = location.block.rawValue
-        let hash = CacheTable.hash(key)
-        guard let address = shard(hash).pointee.withLock({ $0.address(key, hash: hash) }) else { return }
-        // The block may have gone: an address that nothing lies at any more does no harm.
-        strata_prefetch(address)
-        strata_prefetch(address + 64)
+        let reader = ReadGuard.begin()
+        prefetch(key, CacheTable.hash(key))
+        reader.end()
     }
+
+    @inline(__always)
+    private func prefetch(_ key: UInt64, _ hash: UInt64) {
+        guard let found = front(hash).pointee.find(key, hash: hash) else { return }
+        strata_prefetch(found.block)
+        strata_prefetch(found.block + 64)
+    }
+
+    /// Finds the blocks of places as far as they are here: of places of one block that follow each other, the first gets
+    /// it. The look-ups wait for memory together.
+    package func find(_ places: UnsafeMutablePointer<BlockPlace>, _ count: Int) {
+        @inline(__always)
+        func forEach(_ body: (_ index: Int, _ key: UInt64, _ hash: UInt64) -> Void) {
+            var previous = Location.absent
+            for index in 0..<count {
+                let block = places[index].location.block
+                if block.isAbsent || block == previous { continue }
+                previous = block
+                body(index, block.rawValue, CacheTable.hash(block.rawValue))
+            }
+        }
+        forEach { _, _, hash in front(hash).pointee.prefetch(hash: hash) }
+        let reader = ReadGuard.begin()
+        forEach { _, key, hash in prefetch(key, hash) }
+        forEach { index, key, hash in places[index].block = reference(key, hash, reader) }
+        reader.end()
+    }
+
+    // MARK: Changing
 
     /// Keeps the block, unless it is over the budget (of its part of the cache) by itself.
     ///
@@ -91,7 +164,12 @@ package final class BlockCache: @unchecked Sendable {
     package func insert(_ block: Block) -> Block {
         let key = block.location.block.rawValue
         let hash = CacheTable.hash(key)
-        return shard(hash).pointee.withLock { $0.insert(block, key: key, hash: hash) }
+        let (kept, free) = shard(hash).pointee.withLock { queues in
+            let kept = queues.insert(block, key: key, hash: hash)
+            return (kept, queues.reclaim(isUrgent: false))
+        }
+        free.free()
+        return kept
     }
 
     /// Forgets the blocks of a segment.
@@ -114,28 +192,25 @@ package final class BlockCache: @unchecked Sendable {
 
     private func remove(where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool) {
         for index in 0..<shardCount {
-            // Freed without the lock: many blocks take a while, and readers wait for it.
-            let removed: [Block] = shards[index].withLock { $0.remove(where: isUnwanted) }
-            withExtendedLifetime(removed) {}
+            shards[index].withLock { $0.remove(where: isUnwanted) }
+            // What somebody still looks at is mostly free a moment later. If not, it goes with what comes in next.
+            for turn in 0..<Self.yieldsMaximum + Self.pausesMaximum {
+                if turn >= Self.yieldsMaximum { strata_pause_briefly() } else if turn > 0 { strata_yield() }
+                let (free, isDone) = shards[index].withLock { ($0.reclaim(isUrgent: true), !$0.hasRetired) }
+                free.free()
+                if isDone { break }
+            }
         }
-    }
-
-    /// As ``get(_:)`` for one who reads on behalf of nobody: it counts neither as a hit nor as a use.
-    func peek(_ location: Location) -> Block? {
-        let key = location.block.rawValue
-        let hash = CacheTable.hash(key)
-        return shard(hash).pointee.withLock { $0.peek(key, hash: hash) }
     }
 
     package var statistics: Statistics {
         var sum = Statistics()
+        (sum.hits, sum.misses) = counters.sums
         for index in 0..<shardCount {
-            let one = shards[index].withLock { $0.statistics }
-            sum.hits += one.hits
-            sum.misses += one.misses
-            sum.evictions += one.evictions
-            sum.byteCount += one.byteCount
-            sum.blockCount += one.blockCount
+            let (evictions, bytes, blocks) = shards[index].withLock { ($0.evictions, $0.heldBytes, $0.blockCount) }
+            sum.evictions += evictions
+            sum.byteCount += bytes
+            sum.blockCount += blocks
         }
         return sum
     }

@@ -1,5 +1,6 @@
 internal import CStrataSupport
 internal import Dispatch
+internal import StrataIO
 internal import Synchronization
 
 /// Memory for the blocks of one cache. Thread-safe.
@@ -18,7 +19,7 @@ final class BlockMemory: @unchecked Sendable {
 
     private let base: UnsafeMutableRawPointer
     private let byteCount: Int
-    private let units: Mutex<UnitMap>
+    private let units: AdaptiveMutex<UnitMap>
     /// The last large page that memory has been taken of.
     private let reached = Atomic<Int>(0)
 
@@ -28,7 +29,7 @@ final class BlockMemory: @unchecked Sendable {
         guard byteCount > 0, let base = strata_pages_map(byteCount) else { return nil }
         self.base = base
         self.byteCount = byteCount
-        units = Mutex(UnitMap(count: byteCount / Self.unitBytes))
+        units = AdaptiveMutex(UnitMap(count: byteCount / Self.unitBytes))
     }
 
     deinit {

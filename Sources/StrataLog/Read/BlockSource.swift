@@ -16,11 +16,11 @@ final class BlockSource: Sendable {
     private let memory: BlockMemory?
     let segments: SegmentFiles
     /// What may be read now; see ``SegmentEpoch``.
-    private let currentEpoch: Mutex<SegmentEpoch>
+    private let currentEpoch: AdaptiveMutex<SegmentEpoch>
     let references = SegmentReferences()
     /// Whether a compaction has the processor that would help to encode transactions.
     let isCrowded = Atomic<Bool>(false)
-    private let schemas: Mutex<[NumberedSchema]>
+    private let schemas: AdaptiveMutex<[NumberedSchema]>
     private let durable = Atomic<UInt64>(0)
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
     /// system call does.
@@ -28,16 +28,16 @@ final class BlockSource: Sendable {
     /// Where transactions lie.
     let places = LogPlaces()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
-    private let abandoned = Mutex<[UInt32: Int]>([:])
+    private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
 
     init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
         self.files = files
         self.storeUUID = storeUUID
         cache = BlockCache(budgetBytes: cacheMaximumBytes)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
-        schemas = Mutex([])
+        schemas = AdaptiveMutex([])
         segments = SegmentFiles()
-        currentEpoch = Mutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
+        currentEpoch = AdaptiveMutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
     }
 
     /// Keeps everything readable that is now, as long as it is held. O(1).
@@ -92,6 +92,11 @@ final class BlockSource: Sendable {
         places.forget(behind: position)
     }
 
+    /// Whether a place lies behind the valid bytes of a segment that a failed flush made the log leave.
+    func isAbandoned(_ place: Location) -> Bool {
+        abandoned.withLock { $0[place.segment] }.map { place.byteOffset >= $0 } ?? false
+    }
+
     func register(_ file: any File, segment: UInt32) {
         segments.set(file, segment: segment)
     }
@@ -135,13 +140,7 @@ final class BlockSource: Sendable {
     }
 
     func row(at location: Location) throws(StoreError) -> Row {
-        let block = try block(at: location)
-        guard location.row < block.rowCount else {
-            throw StoreError(
-                .corruption, "row \(location.row) of a block of \(block.rowCount)", segment: location.segment,
-                offset: location.byteOffset)
-        }
-        return Row(block: block, index: location.row)
+        try block(at: location).row(at: location)
     }
 
     /// A block that does not enter the cache.

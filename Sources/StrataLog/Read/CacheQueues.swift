@@ -1,46 +1,56 @@
-/// The S3-FIFO queues of one part of a ``BlockCache``. Guarded by the part's lock.
+internal import Synchronization
+
+/// The S3-FIFO queues of one part of a ``BlockCache``. Guarded by the part's lock, but for what readers look at
+/// (``CacheFront``).
 struct CacheQueues: ~Copyable {
-    private enum Queue: Int {
+    enum Queue: Int {
         case free, small, main, ghost
     }
 
     /// A block in a queue, or (ghost) the memory of one that was dropped.
-    private struct Node {
+    struct Node {
         var key: UInt64 = 0
         var block: Unmanaged<Block>?
         var byteCount = 0
         var next = Self.none
-        var uses: UInt8 = 0
+        /// Where in the table its entry is.
+        var entry: UInt32 = 0
 
         static let none = UInt32.max
     }
 
     /// First in, first out, linked through the nodes.
-    private struct List {
+    struct List {
         var head = Node.none
         var tail = Node.none
         var count = 0
         var byteCount = 0
     }
 
-    private static let usesMaximum: UInt8 = 3
-
-    private let budgetBytes: Int
-    private var table = CacheTable()
-    private var nodes: UnsafeMutablePointer<Node>
-    private var nodeCapacity = 64
+    let budgetBytes: Int
+    private let front: UnsafeMutablePointer<CacheFront>
+    private var table: CacheTable
+    /// Entries of the table that have a key, and those of them that are no longer needed.
+    private var usedEntries = 0
+    private var deadEntries = 0
+    var nodes: UnsafeMutablePointer<Node>
+    var nodeCapacity = 64
     /// Nodes handed out at least once.
-    private var nodeCount = 0
+    var nodeCount = 0
     /// By ``Queue``.
-    private let lists: UnsafeMutablePointer<List>
+    let lists: UnsafeMutablePointer<List>
     /// Blocks that came in.
     private var tick: UInt32 = 0
-    private var hits: UInt64 = 0
-    private var misses: UInt64 = 0
-    private var evictions: UInt64 = 0
+    private(set) var evictions: UInt64 = 0
+    /// What readers may still look at.
+    private var retired = RetiredMemory()
 
-    init(budgetBytes: Int) {
+    /// - Parameter front: lives as long as the queues.
+    init(budgetBytes: Int, front: UnsafeMutablePointer<CacheFront>) {
         self.budgetBytes = budgetBytes
+        self.front = front
+        table = CacheTable(room: 0)
+        front.pointee.table.store(table.word, ordering: .sequentiallyConsistent)
         nodes = .allocate(capacity: nodeCapacity)
         lists = .allocate(capacity: 4)
         lists.initialize(repeating: List(), count: 4)
@@ -50,82 +60,43 @@ struct CacheQueues: ~Copyable {
         for index in 0..<nodeCount { nodes[index].block?.release() }
         nodes.deallocate()
         lists.deallocate()
+        table.deallocate()
     }
 
-    private subscript(_ queue: Queue) -> List {
+    subscript(_ queue: Queue) -> List {
         lists[queue.rawValue]
     }
 
-    var statistics: BlockCache.Statistics {
-        BlockCache.Statistics(
-            hits: hits, misses: misses, evictions: evictions, byteCount: heldBytes,
-            blockCount: self[.small].count + self[.main].count)
-    }
-
-    @inline(__always)
-    mutating func get(_ key: UInt64, hash: UInt64) -> Block? {
-        reference(key, hash: hash)?.takeUnretainedValue()
-    }
-
-    /// As ``get(_:hash:)`` without counting a reference.
-    @inline(__always)
-    mutating func reference(_ key: UInt64, hash: UInt64) -> Unmanaged<Block>? {
-        guard let entry = table.find(key, hash: hash), let block = entry.pointee.block else {
-            misses &+= 1
-            return nil
-        }
-        hits &+= 1
-        if entry.pointee.tick != tick {
-            entry.pointee.tick = tick
-            let node = nodes + Int(entry.pointee.node)
-            node.pointee.uses = min(node.pointee.uses + 1, Self.usesMaximum)
-        }
-        return block
-    }
-
-    func peek(_ key: UInt64, hash: UInt64) -> Block? {
-        table.find(key, hash: hash)?.pointee.block?.takeUnretainedValue()
-    }
-
-    @inline(__always)
-    func prefetch(hash: UInt64) { table.prefetch(hash: hash) }
-
-    /// Where the block lies, if it is here. Nothing keeps it there once the lock is given back, and it does not count
-    /// as used.
-    @inline(__always)
-    func address(_ key: UInt64, hash: UInt64) -> UnsafeRawPointer? {
-        guard let entry = table.find(key, hash: hash), let block = entry.pointee.block else { return nil }
-        return UnsafeRawPointer(block.toOpaque())
-    }
+    var blockCount: Int { self[.small].count + self[.main].count }
 
     mutating func insert(_ block: Block, key: UInt64, hash: UInt64) -> Block {
         precondition(key != 0, "a block at the absent location")
         let found = table.find(key, hash: hash)
-        if let present = found?.pointee.block { return present.takeUnretainedValue() }
+        if let found, let present = Self.block(found) { return present.takeUnretainedValue() }
         guard block.estimatedByteCount <= budgetBytes else { return block }
-        tick &+= 1
-        let ghost = found?.pointee.node
-        if let ghost {
-            // The ghost stays in its queue as an entry without a key until it comes out.
-            table.remove(key)
-            nodes[Int(ghost)].key = 0
+        tick = CacheTable.tick(after: tick)
+        front.pointee.tick.store(tick, ordering: .relaxed)
+        var isGhost = false
+        if let found, found.pointee.node != CacheTable.noNode {
+            // The ghost stays in its queue without a key until it comes out.
+            isGhost = true
+            nodes[Int(found.pointee.node)].key = 0
+            forget(found)
         }
         makeRoom(block.estimatedByteCount)
         let index = takeNode()
         let kept = Unmanaged.passRetained(block)
-        nodes[Int(index)] = Node(key: key, block: kept, byteCount: block.estimatedByteCount)
-        append(index, to: ghost == nil ? .small : .main)
-        table.insert(CacheTable.Entry(key: key, block: kept, node: index, tick: tick), hash: hash)
+        let place = entry(for: key, hash: hash, node: index)
+        nodes[Int(index)] = Node(
+            key: key, block: kept, byteCount: block.estimatedByteCount, entry: UInt32(place - table.entries))
+        append(index, to: isGhost ? .main : .small)
+        CacheTable.begin(place, tick: tick)
+        place.pointee.block.store(UInt(bitPattern: kept.toOpaque()), ordering: .sequentiallyConsistent)
         return block
     }
 
     /// Forgets blocks, and the ghosts of blocks, of which `isUnwanted` says so.
-    ///
-    /// - Returns: the blocks, for the caller to let go of when the lock is given back.
-    mutating func remove(
-        where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool
-    ) -> [Block] {
-        var removed: [Block] = []
+    mutating func remove(where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool) {
         for queue in [Queue.small, .main, .ghost] {
             let list = self[queue]
             lists[queue.rawValue] = List()
@@ -133,8 +104,8 @@ struct CacheQueues: ~Copyable {
             while index != Node.none {
                 let node = nodes[Int(index)]
                 if node.key == 0 || isUnwanted(node.key, node.block) {
-                    if node.key != 0 { table.remove(node.key) }
-                    if let block = node.block { removed.append(block.takeRetainedValue()) }
+                    if node.key != 0 { forget(entry(of: node)) }
+                    if let block = node.block { retired.add(block, byteCount: node.byteCount) }
                     giveBack(index)
                 } else {
                     append(index, to: queue)
@@ -142,14 +113,74 @@ struct CacheQueues: ~Copyable {
                 index = node.next
             }
         }
-        return removed
+    }
+
+    /// Hands out what nobody looks at any more, for the caller to free when the lock has been given back.
+    ///
+    /// - Parameter isUrgent: whether a little is worth asking all readers.
+    mutating func reclaim(isUrgent: Bool) -> RetiredMemory.Batch {
+        // A part of the budget: as much may be in memory beside it.
+        guard isUrgent || retired.byteCount > budgetBytes / 64 else { return RetiredMemory.Batch() }
+        return retired.reclaim()
+    }
+
+    var hasRetired: Bool { !retired.isEmpty }
+}
+
+// MARK: - The table
+
+extension CacheQueues {
+    static func block(_ entry: UnsafeMutablePointer<CacheTable.Entry>) -> Unmanaged<Block>? {
+        UnsafeRawPointer(bitPattern: entry.pointee.block.load(ordering: .relaxed)).map { .fromOpaque($0) }
+    }
+
+    private func entry(of node: Node) -> UnsafeMutablePointer<CacheTable.Entry> { table.entries + Int(node.entry) }
+
+    /// The entry of a key, an old one or a new one.
+    private mutating func entry(
+        for key: UInt64, hash: UInt64, node: UInt32
+    ) -> UnsafeMutablePointer<CacheTable.Entry> {
+        if let dead = table.find(key, hash: hash) {
+            deadEntries -= 1
+            dead.pointee.node = node
+            return dead
+        }
+        if !table.hasRoom(usedEntries) { renewTable() }
+        usedEntries += 1
+        return table.entries + table.insert(key, hash: hash, node: node)
+    }
+
+    /// The entry is no longer needed.
+    private mutating func forget(_ entry: UnsafeMutablePointer<CacheTable.Entry>) {
+        entry.pointee.block.store(0, ordering: .sequentiallyConsistent)
+        entry.pointee.node = CacheTable.noNode
+        deadEntries += 1
+    }
+
+    /// Puts what is needed into a new table. Readers of the old one find what was there.
+    private mutating func renewTable() {
+        let old = table
+        let new = CacheTable(room: usedEntries - deadEntries + 1)
+        for index in 0..<old.capacity {
+            let entry = old.entries + index
+            let (key, node) = (entry.pointee.key.load(ordering: .relaxed), entry.pointee.node)
+            guard key != 0, node != CacheTable.noNode else { continue }
+            let place = new.insert(key, hash: CacheTable.hash(key), node: node)
+            nodes[Int(node)].entry = UInt32(place)
+            new.entries[place].mark.store(entry.pointee.mark.load(ordering: .relaxed), ordering: .relaxed)
+            new.entries[place].block.store(entry.pointee.block.load(ordering: .relaxed), ordering: .relaxed)
+        }
+        (usedEntries, deadEntries) = (usedEntries - deadEntries, 0)
+        table = new
+        front.pointee.table.store(new.word, ordering: .sequentiallyConsistent)
+        retired.add(old)
     }
 }
 
 // MARK: - Eviction
 
 extension CacheQueues {
-    private var heldBytes: Int { self[.small].byteCount + self[.main].byteCount }
+    var heldBytes: Int { self[.small].byteCount + self[.main].byteCount }
 
     private mutating func makeRoom(_ byteCount: Int) {
         while heldBytes + byteCount > budgetBytes {
@@ -167,19 +198,20 @@ extension CacheQueues {
     private mutating func evictSmall() {
         let index = popFirst(.small)
         let node = nodes + Int(index)
-        if node.pointee.uses > 0 {
-            node.pointee.uses = 0
+        let entry = entry(of: node.pointee)
+        if CacheTable.uses(entry) > 0 {
+            CacheTable.setUses(entry, 0)
             append(index, to: .main)
             return
         }
-        table.find(node.pointee.key, hash: CacheTable.hash(node.pointee.key))?.pointee.block = nil
+        entry.pointee.block.store(0, ordering: .sequentiallyConsistent)
         drop(node)
         append(index, to: .ghost)
         // As many ghosts as blocks held, so that "soon" follows the size of the cache.
-        while self[.ghost].count > max(self[.small].count + self[.main].count, 16) {
+        while self[.ghost].count > max(blockCount, 16) {
             let oldest = popFirst(.ghost)
-            let key = nodes[Int(oldest)].key
-            if key != 0 { table.remove(key) }
+            let ghost = nodes[Int(oldest)]
+            if ghost.key != 0 { forget(self.entry(of: ghost)) }
             giveBack(oldest)
         }
     }
@@ -189,20 +221,23 @@ extension CacheQueues {
         while true {
             let index = popFirst(.main)
             let node = nodes + Int(index)
-            if node.pointee.uses > 0 {
-                node.pointee.uses -= 1
+            let entry = entry(of: node.pointee)
+            let uses = CacheTable.uses(entry)
+            if uses > 0 {
+                CacheTable.setUses(entry, uses - 1)
                 append(index, to: .main)
                 continue
             }
-            table.remove(node.pointee.key)
+            forget(entry)
             drop(node)
             giveBack(index)
             return
         }
     }
 
+    /// - Precondition: the entry no longer shows the block.
     private mutating func drop(_ node: UnsafeMutablePointer<Node>) {
-        node.pointee.block?.release()
+        if let block = node.pointee.block { retired.add(block, byteCount: node.pointee.byteCount) }
         node.pointee.block = nil
         node.pointee.byteCount = 0
         evictions &+= 1

@@ -1,33 +1,68 @@
 internal import CStrataSupport
+internal import Synchronization
 
-/// A hash table from block keys to blocks and node numbers: open addressing in entries of 24 bytes, linear probing,
-/// removal by moving entries back. What a look-up needs lies in the entry: it touches no node.
-struct CacheTable: ~Copyable {
-    struct Entry {
+/// A hash table from block keys to blocks and node numbers that is read without a lock: open addressing in entries of
+/// 24 bytes, linear probing. What a look-up needs lies in the entry: it touches no node.
+///
+/// An entry never changes its key, so that a reader which has found the key has the entry of that key, whatever happens
+/// meanwhile; what is removed leaves an entry without a block. When the entries are used up, those that are still
+/// needed go into a new table, and the old one is freed when nobody reads it any more (``ReadGuard``).
+///
+/// This is the address of a table, with its size in the lowest bits: a reader takes both in one piece. Whoever writes
+/// holds the lock of ``CacheQueues``.
+struct CacheTable {
+    struct Entry: ~Copyable {
         /// 0 for a free entry: no block is at the absent location.
-        var key: UInt64
-        /// The node's, without a reference; nil when only the memory of a block is left.
-        var block: Unmanaged<Block>?
+        let key = Atomic<UInt64>(0)
+        /// The node's, without a reference; 0 when only the memory of a block is left, or nothing.
+        let block = Atomic<UInt>(0)
+        /// When the block was last counted as used, and how often: see ``CacheTable/use(_:tick:)``.
+        let mark = Atomic<UInt32>(0)
+        /// Guarded by the lock; ``CacheTable/noNode`` for an entry that is no longer needed.
         var node: UInt32
-        /// When the node was last counted as used.
-        var tick: UInt32 = 0
     }
 
-    private var entries: UnsafeMutablePointer<Entry>
-    private var mask: Int
-    private(set) var count = 0
+    static let noNode = UInt32.max
+    static let usesMaximum: UInt32 = 3
+    private static let usesBits: UInt32 = 2
+    private static let minimumBits = 6
+    /// The size lies in the bits of the address that its alignment leaves.
+    private static let alignment = 64
 
-    init() {
-        mask = 63
-        entries = .allocate(capacity: 64)
-        entries.initialize(repeating: Self.free, count: 64)
+    let word: UInt
+
+    /// Makes an empty table with room for so many entries, and as many again.
+    init(room: Int) {
+        var bits = Self.minimumBits
+        while 1 << bits < room * 2 { bits += 1 }
+        let count = 1 << bits
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: count * MemoryLayout<Entry>.stride, alignment: Self.alignment)
+        let entries = memory.bindMemory(to: Entry.self, capacity: count)
+        for index in 0..<count { (entries + index).initialize(to: Entry(node: Self.noNode)) }
+        word = UInt(bitPattern: memory) | UInt(bits)
     }
 
-    deinit {
-        entries.deallocate()
+    @inline(__always)
+    init(word: UInt) { self.word = word }
+
+    func deallocate() {
+        // Entries are words: there is nothing to be deinitialised.
+        UnsafeMutableRawPointer(entries).deallocate()
     }
 
-    private static var free: Entry { Entry(key: 0, block: nil, node: 0) }
+    @inline(__always)
+    var entries: UnsafeMutablePointer<Entry> {
+        // SAFETY: an address that `init(room:)` has bound, without the bits that its alignment leaves zero.
+        UnsafeMutableRawPointer(bitPattern: word & ~UInt(Self.alignment - 1)).unsafelyUnwrapped
+            .assumingMemoryBound(to: Entry.self)
+    }
+
+    @inline(__always)
+    var capacity: Int { 1 &<< Int(word & UInt(Self.alignment - 1)) }
+
+    /// Whether another key has room.
+    func hasRoom(_ used: Int) -> Bool { (used + 1) * 4 <= capacity * 3 }
 
     /// Spreads a location over 64 bits. The lowest choose a shard, the upper half the table entry.
     @inline(__always)
@@ -38,18 +73,20 @@ struct CacheTable: ~Copyable {
 
     @inline(__always)
     private func home(_ hash: UInt64) -> Int {
-        Int(truncatingIfNeeded: hash >> 24) & mask
+        Int(truncatingIfNeeded: hash >> 24) & (capacity &- 1)
     }
 
-    /// The key's entry, which can be written until the table changes.
+    /// The key's entry.
     @inline(__always)
     func find(_ key: UInt64, hash: UInt64) -> UnsafeMutablePointer<Entry>? {
+        let (entries, mask) = (entries, capacity &- 1)
         var index = home(hash)
-        while entries[index].key != 0 {
-            if entries[index].key == key { return entries + index }
-            index = (index + 1) & mask
+        while true {
+            let found = (entries + index).pointee.key.load(ordering: .relaxed)
+            if found == key { return entries + index }
+            if found == 0 { return nil }
+            index = (index &+ 1) & mask
         }
-        return nil
     }
 
     /// Asks the processor for where a look-up begins.
@@ -58,46 +95,45 @@ struct CacheTable: ~Copyable {
         strata_prefetch(entries + home(hash))
     }
 
-    /// - Precondition: the entry's key is not 0 and not in the table.
-    mutating func insert(_ entry: Entry, hash: UInt64) {
-        if (count + 1) * 4 > (mask + 1) * 3 { grow() }
-        place(entry, hash: hash)
-        count += 1
-    }
-
-    private func place(_ entry: Entry, hash: UInt64) {
+    /// A new entry for a key, with no block yet. Returns its index.
+    ///
+    /// - Precondition: the key is not 0 and not in the table, which has room.
+    func insert(_ key: UInt64, hash: UInt64, node: UInt32) -> Int {
+        let mask = capacity - 1
         var index = home(hash)
-        while entries[index].key != 0 { index = (index + 1) & mask }
-        entries[index] = entry
+        while entries[index].key.load(ordering: .relaxed) != 0 { index = (index + 1) & mask }
+        entries[index].node = node
+        // A reader that finds the key finds the entry as it was initialised: its words are atomic, too.
+        entries[index].key.store(key, ordering: .relaxed)
+        return index
     }
 
-    private mutating func grow() {
-        let old = entries
-        let oldCount = mask + 1
-        mask = oldCount * 2 - 1
-        entries = .allocate(capacity: oldCount * 2)
-        entries.initialize(repeating: Self.free, count: oldCount * 2)
-        for index in 0..<oldCount where old[index].key != 0 { place(old[index], hash: Self.hash(old[index].key)) }
-        old.deallocate()
+    // MARK: Uses
+
+    /// Counts a use, once between two ticks. What several threads count at a time may count as one.
+    @inline(__always)
+    static func use(_ entry: UnsafeMutablePointer<Entry>, tick: UInt32) {
+        let mark = entry.pointee.mark.load(ordering: .relaxed)
+        if mark &>> usesBits == tick { return }
+        let uses = min((mark & usesMaximum) &+ 1, usesMaximum)
+        entry.pointee.mark.store(tick &<< usesBits | uses, ordering: .relaxed)
     }
 
-    mutating func remove(_ key: UInt64) {
-        var hole = home(Self.hash(key))
-        while entries[hole].key != key {
-            if entries[hole].key == 0 { return }
-            hole = (hole + 1) & mask
-        }
-        var next = (hole + 1) & mask
-        // An entry moves back into the hole unless its home lies behind the hole.
-        while entries[next].key != 0 {
-            let distance = (next - home(Self.hash(entries[next].key))) & mask
-            if distance >= (next - hole) & mask {
-                entries[hole] = entries[next]
-                hole = next
-            }
-            next = (next + 1) & mask
-        }
-        entries[hole] = Self.free
-        count -= 1
+    /// What ``use(_:tick:)`` has counted since it was last set.
+    static func uses(_ entry: UnsafeMutablePointer<Entry>) -> UInt32 {
+        entry.pointee.mark.load(ordering: .relaxed) & usesMaximum
     }
+
+    static func setUses(_ entry: UnsafeMutablePointer<Entry>, _ uses: UInt32) {
+        let mark = entry.pointee.mark.load(ordering: .relaxed)
+        entry.pointee.mark.store(mark & ~usesMaximum | uses, ordering: .relaxed)
+    }
+
+    /// A use in the tick in which the block came in is the one that it came in for.
+    static func begin(_ entry: UnsafeMutablePointer<Entry>, tick: UInt32) {
+        entry.pointee.mark.store(tick &<< usesBits, ordering: .relaxed)
+    }
+
+    /// As many ticks are told apart.
+    static func tick(after tick: UInt32) -> UInt32 { (tick &+ 1) & (.max >> usesBits) }
 }

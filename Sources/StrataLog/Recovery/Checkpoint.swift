@@ -172,8 +172,53 @@ struct Checkpoint {
         return Checkpoint(number: number, snapshot: snapshot, facts: directory.facts)
     }
 
+    /// Reads a checkpoint whole and compares every checksum.
+    ///
+    /// - Throws: `.corruption` or `.io`.
+    static func check(number: UInt32, source: BlockSource) throws(StoreError) {
+        let path = source.files.checkpoint(number)
+        let file = try io("open", path) { () throws(Errno) in try source.files.fileSystem.open(path, .read) }
+        let pages = CheckpointPages(file: file, path: path, fileSystem: nil)
+        let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
+        _ = try readDirectory(number, pages, byteCount, source.storeUUID, isWhole: true)
+    }
+
+    /// CRC-32C of the sections, which lie before the directory.
+    private static func sectionsChecksum(_ pages: CheckpointPages, end: Int64) throws(StoreError) -> UInt32 {
+        var crc: UInt32 = 0
+        var offset: Int64 = 0
+        while offset < end {
+            let piece = try pages.read(count: Int(min(end - offset, checkedMaximumByteCount)), at: offset)
+            defer { piece.deallocate() }
+            crc = checksum(UnsafeRawBufferPointer(piece), continuing: crc)
+            offset += Int64(piece.count)
+        }
+        return crc
+    }
+
+    /// Which store a checkpoint is of, if its trailer says so.
+    static func storeUUID(_ number: UInt32, _ files: StoreFiles) -> StoreUUID? {
+        guard let file = try? files.fileSystem.open(files.checkpoint(number), .read),
+            let byteCount = try? file.byteCount(), byteCount >= Int64(trailerByteCount)
+        else { return nil }
+        var trailer = [UInt8](repeating: 0, count: trailerByteCount)
+        let isRead = try? trailer.withUnsafeMutableBytes {
+            try file.readAll(into: $0, at: byteCount - Int64(trailerByteCount))
+        }
+        guard isRead == true else { return nil }
+        return trailer.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes, at: 60)
+            guard bytes.starts(with: magic), let stored = try? reader.read(UInt32.self),
+                stored == checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
+            else { return nil }
+            reader = ByteReader(bytes, at: 8)
+            guard let high = try? reader.read(UInt64.self), let low = try? reader.read(UInt64.self) else { return nil }
+            return StoreUUID(high: high, low: low)
+        }
+    }
+
     private static func readDirectory(
-        _ number: UInt32, _ pages: CheckpointPages, _ byteCount: Int64, _ storeUUID: StoreUUID
+        _ number: UInt32, _ pages: CheckpointPages, _ byteCount: Int64, _ storeUUID: StoreUUID, isWhole: Bool = false
     ) throws(StoreError) -> Directory {
         func damaged(_ what: String) -> StoreError {
             StoreError(.corruption, "checkpoint: \(what)", path: pages.path.string)
@@ -197,12 +242,10 @@ struct Checkpoint {
                 uuid == storeUUID, storedNumber == number, offset >= 0, length >= 0,
                 length <= Int64(directoryMaximumByteCount), offset <= byteCount, length <= byteCount - offset
             else { throw damaged("trailer does not match") }
-            if offset <= checkedMaximumByteCount {
-                let sections = try pages.read(count: Int(offset), at: 0)
-                defer { sections.deallocate() }
-                guard checksum(UnsafeRawBufferPointer(sections)) == sectionsChecksum else {
-                    throw damaged("checksum mismatch in its sections")
-                }
+            if isWhole || offset <= checkedMaximumByteCount,
+                try Self.sectionsChecksum(pages, end: offset) != sectionsChecksum
+            {
+                throw damaged("checksum mismatch in its sections")
             }
             let bytes = try pages.read(count: Int(length), at: offset)
             defer { bytes.deallocate() }
@@ -224,7 +267,7 @@ struct Checkpoint {
         let files = snapshot.source.files
         let path = files.unfinishedCheckpoint(number)
         if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
-            try io("remove", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
+            try io("remove", path) { () throws(Errno) in try files.remove(path) }
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         do throws(StoreError) {
@@ -239,7 +282,7 @@ struct Checkpoint {
             }
         } catch {
             try? file.close()
-            try? files.fileSystem.unlink(path)
+            try? files.remove(path)
             throw error
         }
     }

@@ -3,20 +3,109 @@ internal import SystemPackage
 
 // The store's directory, the lock in it, and the names of its files.
 extension StoreOpener {
-    mutating func prepareDirectory() throws(StoreError) {
+    /// Looks whether there is a directory that is a store, or may become one.
+    ///
+    /// - Returns: false when there is none, and it may be made.
+    func checkDirectory() throws(StoreError) -> Bool {
         let path = files.directory
         let attributes = try io("look for", path) { () throws(Errno) in try files.fileSystem.attributes(path) }
-        if let attributes {
-            guard attributes.isDirectory else {
-                throw StoreError(
-                    .unsupportedFormat, "a Strata store is a directory, and this is a file of another kind",
-                    path: path.string)
+        guard let attributes else {
+            let directory = try StoreDirectory(path, files.fileSystem)
+            guard isWritable, options.createsIfMissing else { throw try directory.missing() }
+            return false
+        }
+        guard attributes.isDirectory else {
+            throw StoreError(
+                .unsupportedFormat, "a Strata store is a directory, and this is a file of another kind",
+                path: path.string)
+        }
+        guard isWritable else { return true }
+        // Before a lock is put into it: what is no store is left as it is.
+        let listing = try files.list()
+        if listing.isForeign {
+            guard options.createsIfMissing else { throw noStore }
+            try checkIsEmpty(listing)
+        }
+        return true
+    }
+
+    var noStore: StoreError {
+        StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
+    }
+
+    private func checkIsEmpty(_ listing: StoreFiles.Listing) throws(StoreError) {
+        guard listing.foreign.isEmpty else {
+            throw StoreError(
+                .unsupportedFormat,
+                "the directory holds other files (\(listing.foreign.shortList)): a store is made only in a directory that "
+                    + "is empty or missing",
+                path: files.directory.string)
+        }
+    }
+
+    /// A store is made only where there is nothing, not even of a store that cannot be read.
+    func checkMayBeMade(_ listing: StoreFiles.Listing, _ manifest: Manifest?) throws(StoreError) {
+        try checkIsNoStore(listing, manifest)
+        guard options.createsIfMissing else { throw noStore }
+        try checkIsEmpty(listing)
+    }
+
+    /// Without a segment that can be read there may still be a store, which is damaged then.
+    func checkIsNoStore(_ listing: StoreFiles.Listing, _ manifest: Manifest?) throws(StoreError) {
+        guard !listing.isVoid else { return }
+        if let manifest {
+            throw StoreError(
+                .corruption, "the manifest names segment \(manifest.segment), and there are none",
+                path: files.directory.string)
+        }
+        guard listing.canBeUnborn else {
+            throw StoreError(
+                .corruption,
+                "there are files of a store, and its log is missing or cannot be read. Nothing was changed",
+                path: files.directory.string)
+        }
+    }
+
+    /// The store's directory, made if need be, and the lock in it.
+    ///
+    /// Whoever fails to make a store takes its lock file away again, and the directory. So a lock counts only if it
+    /// is the one that the directory has once it has been taken: otherwise two processes could each hold one.
+    mutating func prepareDirectoryAndLock() throws(StoreError) -> any File {
+        for _ in 0..<Self.lockAttempts {
+            try takeLockBeside()
+            hasMadeDirectory = false
+            if try !checkDirectory() {
+                // Without the lock beside it, it may be about to be replaced.
+                guard hasLookedBeside else { continue }
+                try makeDirectory()
             }
-            return
+            do throws(StoreError) {
+                let lock = try takeLock()
+                if try isInPlace(lock) { return lock }
+                try? lock.close()
+            } catch {
+                // The directory went between the two steps.
+                guard error.code == .io, error.errno == .noSuchFileOrDirectory else { throw error }
+            }
         }
-        guard isWritable, options.createsIfMissing else {
-            throw StoreError(.notFound, "there is no store", path: path.string)
-        }
+        throw StoreError(.locked, "other processes make and remove the store", path: files.directory.string)
+    }
+
+    /// Keeps others from making, replacing and removing the directory if it is missing or one of these was interrupted,
+    /// and ends what was.
+    private mutating func takeLockBeside() throws(StoreError) {
+        guard beside == nil else { return }
+        hasLookedBeside = false
+        let directory = try StoreDirectory(files.directory, files.fileSystem)
+        let isMissing = try directory.attributes(directory.path) == nil
+        if !isMissing || !options.createsIfMissing, try !directory.isUnfinished { return }
+        beside = try DirectoryLock.take(directory.lockPath, files.fileSystem)
+        hasLookedBeside = true
+        if let beside { try directory.finish(beside) }
+    }
+
+    private mutating func makeDirectory() throws(StoreError) {
+        let path = files.directory
         do throws(Errno) {
             try files.fileSystem.createDirectory(path)
             hasMadeDirectory = true
@@ -27,38 +116,17 @@ extension StoreOpener {
         }
     }
 
-    /// The store's directory, made if need be, and the lock in it.
-    ///
-    /// Whoever fails to make a store takes its lock file away again, and the directory. So a lock counts only if it
-    /// is the one that the directory has once it has been taken: otherwise two processes could each hold one.
-    mutating func prepareDirectoryAndLock() throws(StoreError) -> any File {
-        for _ in 0..<Self.lockAttempts {
-            try prepareDirectory()
-            do throws(StoreError) {
-                let lock = try takeLock()
-                if try isInPlace(lock) { return lock }
-                try? lock.close()
-            } catch {
-                // The directory went between the two steps.
-                guard error.code == .io, error.errno == .noSuchFileOrDirectory else { throw error }
-            }
-            hasMadeDirectory = false
-        }
-        throw StoreError(.locked, "other processes make and remove the store", path: files.directory.string)
-    }
-
     private static var lockAttempts: Int { 16 }
 
-    private func isInPlace(_ lock: any File) throws(StoreError) -> Bool {
+    func isInPlace(_ lock: any File) throws(StoreError) -> Bool {
         let path = files.lock
         return try io("look at", path) { () throws(Errno) in
             guard let identity = try lock.identity() else { return true }
-            guard let found = try files.fileSystem.attributes(path) else { return false }
-            return identity == FileIdentity(device: found.device, inode: found.inode)
+            return try files.fileSystem.linkAttributes(path)?.identity == identity
         }
     }
 
-    private func takeLock() throws(StoreError) -> any File {
+    func takeLock() throws(StoreError) -> any File {
         let path = files.lock
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .createIfMissing) }
         let isTaken = try io("lock", path) { () throws(Errno) in try file.tryLockExclusively() }
@@ -91,5 +159,6 @@ extension StoreOpener {
     func leftovers(_ listing: StoreFiles.Listing, _ holes: SegmentHoles) -> [FilePath] {
         listing.segments.filter { holes.contains($0) }.map { files.segment($0) }
             + listing.unfinished.map { files.unfinishedCheckpoint($0) }
+            + [unfinishedSegment].compactMap { $0.map { files.segment($0) } }
     }
 }

@@ -59,7 +59,7 @@ extension StoreOpener {
         if isWritable {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.
-            if manifest == nil { try? files.fileSystem.unlink(files.manifest) }
+            if manifest == nil { try? files.remove(files.manifest) }
             opened.leftovers = leftovers(listing, replayer.facts.compaction.holes)
         }
         return opened

@@ -3,20 +3,25 @@ internal import SystemPackage
 
 // The segments as files: their headers, and those that were being made when a process died.
 extension StoreOpener {
-    func identity(_ manifest: Manifest?, _ listing: StoreFiles.Listing) throws(StoreError) -> StoreUUID {
+    /// Which store it is, by the manifest, a segment or a checkpoint; nil when none of them can be read.
+    func identity(_ manifest: Manifest?, _ listing: StoreFiles.Listing) throws(StoreError) -> StoreUUID? {
         if let manifest { return manifest.storeUUID }
         var failure: StoreError?
         for segment in listing.segments {
             do throws(StoreError) {
                 return try header(of: segment).storeUUID
             } catch {
+                guard error.code == .corruption else { throw error }
                 if failure == nil { failure = error }
             }
+        }
+        for number in listing.checkpoints.reversed() {
+            if let uuid = Checkpoint.storeUUID(number, files) { return uuid }
         }
         // One segment whose header is damaged may be the start of a store that was never finished: judged when its
         // records are looked for.
         if let failure, listing.segments.count > 1 { throw failure }
-        return options.newStoreUUID ?? .random()
+        return nil
     }
 
     func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
@@ -39,15 +44,13 @@ extension StoreOpener {
         guard let last = listing.segments.last, let failure = try damage(of: last, source) else { return }
         let isNamed = (manifest?.segment ?? 0) >= last
         if isNamed { throw failure }
-        if try containsRecords(last, source) {
+        if try containsRecords(last, source, isNew: listing.segments.count == 1) {
             // A reader may have come while the segment was being made.
             if !isWritable, try damage(of: last, source) == nil { return }
             throw failure
         }
-        if isWritable {
-            let path = files.segment(last)
-            try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
-        }
+        // Its file goes once the rest has turned out to be a store.
+        if isWritable { unfinishedSegment = last }
         listing.segments.removeLast()
         report.unfinishedSegments += 1
     }
@@ -85,11 +88,29 @@ extension StoreOpener {
         }
     }
 
-    private func containsRecords(_ segment: UInt32, _ source: BlockSource) throws(StoreError) -> Bool {
+    /// Whether something was written to a segment behind its preamble.
+    ///
+    /// A file that was being made when the power went may show blocks of one that was removed before. Their records carry
+    /// checksums of another place; with those of this place nothing gets here but by being written.
+    ///
+    /// - Parameter isNew: whether there is no other segment, so that it is not known which store this is: then everything
+    ///   that looks like a record counts.
+    private func containsRecords(
+        _ segment: UInt32, _ source: BlockSource, isNew: Bool
+    ) throws(StoreError) -> Bool {
         let reader = try reader(segment, source)
-        // Without looking at checksums: when in doubt, nothing is removed.
         for offset in stride(from: SegmentHeader.byteCount, to: reader.limit, by: Location.alignmentBytes) {
-            if let bytes = try reader.bytes(at: offset, count: 8), RecordHeader.looksLikeContents(bytes) { return true }
+            guard let bytes = try reader.bytes(at: offset, count: 8), RecordHeader.looksLikeContents(bytes) else {
+                continue
+            }
+            if isNew { return true }
+            do throws(StoreError) {
+                if try reader.header(at: offset) != nil { return true }
+            } catch {
+                // Sound, and of a later version.
+                guard error.code == .unsupportedFormat else { throw error }
+                return true
+            }
         }
         return false
     }
@@ -107,7 +128,8 @@ extension StoreOpener {
         var chain: [SegmentHeader] = []
         for segment in segments {
             let header = try header(of: segment)
-            guard header.storeUUID == source.storeUUID, header.previousSegment + 1 == header.segment else {
+            // What a header says may be any number.
+            guard header.storeUUID == source.storeUUID, header.previousSegment == header.segment &- 1 else {
                 throw StoreError(
                     .corruption,
                     header.storeUUID == source.storeUUID

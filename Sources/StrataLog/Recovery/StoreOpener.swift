@@ -7,6 +7,12 @@ struct StoreOpener {
     let options: LogOptions
     var report = RecoveryReport()
     var hasMadeDirectory = false
+    /// The lock beside the directory, held while a store is made or what was interrupted is ended.
+    var beside: DirectoryLock?
+    /// Whether that lock was asked for, also in vain.
+    var hasLookedBeside = false
+    /// A segment that was being made when a process died.
+    var unfinishedSegment: UInt32?
     /// Where reading ends for those who do not write.
     var bound = Bound.complete
 
@@ -21,18 +27,22 @@ struct StoreOpener {
 
     mutating func open(schema: Schema?) throws(StoreError) -> OpenedStore {
         guard isWritable else {
-            try prepareDirectory()
+            _ = try checkDirectory()
             return try openBeside()
         }
+        defer { beside?.release() }
         let lock = try prepareDirectoryAndLock()
         do throws(StoreError) {
-            let manifest = Manifest.read(files)
             var listing = try files.list()
+            if listing.isVoid { return try createOrAbandon(schema, nil, listing, lock) }
+            let manifest = Manifest.read(files)
             let source = BlockSource(
-                files: files, storeUUID: try identity(manifest, listing), cacheMaximumBytes: options.cacheMaximumBytes)
+                files: files, storeUUID: try identity(manifest, listing) ?? options.newStoreUUID ?? .random(),
+                cacheMaximumBytes: options.cacheMaximumBytes)
+            let found = listing
             try dropUnfinishedSegments(&listing, manifest, source)
             if listing.segments.isEmpty {
-                return try createOrAbandon(schema, manifest, lock)
+                return try createOrAbandon(schema, manifest, found, lock)
             }
             return try recover(listing, manifest, source, lock)
         } catch {
@@ -46,36 +56,48 @@ struct StoreOpener {
     /// Makes a new store or leaves nothing of it: after a failed flush of a directory only names that are made anew
     /// can become durable.
     private mutating func createOrAbandon(
-        _ schema: Schema?, _ manifest: Manifest?, _ lock: any File
+        _ schema: Schema?, _ manifest: Manifest?, _ listing: StoreFiles.Listing, _ lock: any File
     ) throws(StoreError) -> OpenedStore {
         do throws(StoreError) {
-            return try create(schema, manifest, lock)
+            try checkMayBeMade(listing, manifest)
         } catch {
-            if error.code == .io {
-                // A manifest without the segment that it names would be corruption, should the process end in between.
-                for path in [files.manifest, files.segment(1)] { try? files.fileSystem.unlink(path) }
-                if hasMadeDirectory {
-                    try? files.fileSystem.unlink(files.lock)
-                    try? files.fileSystem.removeDirectory(files.directory)
-                }
-            }
+            // What is left of a store that was being removed goes in any case.
+            if listing.isVoid, error.code == .notFound { try StoreDirectory(files.directory, files.fileSystem).empty() }
+            throw error
+        }
+        do throws(StoreError) {
+            return try create(schema, listing, lock)
+        } catch {
+            if error.code == .io { abandon() }
             throw error
         }
     }
 
+    /// Takes back what was made of a store. From its first step on, what is there counts for nothing.
+    private func abandon() {
+        guard (try? files.makeVoid()) != nil, (try? files.fileSystem.syncDirectory(files.directory)) != nil else {
+            return
+        }
+        for path in [files.manifest, files.segment(1)] { try? files.remove(path) }
+        try? files.fileSystem.syncDirectory(files.directory)
+        try? files.remove(files.void)
+        if hasMadeDirectory {
+            try? files.remove(files.lock)
+            try? files.fileSystem.removeDirectory(files.directory)
+        }
+    }
+
     private mutating func create(
-        _ schema: Schema?, _ manifest: Manifest?, _ lock: any File
+        _ schema: Schema?, _ listing: StoreFiles.Listing, _ lock: any File
     ) throws(StoreError) -> OpenedStore {
-        if let manifest {
-            throw StoreError(
-                .corruption, "the manifest names segment \(manifest.segment), and there are none",
-                path: files.directory.string)
-        }
-        guard options.createsIfMissing else {
-            throw StoreError(.notFound, "there is no store in the directory", path: files.directory.string)
-        }
+        // Until the store is complete it counts as none, whatever a crash makes of its files.
+        try files.makeVoid()
         // An earlier attempt may have died between making the directory and flushing its name.
         try syncNames(isNew: true)
+        if listing.holdsSomething {
+            let directory = try StoreDirectory(files.directory, files.fileSystem)
+            try directory.removeFiles(of: directory.path) { $0 != "STRATA-VOID" && $0 != "LOCK" }
+        }
         let source = BlockSource(
             files: files, storeUUID: options.newStoreUUID ?? .random(), cacheMaximumBytes: options.cacheMaximumBytes)
         var facts = StoreFacts()
@@ -84,8 +106,13 @@ struct StoreOpener {
         var mayReappear = false
         let created = try LogWriter.createSegment(
             1, after: .start, files: files, source: source, options: options, facts: facts, mayReappear: &mayReappear)
+        // Should this process be killed before the directory has been flushed, the next one is to do that: it does if the
+        // log is longer than is known to be durable.
         let first = Manifest(
-            number: 1, storeUUID: source.storeUUID, segment: 1, checkpoint: 0, durable: created.end.position)
+            number: 1, storeUUID: source.storeUUID, segment: 1, checkpoint: 0,
+            durable: LogPosition(segment: 1, offset: SegmentHeader.byteCount))
+        try io("remove", files.void) { () throws(Errno) in try files.remove(files.void) }
+        // Flushes the directory, too.
         try first.write(files)
         report.isNew = true
         let layout = StoreLayout(facts.schemas)

@@ -12,6 +12,25 @@ public struct VerifyReport: Sendable {
     public internal(set) var rows = 0
     /// Bytes of the log that were read.
     public internal(set) var byteCount = 0
-    /// Empty when every byte that matters is what was written, and the index is the one that the log gives.
+    /// What is wrong with the log and the index, the first ``problemsMaximum`` findings. Empty when every byte that matters
+    /// is what was written, and the index is the one that the log gives.
     public internal(set) var problems: [StoreError] = []
+    /// Damaged files that the next opening does without or makes anew: manifest, checkpoints, the page that readers share.
+    public internal(set) var damagedCaches: [StoreError] = []
+    /// How many findings came behind those that are listed.
+    public internal(set) var unlistedProblems = 0
+
+    /// How many findings are listed.
+    public static let problemsMaximum = 1_000
+
+    /// Whether nothing is wrong, in whatever file.
+    public var isSound: Bool { problems.isEmpty && damagedCaches.isEmpty }
+
+    mutating func note(_ problem: StoreError) {
+        if problems.count < Self.problemsMaximum { problems.append(problem) } else { unlistedProblems += 1 }
+    }
+
+    mutating func noteCache(_ problem: StoreError) {
+        if damagedCaches.count < Self.problemsMaximum { damagedCaches.append(problem) } else { unlistedProblems += 1 }
+    }
 }

@@ -25,15 +25,39 @@ public enum LogSalvage {
         guard let schema = reader.facts.schemas.last?.schema else {
             throw StoreError(.corruption, "no schema of the store can be read", path: path.string)
         }
-        if (try? fileSystem.list(target))?.isEmpty == false {
-            throw StoreError(.invalidArgument, "there is something already", path: target.string)
+        let directory = try StoreDirectory(target, fileSystem)
+        if try directory.attributes(directory.path) != nil {
+            let names = try io("list directory", target) { () throws(Errno) in try fileSystem.list(target) }
+            guard names.isEmpty else {
+                throw StoreError(.invalidArgument, "there is something already", path: target.string)
+            }
         }
-        let store = try LogStore.open(target, in: fileSystem, options: options, schema: schema)
+        let snapshot = try reader.snapshot()
+        var report = reader.report
+        do {
+            // Under another name until it is complete: half of what can be saved must not pass for all of it.
+            try directory.replace { path in
+                let store = try LogStore.open(path, in: fileSystem, options: options, schema: schema)
+                report = try write(snapshot, reader, to: store, metadata, progress)
+            }
+            return report
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.io, "the new store could not be made: \(error)", path: target.string)
+        }
+    }
+
+    private static func write(
+        _ snapshot: Snapshot, _ reader: SalvageReader, to store: LogStore, _ metadata: ([UInt8]) -> [UInt8],
+        _ progress: (Int, Int) -> Void
+    ) throws(StoreError) -> SalvageReport {
         do throws(StoreError) {
-            var writer = SalvageWriter(snapshot: try reader.snapshot(), store: store, report: reader.report)
+            var writer = SalvageWriter(snapshot: snapshot, store: store, report: reader.report)
             try writer.run(nextKeys: reader.facts.nextKeys, progress)
             let kept = metadata(reader.facts.metadata)
             if !kept.isEmpty { try store.setMetadata(kept) }
+            try store.sync()
             try store.close()
             return writer.report
         } catch {

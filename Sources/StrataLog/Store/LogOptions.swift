@@ -43,6 +43,8 @@ public struct LogOptions: Sendable {
     /// How long compaction waits for transactions that refer to large values in the segments it moves; after that it
     /// leaves them for the next time.
     var compactionWaitMilliseconds = 5_000
+    /// How many blocks of few rows an entity has before they are merged.
+    var freshBlockDueCount = 256
     /// How much compaction writes at once.
     var compactionStepBytes = 256 << 10
     /// Logs shorter than this keep no space in reserve.

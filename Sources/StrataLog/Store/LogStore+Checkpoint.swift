@@ -106,7 +106,7 @@ extension LogStore {
     private func removeOldCheckpoints(keeping count: Int = 2) {
         guard let listing = try? files.list() else { return }
         for number in listing.checkpoints.dropLast(count) {
-            try? files.fileSystem.unlink(files.checkpoint(number))
+            try? files.remove(files.checkpoint(number))
         }
     }
 }

@@ -97,7 +97,9 @@ extension LogStore {
     public var statistics: StoreStatistics {
         let cache = source.cache.statistics
         let snapshot = snapshot
-        let (counters, compaction) = state.withLock { ($0.counters, $0.compaction) }
+        let (counters, compaction, freshRows) = state.withLock { state in
+            (state.counters, state.compaction, (completed: state.freshRows.completed, failed: state.freshRows.failed))
+        }
         return StoreStatistics(
             commits: counters.commits, flushes: counters.flushes, writtenByteCount: counters.writtenBytes,
             relocations: counters.relocations, newestSegment: snapshot.end.segment,
@@ -105,7 +107,8 @@ extension LogStore {
             postingsByteCount: snapshot.postings.values.reduce(0) { $0 + $1.memoryByteCount },
             orderedByteCount: snapshot.ordered.memoryByteCount,
             cacheByteCount: cache.byteCount, cacheHits: cache.hits, cacheMisses: cache.misses,
-            compactions: compaction.completed, failedCompactions: compaction.failed)
+            compactions: compaction.completed, failedCompactions: compaction.failed, merges: freshRows.completed,
+            failedMerges: freshRows.failed)
     }
 
     /// Forgets all decoded blocks, as if nothing had been read yet.
@@ -142,4 +145,8 @@ public struct StoreStatistics: Sendable, Hashable {
     public var compactions: Int
     /// Times that an error kept it from doing so.
     public var failedCompactions: Int
+    /// Times that the background merged blocks of few rows.
+    public var merges: Int
+    /// Times that an error kept it from doing so.
+    public var failedMerges: Int
 }

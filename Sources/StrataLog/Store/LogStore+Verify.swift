@@ -1,8 +1,12 @@
 internal import StrataIO
+internal import Synchronization
 internal import SystemPackage
 
 extension LogStore {
-    /// Reads the whole log, checks every checksum, rebuilds the index from it and compares that with the one in use.
+    /// Reads the whole log, checks every checksum, rebuilds the index from it and compares that with the one in use; and
+    /// checks manifest and checkpoints.
+    ///
+    /// Names every damaged place. Where the log is damaged, the index is not compared: there is nothing to compare it with.
     ///
     /// Works on the newest snapshot beside readers and writers; changes nothing.
     ///
@@ -17,9 +21,42 @@ extension LogStore {
             try compare(snapshot, rebuilt, &report)
         } catch {
             guard error.code != .io else { throw error }
-            report.problems.append(error)
+            report = try scrub(upTo: snapshot)
+            // What no record shows by itself: one that does not follow the one before.
+            if report.problems.isEmpty { report.note(error) }
         }
+        try report.checkCaches(source)
         return report
+    }
+
+    /// Goes through the log once more, record by record, to name all that is damaged.
+    private func scrub(upTo snapshot: Snapshot) throws(StoreError) -> VerifyReport {
+        let last = snapshot.end.segment
+        let holes = snapshot.epoch.facts.holes
+        let fresh = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
+        var scrubber = LogScrubber(fresh, schemas: state.withLock { $0.facts.schemas })
+        for number in holes.remaining(1, through: last) {
+            let file = try source.file(segment: number)
+            try scrubber.scrub(
+                try RecordReader(
+                    files: files, storeUUID: storeUUID, segment: number, file: file,
+                    limit: try validByteCount(of: number, snapshot)))
+        }
+        return scrubber.report
+    }
+
+    /// Where a segment's records end; nil when the header that says so is damaged.
+    private func validByteCount(of number: UInt32, _ snapshot: Snapshot) throws(StoreError) -> Int? {
+        if number == snapshot.end.segment { return snapshot.end.offset }
+        if let hole = snapshot.epoch.facts.holes.hole(at: number + 1) { return hole.previousValidByteCount }
+        let next = try RecordReader(
+            files: files, storeUUID: storeUUID, segment: number + 1, file: try source.file(segment: number + 1))
+        do throws(StoreError) {
+            return try next.segmentHeader().previousValidByteCount
+        } catch {
+            guard error.code != .io else { throw error }
+            return nil
+        }
     }
 
     private func rebuild(
@@ -90,14 +127,25 @@ extension LogStore {
 
     private func compare(_ snapshot: Snapshot, _ rebuilt: Snapshot, _ report: inout VerifyReport) throws(StoreError) {
         func problem(_ what: String) {
-            report.problems.append(StoreError(.corruption, what, path: files.directory.string))
+            report.note(StoreError(.corruption, what, path: files.directory.string))
+        }
+        /// What cannot be read of one part of the index says nothing of the others.
+        func part(_ compare: () throws(StoreError) -> Void) throws(StoreError) {
+            do throws(StoreError) {
+                try compare()
+            } catch {
+                guard error.code != .io else { throw error }
+                report.note(error)
+            }
         }
         if snapshot.sequence != rebuilt.sequence {
             problem("the store shows transaction \(snapshot.sequence), the log ends with \(rebuilt.sequence)")
         }
         for root in snapshot.layout.roots {
-            if try !Self.haveEqualRuns(snapshot, rebuilt, root: root) {
-                problem("the index of root entity \(root) is not the one that the log gives")
+            try part { () throws(StoreError) in
+                if try !Self.haveEqualRuns(snapshot, rebuilt, root: root) {
+                    problem("the index of root entity \(root) is not the one that the log gives")
+                }
             }
         }
         let entities = max(snapshot.counts.count, rebuilt.counts.count)
@@ -111,19 +159,23 @@ extension LogStore {
             let theirs = rebuilt.postings[id]?.pairCount ?? 0
             if ours != theirs { problem("relationship \(id) has \(ours) pairs, the log gives \(theirs)") }
             var wrong: [ObjectRef] = []
-            for target in targets {
-                let listed = try rebuilt.referrers(postings: id, to: target)
-                let shown = try snapshot.referrers(postings: id, to: target)
-                let count = try snapshot.referrerCount(postings: id, to: target)
-                if shown != listed || count != listed.count { wrong.append(target) }
+            try part { () throws(StoreError) in
+                for target in targets {
+                    let listed = try rebuilt.referrers(postings: id, to: target)
+                    let shown = try snapshot.referrers(postings: id, to: target)
+                    let count = try snapshot.referrerCount(postings: id, to: target)
+                    if shown != listed || count != listed.count { wrong.append(target) }
+                }
             }
             if let first = wrong.first {
                 problem("relationship \(id) of \(wrong.count) objects, \(first) the first, is not what the log gives")
             }
         }
         for (number, index) in snapshot.ordered.list.enumerated() where index.isReady {
-            if try !Self.isEqual(index, to: OrderedIndexBuilder(index.definition, rebuilt).build { true }) {
-                problem("ordered index \(number) is not what the rows give")
+            try part { () throws(StoreError) in
+                if try !Self.isEqual(index, to: OrderedIndexBuilder(index.definition, rebuilt).build { true }) {
+                    problem("ordered index \(number) is not what the rows give")
+                }
             }
         }
     }

@@ -14,8 +14,8 @@ public final class LogStore: Sendable {
     let options: LogOptions
     /// Nil for read-only stores and after ``close()``. Held while the disk works.
     let writer: Mutex<LogWriter?>
-    let published: Mutex<Snapshot>
-    let state: Mutex<SharedState>
+    let published: AdaptiveMutex<Snapshot>
+    let state: AdaptiveMutex<SharedState>
     private let queue = CommitQueue()
     let lock: (any File)?
     /// Held while a checkpoint is being written.
@@ -30,9 +30,11 @@ public final class LogStore: Sendable {
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
     let tail: LogTail?
-    let following = Mutex(FollowState())
+    let following = AdaptiveMutex(FollowState())
     /// What opening found.
     public let recovery: RecoveryReport
+    /// What could not be read since.
+    public let damage = DamagedPlaces()
 
     /// What many threads ask for and few change.
     struct SharedState {
@@ -55,6 +57,7 @@ public final class LogStore: Sendable {
         var counters = LogWriter.Counters()
         var retention = LogRetention()
         var compaction = CompactionSchedule()
+        var freshRows: FreshRowSchedule
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -63,14 +66,15 @@ public final class LogStore: Sendable {
         self.options = options
         lock = opened.lock
         recovery = opened.report
-        published = Mutex(opened.snapshot)
+        published = AdaptiveMutex(opened.snapshot)
         var nextKeys: [UInt16: UInt64] = [:]
         for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
-        state = Mutex(
+        state = AdaptiveMutex(
             SharedState(
                 facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
-                manifestNumber: opened.manifestNumber, retention: options.retention))
+                manifestNumber: opened.manifestNumber, retention: options.retention,
+                freshRows: FreshRowSchedule(options, openedAt: opened.snapshot.sequence)))
         state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
@@ -79,7 +83,7 @@ public final class LogStore: Sendable {
             isReadOnly
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
         // What cannot be removed only takes space.
-        for path in opened.leftovers { try? files.fileSystem.unlink(path) }
+        for path in opened.leftovers { try? files.remove(path) }
     }
 
     /// The store's identity, drawn when it was created.
@@ -102,6 +106,9 @@ public final class LogStore: Sendable {
 
     /// The object graph's own data about the store.
     public var metadata: [UInt8] { state.withLock { $0.facts.metadata } }
+
+    /// Whether a snapshot was made by this opening of the store.
+    public func owns(_ snapshot: Snapshot) -> Bool { snapshot.source === source }
 
     /// The newest committed state. O(1).
     public var snapshot: Snapshot { published.withLock { $0 } }
@@ -182,10 +189,14 @@ public final class LogStore: Sendable {
     ///
     /// - Precondition: `count` is positive.
     public func allocateKeys(root: UInt16, count: Int) -> UInt64 {
-        precondition(count > 0)
+        guard count > 0 else {
+            programmerError("LogStore", "\(count) primary keys were asked for", "Ask for at least one")
+        }
         return state.withLock { state in
             let first = state.nextKeys[root] ?? 1
-            precondition(UInt64(count) < ObjectRef.maximumKey - first, "the entity has used all 2^48 primary keys")
+            guard UInt64(count) < ObjectRef.maximumKey - first else {
+                fatalError("entity \(root) has used all 2^48 primary keys")
+            }
             state.nextKeys[root] = first + UInt64(count)
             return first
         }
@@ -217,9 +228,16 @@ public final class LogStore: Sendable {
     ///   became visible, the log
     ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more
     ///   until it is opened again (then
-    ///   the outcome is known only after that); `.tooLarge`; `.closed`.
-    public func commit(_ transaction: WriteTransaction) throws(StoreError) -> CommitReceipt {
-        precondition(!transaction.isSpent, "a transaction is committed once")
+    ///   the outcome is known only after that); `.tooLarge`; `.closed`; `.cancelled` when the ticket was taken back
+    ///   before the commit's turn came.
+    /// - Parameter ticket: lets another thread take the commit back while it waits for other commits.
+    public func commit(
+        _ transaction: WriteTransaction, ticket: CommitTicket? = nil
+    ) throws(StoreError) -> CommitReceipt {
+        guard !transaction.isSpent else {
+            programmerError(
+                "WriteTransaction", "the transaction was committed before", "Make a new one for each commit")
+        }
         transaction.isSpent = true
         defer { transaction.releaseSegments() }
         if transaction.isEmpty {
@@ -239,7 +257,8 @@ public final class LogStore: Sendable {
         }
         let began = ContinuousClock.now
         let request = CommitRequest(try PreparedTransaction(transaction))
-        queue.submit(request) { process($0) }
+        queue.submit(request, ticket: ticket) { process($0) }
+        ticket?.end()
         guard let result = request.result else { preconditionFailure("a commit was left without a result") }
         let receipt = try result.get()
         transaction.keepRows(in: source.cache, sequence: receipt.sequence)
@@ -248,6 +267,12 @@ public final class LogStore: Sendable {
         afterCommit(request.prepared, began: began)
         return receipt
     }
+
+    /// Whether a commit waits for the disk.
+    public var flushesCommits: Bool { options.durability == .full }
+
+    /// How many commits wait for others to be written.
+    var waitingCommits: Int { queue.waitingCount }
 
     private func process(_ group: [CommitRequest]) {
         writer.withLock { writer in
@@ -287,6 +312,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit(_ commit: PreparedTransaction, began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        mergeIfDue(after: commit)
         if options.compaction.isAutomatic {
             compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
         }

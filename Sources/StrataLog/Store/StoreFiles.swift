@@ -9,6 +9,7 @@ internal import SystemPackage
 /// | `MANIFEST` | newest checkpoint and durable point: a cache |
 /// | `TAIL` | memory that processes share: how far the log counts, for those who follow it |
 /// | `RESERVE` | space for a compaction when the disk is full; what is in it does not matter |
+/// | `STRATA-VOID` | while it is there, the directory holds no store: what else is there is left of making or removing one |
 /// | `00000001.seg` ... | the log, number in hexadecimal |
 /// | `00000001.chk` ... | checkpoints: caches of the index |
 struct StoreFiles: Sendable {
@@ -19,43 +20,92 @@ struct StoreFiles: Sendable {
     var tail: FilePath { directory.appending("TAIL") }
     var manifest: FilePath { directory.appending("MANIFEST") }
     var reserve: FilePath { directory.appending("RESERVE") }
+    var void: FilePath { directory.appending("STRATA-VOID") }
 
     func segment(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "seg")) }
     func checkpoint(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "chk")) }
     /// What a checkpoint is called until it is complete.
     func unfinishedCheckpoint(_ number: UInt32) -> FilePath { directory.appending(Self.name(number, "tmp")) }
 
-    private static func name(_ number: UInt32, _ suffix: String) -> String {
+    fileprivate static func name(_ number: UInt32, _ suffix: String) -> String {
         let digits = String(number, radix: 16)
         return String(repeating: "0", count: 8 - digits.count) + digits + "." + suffix
+    }
+
+    /// Whether a name is one that the files of stores have. No others are ever removed or replaced.
+    static func isOwn(_ name: String) -> Bool { fixedNames.contains(name) || numbered(name) != nil }
+
+    private static let fixedNames: Set = ["LOCK", "MANIFEST", "TAIL", "RESERVE", "STRATA-VOID"]
+
+    private static func numbered(_ text: String) -> (number: UInt32, suffix: String)? {
+        guard text.utf8.count == 12, let number = UInt32(text.prefix(8), radix: 16), number > 0 else { return nil }
+        let suffix = String(text.suffix(3))
+        guard ["seg", "chk", "tmp"].contains(suffix), name(number, suffix) == text else { return nil }
+        return (number, suffix)
     }
 
     struct Listing {
         var segments: [UInt32] = []
         var checkpoints: [UInt32] = []
         var unfinished: [UInt32] = []
-        var hasManifest = false
+        /// `MANIFEST`, `TAIL`, `RESERVE`, of which there is none before a store is complete.
+        var others: [String] = []
+        /// Whether the files that are there count for nothing.
+        var isVoid = false
+        var isLocked = false
+        /// Names that no store gives its files.
+        var foreign: [String] = []
+
+        /// Whether nothing has a name of a store.
+        var isForeign: Bool { !isLocked && !isVoid && !holdsSomething }
+
+        /// Whether there is something of a store, be it damaged or unfinished.
+        var holdsSomething: Bool {
+            !segments.isEmpty || !checkpoints.isEmpty || !unfinished.isEmpty || !others.isEmpty
+        }
+
+        /// Whether what is there can be of a store that was never complete: its first segment is made before all else.
+        var canBeUnborn: Bool {
+            checkpoints.isEmpty && unfinished.isEmpty && others.isEmpty && (segments.isEmpty || segments == [1])
+        }
+
+        mutating func add(_ name: String) {
+            switch name {
+            case "LOCK": isLocked = true
+            case "STRATA-VOID": isVoid = true
+            case _ where fixedNames.contains(name): others.append(name)
+            default:
+                switch numbered(name) {
+                case (let number, "seg")? where number <= Location.maximumSegment: segments.append(number)
+                // The highest number has no successor; no store counts that far.
+                case (let number, "chk")? where number < UInt32.max: checkpoints.append(number)
+                case (let number, "tmp")?: unfinished.append(number)
+                default: foreign.append(name)
+                }
+            }
+        }
     }
 
-    /// What is in the directory, numbers ascending; files of other names are ignored.
+    /// What is in the directory, numbers ascending.
     func list() throws(StoreError) -> Listing {
         var listing = Listing()
         let names = try io("list directory", directory) { () throws(Errno) in try fileSystem.list(directory) }
-        for name in names {
-            if name == "MANIFEST" { listing.hasManifest = true }
-            guard name.count == 12, let number = UInt32(name.prefix(8), radix: 16), number > 0 else { continue }
-            switch name.suffix(4) {
-            case ".seg" where number <= Location.maximumSegment: listing.segments.append(number)
-            // The highest number has no successor; no store counts that far.
-            case ".chk" where number < UInt32.max: listing.checkpoints.append(number)
-            case ".tmp": listing.unfinished.append(number)
-            default: break
-            }
-        }
+        for name in names { listing.add(name) }
         listing.segments.sort()
         listing.checkpoints.sort()
         return listing
     }
+
+    /// Removes a file of the store. What has its name and is no regular file is none, and stays.
+    func remove(_ path: FilePath) throws(Errno) {
+        guard try fileSystem.linkAttributes(path)?.kind == .regular else { return }
+        try fileSystem.unlink(path)
+    }
+}
+
+extension LogStore {
+    /// The name of a segment's file in the store's directory.
+    public static func segmentFileName(_ number: UInt32) -> String { StoreFiles.name(number, "seg") }
 }
 
 /// Runs a system call and says in the error what was being done to which file.

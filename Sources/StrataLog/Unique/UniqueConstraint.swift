@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// Slots whose values no two objects of some entities may share.
 ///
 /// A row in which one of the slots is null is like no other, so it breaks nothing.
@@ -11,7 +13,7 @@ public struct UniqueConstraint: Hashable, Sendable {
 
     /// - Precondition: there is at least one slot.
     public init(root: UInt16, entities: [UInt16], slots: [Int]) {
-        precondition(!slots.isEmpty, "a constraint needs a slot")
+        guard !slots.isEmpty else { programmerError("UniqueConstraint", "it has no slots", "Name at least one") }
         self.root = root
         self.entities = entities
         self.slots = slots

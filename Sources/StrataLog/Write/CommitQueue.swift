@@ -1,10 +1,11 @@
 internal import Dispatch
-internal import Synchronization
+internal import StrataIO
 
 /// One commit on its way through the queue.
 final class CommitRequest: @unchecked Sendable {
-    // Unchecked: `result` is set by the leader before it signals the semaphore that the owner waits on; `prepared` is
-    // used by the leader only while the owner waits.
+    // Unchecked: `result` is set by the leader, or by who takes the request out of the queue, before it signals the
+    // semaphore that the owner waits on; `prepared` is used by the leader only while the owner waits; `mustLead` is set
+    // under the queue's lock.
     let prepared: PreparedTransaction
     var result: Result<CommitReceipt, StoreError>?
     fileprivate let semaphore = DispatchSemaphore(value: 0)
@@ -28,32 +29,62 @@ final class CommitQueue: Sendable {
         var isLed = false
     }
 
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
+
+    /// How long a follower waits that has to look by itself whether its commit is still wanted.
+    private static let pollMilliseconds = 5
 
     /// Returns when the request has its result. `process` gets a group in the order of arrival and gives each its
     /// result.
-    func submit(_ request: CommitRequest, process: ([CommitRequest]) -> Void) {
+    func submit(_ request: CommitRequest, ticket: CommitTicket?, process: ([CommitRequest]) -> Void) {
         let leads = state.withLock { state in
             state.waiting.append(request)
             defer { state.isLed = true }
             return !state.isLed
         }
         if !leads {
-            request.semaphore.wait()
+            wait(request, ticket)
             guard request.mustLead else { return }
         }
         let group = state.withLock { Self.takeGroup(&$0) }
         process(group)
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.isLed = false }
+            // From now on it cannot be taken back.
+            state.waiting.first?.mustLead = true
             return state.waiting.first
         }
         for follower in group where follower !== request { follower.semaphore.signal() }
-        if let next {
-            next.mustLead = true
-            next.semaphore.signal()
+        next?.semaphore.signal()
+    }
+
+    /// Waits until the request has its result, or leads.
+    private func wait(_ request: CommitRequest, _ ticket: CommitTicket?) {
+        guard let ticket else { return request.semaphore.wait() }
+        // Taken back between: then it waits for nobody.
+        if !ticket.wait(as: request, in: self) { withdraw(request) }
+        guard let isUnwanted = ticket.isUnwanted else { return request.semaphore.wait() }
+        while request.semaphore.wait(timeout: .now() + .milliseconds(Self.pollMilliseconds)) == .timedOut {
+            if isUnwanted() { withdraw(request) }
         }
     }
+
+    /// Takes a request out of the queue, unless it leads or belongs to a group that is being committed.
+    func withdraw(_ request: CommitRequest) {
+        let isTaken = state.withLock { state in
+            guard !request.mustLead, let index = state.waiting.firstIndex(where: { $0 === request }) else {
+                return false
+            }
+            state.waiting.remove(at: index)
+            request.result = .failure(
+                StoreError(.cancelled, "the commit was taken back while it waited for others; nothing was written"))
+            return true
+        }
+        if isTaken { request.semaphore.signal() }
+    }
+
+    /// How many commits wait for their turn.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     private static func takeGroup(_ state: inout State) -> [CommitRequest] {
         var byteCount = 0

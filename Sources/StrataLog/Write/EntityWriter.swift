@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// Takes the new rows of one entity in one transaction, column by column.
 ///
 /// Rows are begun, their slots set in any order (those not set are null), and ended; nothing is allocated per row.
@@ -84,8 +86,13 @@ public final class EntityWriter {
     /// The row that was begun, for values that need neither postings nor a place out of line.
     @inlinable
     public var row: OpenRow {
-        guard let current else { preconditionFailure("no row was begun") }
+        guard let current else { Self.stopWithoutRow() }
         return current
+    }
+
+    @usableFromInline
+    static func stopWithoutRow() -> Never {
+        programmerError("EntityWriter", "no row was begun", "Begin a row before setting its values")
     }
 
     private func makeBlock(_ role: TransactionBody.BlockRole) -> OpenBlock {
@@ -331,7 +338,7 @@ public final class EntityWriter {
             if current.shouldCut, let open { cut(open) }
             return ticket
         }
-        guard let open else { preconditionFailure("no row was begun") }
+        guard let open else { Self.stopWithoutRow() }
         let ticket = RowTicket(job: UInt32(open.job ?? 0), row: UInt32(open.buffer.rowCount))
         open.buffer.endRow()
         if open.buffer.shouldCut { cut(open) }

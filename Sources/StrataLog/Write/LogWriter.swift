@@ -111,7 +111,7 @@ final class LogWriter: @unchecked Sendable {
         let path = files.segment(number)
         // A file of this name is what is left of an attempt that failed: no record ever referred to it.
         if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
-            try io("remove an unfinished", path) { () throws(Errno) in try files.fileSystem.unlink(path) }
+            try io("remove an unfinished", path) { () throws(Errno) in try files.remove(path) }
         }
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
@@ -137,7 +137,7 @@ final class LogWriter: @unchecked Sendable {
             try? file.close()
             // What is written to its end stays: opening goes on in it, as nothing is added to the segment before any
             // more. Removed, it could come back after a power loss. The rest is recognised as unfinished.
-            if !mayReappear { try? files.fileSystem.unlink(path) }
+            if !mayReappear { try? files.remove(path) }
             throw error
         }
         source.register(file, segment: number)

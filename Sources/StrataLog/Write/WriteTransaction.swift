@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import Synchronization
 
 /// Changes gathered for one atomic commit.
@@ -92,7 +93,9 @@ public final class WriteTransaction {
     public func writer(for entity: UInt16) -> EntityWriter {
         if let writer = writers.first(where: { $0.layout.id == entity }) { return writer }
         guard let layout = numberedSchema.schema.entity(entity) else {
-            preconditionFailure("entity \(entity) is not in the store's schema")
+            programmerError(
+                "WriteTransaction", "entity \(entity) is not in the store's schema",
+                "Open the store with a schema that has it")
         }
         let writer = EntityWriter(layout: layout, schemaVersion: numberedSchema.version, transaction: self)
         writers.append(writer)
@@ -135,7 +138,9 @@ public final class WriteTransaction {
     /// - Precondition: the transaction was committed.
     public func location(of ticket: RowTicket) -> Location {
         let block = jobs[Int(ticket.job)].location
-        precondition(!block.isAbsent, "the transaction was not committed")
+        guard !block.isAbsent else {
+            programmerError("WriteTransaction", "the transaction was not committed", "Ask for places after the commit")
+        }
         return Location(rawValue: block.rawValue | UInt64(ticket.row))
     }
 
@@ -152,7 +157,10 @@ public final class WriteTransaction {
             if ticket.job != job {
                 job = ticket.job
                 block = jobs[Int(ticket.job)].location
-                precondition(!block.isAbsent, "the transaction was not committed")
+                guard !block.isAbsent else {
+                    programmerError(
+                        "WriteTransaction", "the transaction was not committed", "Ask for places after the commit")
+                }
             }
             locations.append(Location(rawValue: block.rawValue | UInt64(ticket.row)))
         }

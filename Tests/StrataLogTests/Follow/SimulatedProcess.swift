@@ -84,9 +84,9 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
 
     func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         try checkAlive()
-        let file = SimulatedProcessFile(try base.open(path, mode), self)
-        files.append(file)
-        return file
+        // Making a file is a change as well.
+        if mode == .create || mode == .createIfMissing { interleave() }
+        return keep(try base.open(path, mode))
     }
 
     func createDirectory(_ path: FilePath) throws(Errno) {
@@ -100,6 +100,21 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
 
     func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.rename(source, to: target) }
+    }
+
+    func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+        try perform(.other) { () throws(Errno) in try base.exchange(first, with: second) }
+    }
+
+    func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        try checkAlive()
+        return SimulatedProcessDirectory(try base.openDirectory(path), self)
+    }
+
+    func keep(_ file: any File) -> any File {
+        let file = SimulatedProcessFile(file, self)
+        files.append(file)
+        return file
     }
 
     func unlink(_ path: FilePath) throws(Errno) {
@@ -117,6 +132,11 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
     func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try checkAlive()
         return try base.attributes(path)
+    }
+
+    func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+        try checkAlive()
+        return try base.linkAttributes(path)
     }
 
     func resolve(_ path: FilePath) throws(Errno) -> FilePath {
@@ -209,5 +229,43 @@ final class SimulatedProcessFile: File {
 
     func close() throws(Errno) {
         try base.close()
+    }
+}
+
+final class SimulatedProcessDirectory: Directory {
+    private let base: any Directory
+    private let process: SimulatedProcess
+
+    init(_ base: any Directory, _ process: SimulatedProcess) {
+        self.base = base
+        self.process = process
+    }
+
+    func list() throws(Errno) -> [String] {
+        try process.checkAlive()
+        return try base.list()
+    }
+
+    func attributes(of name: String) throws(Errno) -> FileAttributes? {
+        try process.checkAlive()
+        return try base.attributes(of: name)
+    }
+
+    func open(_ name: String) throws(Errno) -> any File {
+        try process.checkAlive()
+        return process.keep(try base.open(name))
+    }
+
+    func unlink(_ name: String) throws(Errno) {
+        try process.perform(.other) { () throws(Errno) in try base.unlink(name) }
+    }
+
+    func sync() throws(Errno) {
+        try process.perform(.other) { () throws(Errno) in try base.sync() }
+    }
+
+    func identity() throws(Errno) -> FileIdentity {
+        try process.checkAlive()
+        return try base.identity()
     }
 }

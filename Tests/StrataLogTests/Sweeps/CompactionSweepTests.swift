@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataLog
 
-/// The sweeps over workloads that compact: crashes after every operation, also of the recovery that follows.
+/// The sweeps over workloads that compact and merge: crashes after every operation, also of the recovery that follows.
 @Suite(.sweep) struct CompactionSweepTests {
     @Test(arguments: Effort.seeds(12))
     func everyCrashLeavesTheOldSegmentsOrTheNew(seed: UInt64) throws {
@@ -105,8 +105,11 @@ import Testing
         for _ in 0..<5 { try workload.commit() }
         try workload.opened().compact()
         for _ in 0..<3 { try workload.commit() }
+        try workload.opened().mergeFreshRows(all: true)
+        try workload.commit()
         try workload.opened().compact()
         try workload.commit()
+        try workload.opened().mergeFreshRows(all: true)
     }
 
     /// Runs the script until something throws; the transaction that threw may have happened.

@@ -199,6 +199,7 @@ final class StoreWorkload {
         options.newStoreUUID = StoreUUID(high: 0x1234, low: 0x5678)
         options.clock = { 1_000_000_000 }
         options.compaction.isAutomatic = false
+        options.freshBlockDueCount = 8
         options.compactionStepBytes = 2048
         options.compactionWaitMilliseconds = 0
         return options
@@ -232,6 +233,7 @@ final class StoreWorkload {
 
     private func step() throws {
         if compacts, generator.chance(0.15) { return try compact() }
+        if compacts, generator.chance(0.15) { return try merge() }
         switch generator.below(20) {
         case 0: try opened().checkpoint()
         case 1: try opened().setMetadata(bytes(generator.below(300)))
@@ -264,6 +266,13 @@ final class StoreWorkload {
             // As asked for.
         }
         if let failure { throw failure }
+    }
+
+    /// Merges blocks of few rows, now and then with a commit between reading and writing them.
+    private func merge() throws {
+        try opened().mergeFreshRows { [self] in
+            if generator.chance(0.3) { try commit() }
+        }
     }
 
     /// Of a commit inside of a compaction.

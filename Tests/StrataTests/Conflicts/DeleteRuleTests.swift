@@ -60,12 +60,13 @@ import Testing
             let kept = other.object(with: nodes[2].objectID)
             kept.setValue(nil, forKey: "parent")
             other.delete(root)
-            #expect(other.deletedObjects.count == (atEndOfEvent ? 1 : 3))
+            #expect(other.deletedObjects == [root])
             other.processPendingChanges()
-            #expect(Set(other.deletedObjects.compactMap { $0.text("name") }) == ["a", "b", "d"])
-            #expect(added.isDeleted && !kept.isDeleted)
+            let names = other.deletedObjects.compactMap { $0.text("name") }
+            #expect(Set(names) == (atEndOfEvent ? ["a", "b", "d"] : ["a"]))
+            #expect((added.managedObjectContext == nil) == atEndOfEvent && !kept.isDeleted)
             try other.save()
-            #expect(try names(store) == ["c", "e"])
+            #expect(try self.names(store) == ["c", "e"])
             #expect(!other.hasChanges && other.registeredObjects.contains(kept))
         }
     }
@@ -127,7 +128,7 @@ import Testing
             for _ in 0..<2 {
                 let error = saveError(context)
                 #expect(error?.code.rawValue == 1600 && error?.validationKey == "guards")
-                #expect(error?.localizedDescription == "Items cannot be deleted from guards.")
+                #expect(error?.localizedDescription.contains("Items cannot be deleted from Node.guards") == true)
                 #expect((error?.validationValue as? Set<NSManagedObject>)?.count == 2)
                 #expect(nodes[0].isDeleted && context.deletedObjects == [nodes[0]])
             }

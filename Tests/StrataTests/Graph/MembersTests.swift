@@ -100,15 +100,15 @@ import Testing
     @Test func aMemberDiesWithItsLastReference() throws {
         let store = try company(.memory)
         let context = store.context()
+        weak var member: Employee?
+        weak var owner: Department?
         try context.performAndWait {
-            weak var member: Employee?
-            weak var owner: Department?
-            do {
-                let department = try department(context)
-                owner = department
-                member = department.employees.first
-                #expect(member?.name.isEmpty == false)
-            }
+            let department = try department(context)
+            owner = department
+            member = department.employees.first
+            #expect(member?.name.isEmpty == false)
+        }
+        context.performAndWait {
             #expect(owner == nil)
             #expect(member == nil)
             #expect(context.registeredObjects.isEmpty)

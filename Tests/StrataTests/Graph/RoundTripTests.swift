@@ -128,7 +128,8 @@ import Testing
         }
         #expect(type?.code.rawValue == 134000)
         try coordinator.destroyPersistentStore(at: store.url, ofType: NSSQLiteStoreType)
-        #expect(!FileManager.default.fileExists(atPath: store.url.path))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.url.path) == [])
+        try FileManager.default.removeItem(at: store.url)
     }
 
     @Test func containerLoadsItsStores() async throws {

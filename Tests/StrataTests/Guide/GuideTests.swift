@@ -121,6 +121,18 @@ import Testing
         #expect(books.first?.author?.name == "Italo Calvino")
     }
 
+    /// What is wrong with a condition that a user has written; nil if the request has it now.
+    private func restrict(_ request: NSFetchRequest<Book>, to text: String) -> String? {
+        // guide: validating
+        do {
+            request.predicate = try NSPredicate(validating: text, for: Book.entity(), allowing: .regularExpressions)
+        } catch {
+            return "\(error.reason) (at \(error.position))"
+        }
+        // guide: end
+        return nil
+    }
+
     @Test func fetching() async throws {
         let container = try library()
         _ = try await write(["The Dispossessed", "Tehanu", "Always Coming Home"], by: "Le Guin", in: container)
@@ -136,6 +148,8 @@ import Testing
             // guide: end
         }
         #expect(found == ["Always Coming Home", "Tehanu"])
+        #expect(restrict(NSFetchRequest<Book>(entityName: "Book"), to: "title BEGINSWITH 'T'") == nil)
+        #expect(restrict(NSFetchRequest<Book>(entityName: "Book"), to: "tilte == 'T'")?.contains("\"title\"?") == true)
 
         let pages = try await context.perform {
             // guide: lazy
@@ -171,6 +185,52 @@ import Testing
         }
         // guide: end
         #expect(titles.count == 3)
+    }
+
+    @Test func cancellation() async throws {
+        let container = try library()
+        let pattern = ".*(left|dispossessed).*"
+        var found: [NSManagedObjectID] = []
+        // guide: cancel
+        let search = Task {
+            try await container.performBackgroundTask { context in
+                let request = NSFetchRequest<Book>(entityName: "Book")
+                request.predicate = NSPredicate(format: "title MATCHES %@", pattern)
+                return try context.fetch(request).map(\.objectID)
+            }
+        }
+        search.cancel()
+        do {
+            found = try await search.value
+        } catch is CancellationError {
+            found = []
+        }
+        // guide: end
+        // The task may have been quicker.
+        #expect(found.count <= 3)
+    }
+
+    @Test func limits() async throws {
+        let container = try library()
+        let context = container.newBackgroundContext()
+        func books(_ pattern: String) throws -> [Book] {
+            // guide: limit
+            let request = NSFetchRequest<Book>(entityName: "Book")
+            request.predicate = NSPredicate(format: "title CONTAINS[cd] %@", pattern)
+            request.timeLimit = .milliseconds(200)
+            do {
+                return try context.fetch(request)
+            } catch let error as CocoaError where error.code == .persistentStoreTimeout {
+                return []
+            }
+            // guide: end
+        }
+        let count = try await context.perform { try books("no such title").count }
+        #expect(count == 0)
+        // guide: scans
+        container.persistentStoreCoordinator.maximumConcurrentScans = 1
+        // guide: end
+        #expect(container.persistentStoreCoordinator.maximumConcurrentScans == 1)
     }
 
     @Test func batchRequests() async throws {

@@ -182,7 +182,7 @@ import Testing
                 late.department = department
                 child.delete(mine)
                 try child.save()
-                #expect(department.isDeleted && known.isDeleted && late.isDeleted)
+                #expect(department.isDeleted && known.isDeleted && late.managedObjectContext == nil)
             }
             try root.save()
             #expect(try root.employeeNames() == [])

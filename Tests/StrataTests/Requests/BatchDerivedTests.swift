@@ -58,9 +58,16 @@ import Testing
         let store = try TestStore(kind, model)
         let context = store.context()
         try context.performAndWait {
-            try context.execute(NSBatchInsertRequest(entityName: "Author", objects: [["name": NSNull()]]))
+            try context.execute(NSBatchInsertRequest(entityName: "Author", objects: [["name": "A"]]))
+            let unnamed = NSBatchUpdateRequest(entityName: "Author")
+            unnamed.propertiesToUpdate = ["name": NSNull()]
+            try context.execute(unnamed)
             let id = try author(context).objectID
-            try context.execute(NSBatchInsertRequest(entityName: "Book", objects: [["pages": 7, "author": id]]))
+            try context.execute(
+                NSBatchInsertRequest(entityName: "Book", objects: [["title": "B", "pages": 7, "author": id]]))
+            let untitled = NSBatchUpdateRequest(entityName: "Book")
+            untitled.propertiesToUpdate = ["title": NSNull()]
+            try context.execute(untitled)
             #expect(try author(context).value(forKey: "pageCount") as? Int == 7)
             let update = NSBatchUpdateRequest(entityName: "Book")
             update.propertiesToUpdate = ["pages": 9]

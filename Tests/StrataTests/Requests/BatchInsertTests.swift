@@ -15,7 +15,7 @@ import Testing
         let request = NSBatchInsertRequest(
             entityName: "Employee",
             objects: [
-                ["name": "Ann", "age": 30], ["name": "Bob", "age": NSNull(), "unknown": 1], ["name": "Cem"], [:],
+                ["name": "Ann", "age": 30], ["name": "Bob", "age": NSNull()], ["name": "Cem"], [:],
             ])
         #expect(request.entityName == "Employee" && request.resultType == .statusOnly)
         #expect(request.requestType == .batchInsertRequestType)
@@ -200,18 +200,38 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func validationIsAnOption(_ kind: StoreKind) throws {
+    /// Unknown keys and missing values were passed over in silence.
+    @Test(arguments: StoreKind.allCases) func unknownKeysAndMissingValuesInsertNothing(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()
-        let request = NSBatchInsertRequest(entityName: "Badge", objects: [["number": 1], [:]])
-        request.resultType = .count
-        #expect(try execute(request, context) as? Int == 2)
-        request.appliesValidation = true
-        let error = #expect(throws: CocoaError.self) { try execute(request, context) }
-        #expect(error?.code == .validationMissingMandatoryProperty)
-        #expect(error?.validationKey == "number")
+        let rows: [[String: Any]] = [["number": 1], ["number": 2, "colour": "red"]]
+        let gaps: [[String: Any]] = [["number": 1], [:], ["number": NSNull()]]
+        func handler(_ rows: [[String: Any]]) -> NSBatchInsertRequest {
+            var rest = rows[...]
+            return NSBatchInsertRequest(entityName: "Badge") { (dictionary: NSMutableDictionary) in
+                guard let next = rest.popFirst() else { return true }
+                for (key, value) in next { dictionary[key] = value }
+                return false
+            }
+        }
+        var count = 0
+        let objects = NSBatchInsertRequest(entityName: "Badge") { (_: NSManagedObject) in
+            count += 1
+            return count > 2
+        }
+        for request in [NSBatchInsertRequest(entityName: "Badge", objects: rows), handler(rows)] {
+            let error = #expect(throws: CocoaError.self) { try execute(request, context) }
+            #expect(error?.code == .persistentStoreOperation && "\(error as Any)".contains("colour"))
+        }
+        for request in [NSBatchInsertRequest(entityName: "Badge", objects: gaps), handler(gaps), objects] {
+            for appliesValidation in [false, true] {
+                request.appliesValidation = appliesValidation
+                let error = #expect(throws: CocoaError.self) { try execute(request, context) }
+                #expect(error?.code == .validationMissingMandatoryProperty && error?.validationKey == "number")
+            }
+        }
         try context.performAndWait { () throws in
-            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Badge")) == 2)
+            #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Badge")) == 0)
         }
     }
 

@@ -225,7 +225,7 @@ import Testing
         try coordinator.remove(new)
         #expect(
             seen.withLock { $0 } == [
-                "will +1 -0 ~0", "did +1 -0 ~0", "did +1 -1 ~2", "will +0 -1 ~0", "did +0 -1 ~0",
+                "did +1 -0 ~0", "did +1 -1 ~2", "will +0 -1 ~0", "did +0 -1 ~0",
             ])
     }
 

@@ -16,4 +16,30 @@ final class InterferingFileSystem: ForwardingFileSystem {
         beforeOpening(path)
         return try base.open(path, mode)
     }
+
+    func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        InterferingDirectory(try base.openDirectory(path), path, beforeOpening)
+    }
+}
+
+private final class InterferingDirectory: Directory {
+    private let base: any Directory
+    private let path: FilePath
+    private let beforeOpening: @Sendable (FilePath) -> Void
+
+    init(_ base: any Directory, _ path: FilePath, _ beforeOpening: @escaping @Sendable (FilePath) -> Void) {
+        self.base = base
+        self.path = path
+        self.beforeOpening = beforeOpening
+    }
+
+    func list() throws(Errno) -> [String] { try base.list() }
+    func attributes(of name: String) throws(Errno) -> FileAttributes? { try base.attributes(of: name) }
+    func open(_ name: String) throws(Errno) -> any File {
+        beforeOpening(path.appending(name))
+        return try base.open(name)
+    }
+    func unlink(_ name: String) throws(Errno) { try base.unlink(name) }
+    func sync() throws(Errno) { try base.sync() }
+    func identity() throws(Errno) -> FileIdentity { try base.identity() }
 }

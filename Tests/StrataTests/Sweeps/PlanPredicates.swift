@@ -77,6 +77,15 @@ struct PlanPredicates {
             }
             rest.removeFirst()
         }
+        // What is no regular expression makes the fetch throw.
+        if text.contains("MATCHES") {
+            arguments = arguments.map { argument in
+                guard let pattern = argument as? String, (try? NSRegularExpression(pattern: pattern)) == nil else {
+                    return argument
+                }
+                return pattern.isEmpty ? "a?" : NSRegularExpression.escapedPattern(for: pattern)
+            }
+        }
         return NSPredicate(format: text, argumentArray: arguments)
     }
 
@@ -129,7 +138,10 @@ struct PlanPredicates {
         "SUBQUERY(tags, $t, $t.weight == $t.score).@count > 0", "tags.name CONTAINS #t", "children.#g.int16 #o #n",
         "#a children.bool == YES", "#a tags.score #o #n", "SUBQUERY(children, $c, $c.owner == $O).@count > 0",
         "tags.@distinctUnionOfObjects.name CONTAINS #t", "#a owner.staff.rank #o #n", "tags.@count == children.@count",
-        "SUBQUERY(tags, $t, ANY $t.things.int16 == #n).@count == #n", "owner.staff.@count #o #n", "#a children == $X",
+        "SUBQUERY(tags, $t, ANY $t.things.int16 == #n).@count == #n", "#n #o tags.@count", "#a children IN {$X, $X}",
+        "int32 #o #n AND #a tags.name #s #t", "int16 == #n AND SUBQUERY(children, $c, $c.int32 #o #n).@count #o #n",
+        "tags.@count == 0 OR #a tags.weight == #n", "parent.tags CONTAINS $T", "parent.children.#g.int32 #o #n",
+        "owner.staff.@count #o #n", "#a children == $X",
     ]
 
     private static let toOne = [

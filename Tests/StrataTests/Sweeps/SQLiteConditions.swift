@@ -167,6 +167,7 @@ struct SQLiteConditions {
         let place = random.below(tags.count)
         let text = word(&random)
         let named = compared("t.label", sign.sql, literal(text))
+        if random.chance(0.35) { return colleagues(&random) }
         switch random.below(12) {
         case 0: return pair("ANY tags.weight \(sign.format) %@", [value], Self.exists(weighs))
         case 1: return pair("NONE tags.weight \(sign.format) %@", [value], "NOT " + Self.exists(weighs))
@@ -198,6 +199,51 @@ struct SQLiteConditions {
                 "SUBQUERY(tags, $t, $t.weight \(sign.format) %@).@count == 1", [value],
                 "(SELECT COUNT(*) FROM person_tag j JOIN tag t ON t.pk = j.tag WHERE j.person = p.pk AND \(weighs)) = 1"
             )
+        }
+    }
+
+    /// Members of one's own department, and of one's own tags.
+    private func colleagues(_ random: inout SeededGenerator) -> SQLiteCondition {
+        let (sign, value) = (comparison(&random), small(&random))
+        let aged = compared("m.age", sign.sql, "\(value)")
+        let colleagues = "FROM person m WHERE m.department = p.department AND \(aged)"
+        switch random.below(7) {
+        case 0:
+            // Who has no department has no value there, which is unequal to all.
+            return pair(
+                "ANY department.members.age \(sign.format) %@", [value],
+                "(p.department IS NULL AND \(sign.sql == "IS NOT" ? 1 : 0)) OR EXISTS (SELECT 1 \(colleagues))")
+        case 1:
+            return pair(
+                "SUBQUERY(department.members, $m, $m.age \(sign.format) %@).@count == 2", [value],
+                "(SELECT COUNT(*) \(colleagues)) = 2")
+        case 2:
+            return pair(
+                "ANY tags.persons.age \(sign.format) %@", [value],
+                "EXISTS (SELECT 1 FROM person_tag j JOIN person_tag k ON k.tag = j.tag "
+                    + "JOIN person m ON m.pk = k.person WHERE j.person = p.pk AND \(aged))")
+        case 3:
+            let mean = Self.total("COALESCE(SUM(t.weight), 0) * 1.0 / COUNT(*)")
+            return pair(
+                "tags.@avg.weight \(sign.format) %@", [value],
+                compared("COALESCE(\(mean), 0)", sign.sql, "\(value)"))
+        case 4:
+            let place = random.below(tags.count)
+            return pair(
+                "tags CONTAINS %@ AND age \(sign.format) %@", [tags[place], value],
+                "\(Self.exists("t.pk = \(place + 1)")) AND \(compared("p.age", sign.sql, "\(value)"))")
+        case 5:
+            return pair(
+                "department.members.@count \(sign.format) %@", [value],
+                "(p.department IS NULL AND \(sign.sql == "IS NOT" ? 1 : 0)) OR (p.department IS NOT NULL AND "
+                    + compared(
+                        "(SELECT COUNT(*) FROM person m WHERE m.department = p.department)", sign.sql, "\(value)")
+                    + ")")
+        default:
+            return pair(
+                "ALL tags.persons.age \(sign.format) %@", [value],
+                "NOT EXISTS (SELECT 1 FROM person_tag j JOIN person_tag k ON k.tag = j.tag "
+                    + "JOIN person m ON m.pk = k.person WHERE j.person = p.pk AND NOT (\(aged)))")
         }
     }
 

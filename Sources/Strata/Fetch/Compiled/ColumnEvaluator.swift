@@ -6,13 +6,17 @@ import StrataLog
 final class ColumnEvaluator {
     private let log: LogStore
     private let snapshot: Snapshot
+    let control: RequestControl?
+    /// How many rows are looked at between two questions whether to go on.
+    private static let rowsPerCheck = 1_024
     /// For folded text.
     private var scratch: [UInt8] = []
     /// Bits that are not in use, each for the largest part.
     private var spare: [UnsafeMutablePointer<UInt64>] = []
     private static let wordsMaximum = RowBits.wordCount(rows: ScannedChunk.partMaximumRows)
 
-    init(_ log: LogStore, _ snapshot: Snapshot) {
+    init(_ log: LogStore, _ snapshot: Snapshot, _ control: RequestControl? = nil) {
+        self.control = control
         self.log = log
         self.snapshot = snapshot
     }
@@ -36,6 +40,8 @@ final class ColumnEvaluator {
                 try filter(rows, node, part)
                 if rows.isEmpty { return }
             }
+        case .join(let join):
+            preconditionFailure("the condition on \(join.relationship.name) has not been answered")
         case .not(let node):
             let inner = borrow(rows.wordCount)
             defer { giveBack(inner) }
@@ -71,9 +77,7 @@ final class ColumnEvaluator {
 
     private func apply(_ test: ColumnTest, _ rows: RowBits, _ part: ScanPart) throws(StoreError) {
         if case .key(let keys, let isNegated) = test.condition {
-            rows.forEach(in: 0..<part.rowCount) { row in
-                if keys.contains(Int64(part.key(row))) == isNegated { rows.remove(row) }
-            }
+            filter(rows, part, keys, isNegated: isNegated)
             return
         }
         let column = try part.column(test.slot)
@@ -93,7 +97,7 @@ final class ColumnEvaluator {
             }
         case .isNull: rows.filter(column, nullResult: true) { _ in false }
         case .isNotNull: rows.filter(column, nullResult: false) { _ in true }
-        case .decimal(let relation, let value): decimal(column, rows, nullResult, relation, value)
+        case .decimal(let relation, let value): try decimal(column, rows, nullResult, relation, value)
         case .text(let text):
             try self.text(column, rows, nullResult, text, isASCII: part.isKnownASCII(test.slot))
         case .textSet(let set, let folding): try textSet(column, rows, set, folding)
@@ -112,8 +116,22 @@ final class ColumnEvaluator {
         }
     }
 
+    /// Calls the body with the rows that are asked for. For tests that take long.
+    @inline(__always)
+    private func forEach(
+        _ rows: RowBits, of column: ColumnView, _ body: (Int) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var start = 0
+        while start < column.rowCount {
+            try control?.checkRead()
+            let end = min(start + Self.rowsPerCheck, column.rowCount)
+            try rows.forEach(in: start..<end, body)
+            start = end
+        }
+    }
+
     private func references(_ column: ColumnView, _ rows: RowBits, wantsNothing: Bool) throws(StoreError) {
-        try rows.forEach(in: 0..<column.rowCount) { row throws(StoreError) in
+        try forEach(rows, of: column) { row throws(StoreError) in
             let ref = column.reference(row)
             // An object that is gone is as good as none.
             let location: Location = if ref.isNull { .absent } else { try snapshot.locate(ref) }
@@ -123,8 +141,8 @@ final class ColumnEvaluator {
 
     private func decimal(
         _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ relation: Relation, _ value: Decimal
-    ) {
-        rows.forEach(in: 0..<column.rowCount) { row in
+    ) throws(StoreError) {
+        try forEach(rows, of: column) { row throws(StoreError) in
             if column.isNull(row) {
                 if !nullResult { rows.remove(row) }
                 return
@@ -143,7 +161,7 @@ final class ColumnEvaluator {
     private func forEachValue(
         _ column: ColumnView, _ rows: RowBits, _ nullResult: Bool, _ test: (UnsafeRawBufferPointer) -> Bool
     ) throws(StoreError) {
-        try rows.forEach(in: 0..<column.rowCount) { row throws(StoreError) in
+        try forEach(rows, of: column) { row throws(StoreError) in
             let holds: Bool
             if column.isNull(row) {
                 holds = nullResult

@@ -197,28 +197,41 @@ struct IntegerSet: Sendable {
     private let members: Set<Int64>
 
     init(_ values: some Sequence<Int64>) {
-        let members = Set(values)
-        count = members.count
-        least = members.min() ?? 0
-        greatest = members.max() ?? -1
+        let values = Array(values)
+        var (least, greatest) = (values.first ?? 0, values.first ?? -1)
+        for value in values {
+            least = min(least, value)
+            greatest = max(greatest, value)
+        }
+        self.least = least
+        self.greatest = greatest
         let (span, overflow) = greatest.subtractingReportingOverflow(least)
-        guard !overflow, span < max(Self.spanMaximum, Int64(count) * 64) else {
+        guard !overflow, span < max(Self.spanMaximum, Int64(values.count) * 64) else {
             bits = []
-            self.members = members
+            members = Set(values)
+            count = members.count
             return
         }
         var bits = [UInt64](repeating: 0, count: Int(span) / 64 + 1)
-        for value in members { bits[Int(value - least) >> 6] |= 1 << UInt64((value - least) & 63) }
+        for value in values { bits[Int(value - least) >> 6] |= 1 << UInt64((value - least) & 63) }
+        count = values.isEmpty ? 0 : bits.reduce(0) { $0 + $1.nonzeroBitCount }
         self.bits = bits
-        self.members = []
+        members = []
     }
 
     /// Ascending.
     var values: [Int64] {
         if bits.isEmpty { return members.sorted() }
-        return bits.enumerated().flatMap { word, bits in
-            (0..<64).filter { bits >> UInt64($0) & 1 != 0 }.map { least + Int64(word * 64 + $0) }
+        var values: [Int64] = []
+        values.reserveCapacity(count)
+        for (index, word) in bits.enumerated() {
+            var rest = word
+            while rest != 0 {
+                values.append(least + Int64(index * 64 + rest.trailingZeroBitCount))
+                rest &= rest - 1
+            }
         }
+        return values
     }
 
     @inline(__always)

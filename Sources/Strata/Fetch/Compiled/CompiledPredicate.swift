@@ -11,6 +11,8 @@ struct CompiledPredicate {
         case all([Node])
         case any([Node])
         case not(Node)
+        /// On other objects; answered before a row is tested (``RowSearch``).
+        case join(SemiJoin)
 
         /// What zone maps say about a block.
         ///
@@ -19,6 +21,7 @@ struct CompiledPredicate {
             switch self {
             case .constant(let value): return value ? .all : .none
             case .test(let test): return ask(test)
+            case .join: return .some
             case .not(let node): return node.verdict(ask).inverted
             case .all(let nodes):
                 var result = ColumnTest.Verdict.all
@@ -46,7 +49,7 @@ struct CompiledPredicate {
         /// The slots whose columns are read.
         var slots: Set<Int> {
             switch self {
-            case .constant: return []
+            case .constant, .join: return []
             case .test(let test):
                 if case .key = test.condition { return [] }
                 return [test.slot]
@@ -60,6 +63,7 @@ struct CompiledPredicate {
             switch self {
             case .constant(let value): value
             case .test(let test): test.nullResult
+            case .join(let join): join.nullResult
             case .all(let nodes): nodes.allSatisfy { $0.nullResult }
             case .any(let nodes): nodes.contains { $0.nullResult }
             case .not(let node): !node.nullResult
@@ -71,6 +75,7 @@ struct CompiledPredicate {
             switch self {
             case .constant: 0
             case .test(let test): test.cost
+            case .join: 200
             case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + $1.cost }
             case .not(let node): node.cost
             }

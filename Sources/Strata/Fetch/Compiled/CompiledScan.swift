@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import StrataLog
 
@@ -96,10 +95,11 @@ struct CompiledScan {
     /// Tests all rows, makes a part of each chunk, and takes the parts in the order of the rows.
     ///
     /// - Parameters:
+    ///   - turn: is left when the scan is over.
     ///   - make: called on any thread, for several chunks at a time; must not change anything they share.
     ///   - take: called on this thread; false stops.
     func run<Part>(
-        _ pace: Pace = .careful, checkCancellation: (() throws -> Void)?, make: (ScannedChunk) throws -> Part,
+        _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedChunk) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
         var wave: [[RowRun]] = []
@@ -107,11 +107,14 @@ struct CompiledScan {
         var (rows, chunks) = (0, 0)
         var wants = true
         var failure: (any Error)?
-        let cores = max(1, ProcessInfo.processInfo.activeProcessorCount)
+        let cores = ScanPool.shared.cores
+        var waveRows = 0
+        defer { turn?.leave() }
         func finishWave() -> Bool {
             do {
-                try checkCancellation?()
-                wants = try work(wave, cores, make, take)
+                try turn?.willLook(at: waveRows)
+                waveRows = 0
+                wants = try work(wave, turn?.control, make, take)
                 wave.removeAll(keepingCapacity: true)
                 return wants
             } catch {
@@ -122,8 +125,13 @@ struct CompiledScan {
         func finishChunk() -> Bool {
             wave.append(runs)
             runs = []
+            waveRows += rows
             rows = 0
             chunks += 1
+            if let control = turn?.control, control.isStopped {
+                failure = control.error
+                return false
+            }
             return wave.count < (chunks <= pace.serialChunks ? 1 : pace.chunks(cores: cores)) || finishWave()
         }
         /// Adds a run that passes no multiple of the keys of a chunk.
@@ -150,23 +158,30 @@ struct CompiledScan {
                 return add(first) && add(second)
             }
         } catch {
-            throw StoreFailure.cocoaError(error, reading: handle)
+            throw RowScope(handle, snapshot, turn?.control).failure(error)
         }
         if failure == nil, wants {
             if !runs.isEmpty { wave.append(runs) }
+            waveRows += rows
             if !wave.isEmpty { _ = finishWave() }
         }
-        if let failure = failure as? StoreError { throw StoreFailure.cocoaError(failure, reading: handle) }
+        if let failure = failure as? StoreError {
+            throw RowScope(handle, snapshot, turn?.control).failure(failure)
+        }
         if let failure { throw failure }
     }
 
     /// Works on some chunks. False when no more are wanted.
     private func work<Part>(
-        _ wave: [[RowRun]], _ cores: Int, _ make: (ScannedChunk) throws -> Part, _ take: (Part) throws -> Bool
+        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedChunk) throws -> Part,
+        _ take: (Part) throws -> Bool
     ) throws -> Bool {
-        guard wave.count > 1, cores > 1 else {
+        func chunk(_ runs: [RowRun]) throws -> ScannedChunk {
+            try ScannedChunk(runs, self, ColumnEvaluator(handle.log, snapshot, control))
+        }
+        guard wave.count > 1, ScanPool.shared.cores > 1 else {
             for runs in wave {
-                if try !take(make(ScannedChunk(runs, self, ColumnEvaluator(handle.log, snapshot)))) { return false }
+                if try !take(make(chunk(runs))) { return false }
             }
             return true
         }
@@ -180,10 +195,11 @@ struct CompiledScan {
             // SAFETY: each thread has a chunk, an evaluator and a result of its own; the rest is constant meanwhile.
             let job = UncheckedBox { (index: Int) in
                 results[index] = Result {
-                    try make(ScannedChunk(wave[index], self, ColumnEvaluator(handle.log, snapshot)))
+                    try control?.check()
+                    return try make(chunk(wave[index]))
                 }
             }
-            DispatchQueue.concurrentPerform(iterations: wave.count) { job.value($0) }
+            ScanPool.shared.perform(wave.count) { job.value($0) }
         }
         for index in 0..<wave.count {
             if let result = results[index], try !take(result.get()) { return false }

@@ -20,21 +20,22 @@ extension FetchExecutor {
         let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
         let store = stores[0]
-        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report)
+        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
         let found = try scan.firstByIndex(sorts, limit: rowLimit) { kept?.note($0, in: store.snapshot) }
         if let refs = found {
             return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
         }
         guard let columns = try scan.columnScan(reading: sorts.map(\.slot)) else { return nil }
-        var rows = SortedRows(sorts, limit: rowLimit)
+        var rows = SortedRows(sorts, limit: rowLimit, control)
         do {
             var bound: UInt64?
+            let control = control
             try scan.run(columns, .steady) { chunk in
-                var part = SortedRows(sorts, limit: rowLimit)
+                var part = SortedRows(sorts, limit: rowLimit, control)
                 try part.add(chunk, bound: bound)
                 return (part, chunk.count)
             } take: { (part: (rows: SortedRows, count: Int)) in
-                rows.merge(part.rows)
+                try rows.merge(part.rows)
                 report.statistics.rowsMatched += part.count
                 bound = rows.bound
                 return true
@@ -51,9 +52,11 @@ extension FetchExecutor {
         _ rows: inout SortedRows, _ store: SeenStore, _ scope: RowScope, withKeys: Bool
     ) throws -> StoredMatches {
         var found = StoredMatches()
-        let entries = rows.finish()
+        let entries = try rows.finish()
         found.isSorted = !withKeys
+        var pace = ControlPace(control, every: 256)
         found.matches = try entries.map { entry in
+            try pace.step()
             var match = FetchMatch(ref: entry.ref, storeIndex: store.index)
             if withKeys, let shape = scope.handle.map.shape(entry.ref.entity) {
                 let row = try row(entry, rows.parts[Int(entry.part)], scope)
@@ -71,7 +74,7 @@ extension FetchExecutor {
         do {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
-            case .strips(let chunk): return try scope.handle.log.row(at: chunk.location(Int(entry.row)))
+            case .strips(let chunk): return try scope.rows.row(at: chunk.location(Int(entry.row)))
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

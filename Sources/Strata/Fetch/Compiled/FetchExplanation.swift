@@ -10,6 +10,8 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
         case postings = "postings"
         /// The rows lie in ranges of an ordered index, or have its order.
         case orderedIndex = "ordered index"
+        /// A condition on the members of a to-many relationship was answered first: it led to the rows.
+        case semiJoin = "semi-join"
         /// There is no predicate: every row of the entity matches.
         case allRows = "all rows"
         /// The predicate was compiled as a whole and ran over columns.
@@ -29,12 +31,13 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
             case .references: 1
             case .postings: 2
             case .orderedIndex: 3
-            case .allRows: 4
-            case .compiledScan: 5
-            case .partlyCompiledScan: 6
-            case .interpretedScan: 7
-            case .parentContext: 8
-            case .customStore: 9
+            case .semiJoin: 4
+            case .allRows: 5
+            case .compiledScan: 6
+            case .partlyCompiledScan: 7
+            case .interpretedScan: 8
+            case .parentContext: 9
+            case .customStore: 10
             }
         }
 
@@ -47,6 +50,10 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     public internal(set) var index: String?
     /// How many rows lie in the ranges of the index.
     public internal(set) var rowsEstimated: Int
+    /// The to-many relationships whose members the predicate was answered by, each as "tags from members" (those that
+    /// satisfy a condition led to their owners) or "tags from owners" (those of a few owners were asked). What lies
+    /// behind them counts as a part of them.
+    public internal(set) var semiJoins: [String]
     /// Whether the sort descriptors were compared as columns of numbers and bytes, not as values.
     public internal(set) var sortsColumns: Bool
     /// Whether groups and aggregates were computed over columns.
@@ -73,7 +80,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     /// The explanation in lines.
     public var description: String {
         """
-        path: \(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")
+        path: \(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")\(semiJoins.isEmpty ? "" : ", " + semiJoins.joined(separator: ", "))
         blocks: \(blocks) (\(blocksPruned) pruned, \(blocksDecoded) decoded, \(blocksCached) cached)
         rows: \(rowsTested) tested, \(rowsInterpreted) interpreted, \(rowsMatched) matched
         results: \(results) in \(duration)

@@ -4,10 +4,14 @@ import StrataLog
 /// The groups of some rows with their aggregates, computed block by block.
 struct GroupedColumns {
     private let grouping: ColumnGrouping
+    /// Of the group columns. By itself, since to look at a column of `grouping` for each row counts references.
+    private let kinds: [SlotKind]
     private var table: GroupTable
     /// For each group column its strings.
     private var strings: [ByteStringSet]
     private var texts: [[String]]
+    /// Of a single group column of strings; nil before it is needed.
+    private var shortTexts: ShortTextGroups?
     /// Functions that add up the same have one together.
     private var aggregates: [ColumnAggregate] = []
     /// For each function its aggregate.
@@ -15,6 +19,7 @@ struct GroupedColumns {
 
     init(_ grouping: ColumnGrouping) {
         self.grouping = grouping
+        kinds = grouping.groups.map(\.info.kind)
         table = GroupTable(width: grouping.groups.count)
         strings = grouping.groups.map { _ in ByteStringSet() }
         texts = grouping.groups.map { _ in [] }
@@ -70,7 +75,10 @@ struct GroupedColumns {
             return
         }
         if columns.contains(where: { $0.externals != nil }) { throw NotCompiled() }
-        if columns.count == 1, columns[0].nulls == nil, findDirectly(groups, of: rows, columns[0]) { return }
+        if columns.count == 1, columns[0].nulls == nil {
+            if kinds[0] == .string { return findTexts(groups, of: rows, columns[0]) }
+            if findDirectly(groups, of: rows, columns[0]) { return }
+        }
         var key = [UInt64](repeating: 0, count: columns.count)
         for (position, row) in rows.enumerated() {
             var nulls: UInt64 = 0
@@ -100,7 +108,7 @@ struct GroupedColumns {
             table.groups(rows.count, into: groups) { code(values[Int(rows[$0])]) }
             return true
         }
-        switch grouping.groups[0].info.kind {
+        switch kinds[0] {
         case .bool: return codes(&table, UInt8.self) { $0 != 0 ? 1 : 0 }
         case .int16: return codes(&table, Int16.self) { UInt64(bitPattern: Int64($0)) }
         case .int32: return codes(&table, Int32.self) { UInt64(bitPattern: Int64($0)) }
@@ -115,11 +123,28 @@ struct GroupedColumns {
         }
     }
 
+    /// As above, by one column of strings without null.
+    private mutating func findTexts(
+        _ groups: UnsafeMutableBufferPointer<Int32>, of rows: UnsafeBufferPointer<Int32>, _ column: ColumnView
+    ) {
+        // Taken out and put back: it asks for the rest of `self` while it looks.
+        var shortTexts = self.shortTexts.take() ?? ShortTextGroups()
+        defer { self.shortTexts = shortTexts }
+        for (position, row) in rows.enumerated() {
+            let text = column.bytes(Int(row))
+            groups[position] = shortTexts.group(of: text) {
+                let number = strings[0].insert(text)
+                if number == texts[0].count { texts[0].append(column.string(Int(row))) }
+                return Int32(table.group(UInt64(number)))
+            }
+        }
+    }
+
     /// The code of a value in a group column; nil for null.
     @inline(__always)
     private mutating func code(_ column: ColumnView, _ row: Int, _ index: Int) throws -> UInt64? {
         if column.isNull(row) { return nil }
-        switch grouping.groups[index].info.kind {
+        switch kinds[index] {
         case .bool: return column.bool(row) ? 1 : 0
         case .int16: return UInt64(bitPattern: Int64(column.int16(row)))
         case .int32: return UInt64(bitPattern: Int64(column.int32(row)))
@@ -193,7 +218,7 @@ struct GroupedColumns {
         case .string: return texts[Int(code)]
         case .toOne:
             // Those whose object is gone belong to the group without one.
-            guard let row = try scope.snapshot.row(ObjectRef(rawValue: code)),
+            guard let row = try scope.rows.row(ObjectRef(rawValue: code)),
                 let shape = scope.handle.map.shape(row.block.entity)
             else { throw NotCompiled() }
             return NSManagedObjectID(ref: row.ref, identity: scope.handle.identity, shape: shape)

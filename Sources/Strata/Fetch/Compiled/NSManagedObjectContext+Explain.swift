@@ -8,14 +8,20 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as ``fetch(_:)-swift.method``.
     public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
+        try limited(request.timeLimit) { try explain(request, $0) }
+    }
+
+    private func explain<T>(_ request: NSFetchRequest<T>, _ control: RequestControl?) throws -> FetchExplanation {
         let clock = ContinuousClock()
         let start = clock.now
         if let custom = CustomFetch(self, request) {
             let found = try custom.results()
+            try control?.check()
             let count = request.resultType.contains(.countResultType) ? (found.first as? NSNumber)?.intValue : nil
             return FetchExplanation(ofCustomStore: count ?? found.count, in: start.duration(to: clock.now))
         }
-        let executor = FetchExecutor(self, try FetchPlan(request, in: self))
+        let plan = try FetchPlan(request, in: self)
+        let executor = FetchExecutor(self, plan, turn: turn(control, plan))
         let count =
             switch try executor.results() {
             case .objects(let objects): objects.count
@@ -27,7 +33,7 @@ extension NSManagedObjectContext {
         let (report, found) = (executor.report, executor.report.statistics)
         return FetchExplanation(
             path: report.path ?? (link == nil ? .counters : .parentContext), index: report.index,
-            rowsEstimated: report.rowsEstimated, sortsColumns: report.sortsColumns,
+            rowsEstimated: report.rowsEstimated, semiJoins: report.semiJoins, sortsColumns: report.sortsColumns,
             groupsColumns: report.groupsColumns, blocks: found.blocks, blocksPruned: found.prunedBlocks,
             blocksDecoded: found.blocks - found.prunedBlocks, blocksCached: found.cachedBlocks,
             rowsTested: found.rowsTested, rowsInterpreted: found.rowsInterpreted, rowsMatched: found.rowsMatched,
@@ -39,7 +45,8 @@ extension FetchExplanation {
     /// What a store of the program's own did is not known.
     fileprivate init(ofCustomStore results: Int, in duration: Duration) {
         self.init(
-            path: .customStore, index: nil, rowsEstimated: 0, sortsColumns: false, groupsColumns: false, blocks: 0,
+            path: .customStore, index: nil, rowsEstimated: 0, semiJoins: [], sortsColumns: false, groupsColumns: false,
+            blocks: 0,
             blocksPruned: 0, blocksDecoded: 0, blocksCached: 0, rowsTested: 0, rowsInterpreted: 0, rowsMatched: 0,
             results: results, duration: duration)
     }

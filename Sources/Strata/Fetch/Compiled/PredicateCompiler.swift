@@ -6,9 +6,9 @@ import StrataLog
 /// Nothing is compiled whose results could differ from the interpreter's: what this does not know stays with it. Parts
 /// of a conjunction are taken one by one.
 struct PredicateCompiler {
-    private let shape: EntityShape
-    private let handle: StoreHandle
-    private let snapshot: Snapshot
+    let shape: EntityShape
+    let handle: StoreHandle
+    let snapshot: Snapshot
 
     init(_ shape: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot) {
         self.shape = shape
@@ -44,7 +44,8 @@ struct PredicateCompiler {
         }
     }
 
-    private func node(_ predicate: NSPredicate) throws -> CompiledPredicate.Node? {
+    /// Nil for what the interpreter has to do, if only a part of it.
+    func node(_ predicate: NSPredicate) throws -> CompiledPredicate.Node? {
         switch predicate {
         case let comparison as NSComparisonPredicate: return try node(comparison)
         case let compound as NSCompoundPredicate:
@@ -103,6 +104,7 @@ struct PredicateCompiler {
     }
 
     private func node(_ comparison: NSComparisonPredicate) throws -> CompiledPredicate.Node? {
+        if let node = try SemiJoinCompiler(self, comparison)?.node() { return node }
         let type = comparison.predicateOperatorType
         guard comparison.comparisonPredicateModifier == .direct, comparison.customSelector == nil,
             !comparison.options.contains(.localeSensitive)
@@ -135,12 +137,13 @@ struct PredicateCompiler {
             guard isWorthScanning(destination) else { return nil }
             let inner = PredicateCompiler(destination, handle, snapshot)
             guard let condition = try inner.node(inner.side(rest), type, options, value) else { return nil }
-            return try inner.reference(from: slot, condition)
+            return .join(SemiJoin(toOne: relationship(slot), condition))
         case .constant, .other: return nil
         }
     }
 
-    private func object(
+    /// A comparison of the object itself.
+    func object(
         _ type: NSComparisonPredicate.Operator, _ value: Operand
     ) throws -> CompiledPredicate.Node? {
         guard let keys = try keys(type, value, of: shape) else { return nil }
@@ -173,7 +176,7 @@ struct PredicateCompiler {
     // MARK: Paths
 
     /// Whether going through all of a relationship's possible targets once is cheaper than through the rows' own.
-    private func isWorthScanning(_ destination: EntityShape) -> Bool {
+    func isWorthScanning(_ destination: EntityShape) -> Bool {
         rowCount(destination) <= max(Self.alwaysScanned, rowCount(shape) * 4)
     }
 
@@ -185,34 +188,9 @@ struct PredicateCompiler {
         }
     }
 
-    /// A condition on the object at the end of a to-one relationship, as one on the reference: the targets are searched
-    /// first. Without a target the condition is that on null; then those are looked for that do not satisfy it.
-    private func reference(from slot: Int, _ condition: CompiledPredicate.Node) throws -> CompiledPredicate.Node {
-        let isNegated = condition.nullResult
-        let root = handle.map.numbers[shape.root.index]
-        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for member in shape.family where handle.map.holds(member) {
-            wanted[Int(handle.map.numbers[member.index])] = true
-        }
-        let program = isNegated ? CompiledPredicate.Node.not(condition) : condition
-        let scan = CompiledScan(
-            handle, snapshot, CompiledPredicate(program: program, rest: nil), root: root, wanted: wanted)
-        var keys: [Int64] = []
-        try scan.run(.whole, checkCancellation: nil) { chunk in
-            var keys: [Int64] = []
-            chunk.forEach { _, _, key in keys.append(Int64(key)) }
-            return keys
-        } take: {
-            keys += $0
-            return true
-        }
-        let test = ColumnTest.Condition.reference(IntegerSet(keys), isNegated: isNegated)
-        return .test(ColumnTest(slot: slot, kind: .toOne, condition: test))
-    }
-
     func info(_ slot: Int) -> SlotInfo { shape.slots[slot] }
 
-    func destination(_ slot: Int) -> EntityShape {
-        shape.relationships[shape.slots[slot].relationshipIndex].destination
-    }
+    func relationship(_ slot: Int) -> RelationshipShape { shape.relationships[shape.slots[slot].relationshipIndex] }
+
+    func destination(_ slot: Int) -> EntityShape { relationship(slot).destination }
 }

@@ -7,28 +7,27 @@ final class RowVisitor {
     private let predicate: NSPredicate?
     let needsRow: Bool
     private let report: ScanReport
-    private let rowsPerCheck: Int
-    private let checkCancellation: (() throws -> Void)?
+    private let turn: ScanTurn?
     private let body: (ObjectRef, RowSource?) throws -> Bool
     private var source: RowSource?
-    private var untilCheck: Int
+    private var untilCheck = 1
     /// What stopped it.
     private(set) var failure: (any Error)?
     /// Whether rows are asked; else whoever takes them asks their objects.
     var isInterpreting = false
+    /// How many rows are looked at between two questions whether to go on.
+    private var rowsPerCheck: Int { predicate == nil ? 1_024 : 16 }
 
     init(
-        _ scope: RowScope, _ predicate: NSPredicate?, needsRow: Bool, _ report: ScanReport, every rowsPerCheck: Int,
-        _ checkCancellation: (() throws -> Void)?, _ body: @escaping (ObjectRef, RowSource?) throws -> Bool
+        _ scope: RowScope, _ predicate: NSPredicate?, needsRow: Bool, _ report: ScanReport, _ turn: ScanTurn?,
+        _ body: @escaping (ObjectRef, RowSource?) throws -> Bool
     ) {
         self.scope = scope
         self.predicate = predicate
         self.needsRow = needsRow
         self.report = report
-        self.rowsPerCheck = rowsPerCheck
-        self.checkCancellation = checkCancellation
+        self.turn = turn
         self.body = body
-        untilCheck = rowsPerCheck
     }
 
     /// False to stop.
@@ -37,7 +36,7 @@ final class RowVisitor {
             untilCheck -= 1
             if untilCheck == 0 {
                 untilCheck = rowsPerCheck
-                try checkCancellation?()
+                try turn?.willLook(at: rowsPerCheck, isInterpreted: predicate != nil)
             }
             guard needsRow, let block, let shape = scope.handle.map.shape(ref.entity) else {
                 report.statistics.rowsMatched += 1

@@ -11,6 +11,15 @@ final class ScanReport {
     private(set) var index: String?
     private(set) var rowsEstimated = 0
 
+    /// The relationships whose members were asked, and from which end.
+    private(set) var semiJoins: [String] = []
+
+    /// - Parameter fromOwners: whether the members of some owners were asked, not the owners of some members.
+    func note(join name: String, fromOwners: Bool) {
+        let text = "\(name) from \(fromOwners ? "owners" : "members")"
+        if !semiJoins.contains(text) { semiJoins.append(text) }
+    }
+
     func note(_ choice: IndexChoice) {
         note(.orderedIndex)
         index = choice.name

@@ -25,11 +25,12 @@ final class ScannedChunk {
         self.runs = runs
         var wordCount = 0
         do {
-            strips = try scan.strips?.chunk(runs, scan.predicate.program, wants: scan.wants, &statistics)
+            strips = try scan.strips?.chunk(
+                runs, scan.predicate.program, wants: scan.wants, evaluator.control, &statistics)
             if let strips {
                 parts = [.strips(strips)]
             } else {
-                (parts, partIndexes) = try Self.load(runs, scan, &statistics)
+                (parts, partIndexes) = try Self.load(runs, scan, evaluator.control, &statistics)
             }
             for part in parts { wordCount += RowBits.wordCount(rows: part.rowCount) }
         }
@@ -55,6 +56,7 @@ final class ScannedChunk {
         }
         guard scan.predicate.isSelective else { return }
         for (index, part) in parts.enumerated() {
+            try evaluator.control?.checkRead()
             try evaluator.filter(bits[index], scan.predicate.program, part)
         }
     }
@@ -62,7 +64,7 @@ final class ScannedChunk {
     deinit { words.deallocate() }
 
     private static func load(
-        _ runs: [RowRun], _ scan: CompiledScan, _ statistics: inout ScanStatistics
+        _ runs: [RowRun], _ scan: CompiledScan, _ control: RequestControl?, _ statistics: inout ScanStatistics
     ) throws(StoreError) -> ([ScanPart], [Int32]) {
         var blocks: [ScanPart] = []
         var indexes: [Int32] = []
@@ -76,6 +78,7 @@ final class ScannedChunk {
                     last = (place, index)
                 } else {
                     let index = Int32(blocks.count)
+                    try control?.checkRead()
                     var wasCached = false
                     let block = try scan.handle.log.block(at: place, wasCached: &wasCached)
                     last = (place, -1)

@@ -13,13 +13,15 @@ struct SortedRows {
 
     private let sorts: [ColumnSort]
     private let limit: Int
+    private let control: RequestControl?
     private(set) var parts: [ScanPart] = []
     /// For each part those of the columns sorted by, one behind the other.
     private var columns: [ColumnView] = []
     /// Each in order, and nothing twice.
     private var lists: [[Entry]] = []
 
-    init(_ sorts: [ColumnSort], limit: Int) {
+    init(_ sorts: [ColumnSort], limit: Int, _ control: RequestControl? = nil) {
+        self.control = control
         self.sorts = sorts
         self.limit = limit
     }
@@ -49,7 +51,7 @@ struct SortedRows {
             }
         }
         let first = sorts[0]
-        try chunk.forEach { index, row, key throws(StoreError) in
+        try chunk.forEach { index, row, key in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
             entries.append(
@@ -57,22 +59,28 @@ struct SortedRows {
                     code: code, ref: ObjectRef(entity: parts[index].entity, key: key), part: Int32(index),
                     row: Int32(row)))
             if entries.count >= most {
-                shorten(&entries)
+                try shorten(&entries)
                 bound = min(bound, entries.last?.code ?? .max)
             }
         }
-        shorten(&entries)
+        try shorten(&entries)
         lists = [entries]
         forgetUnusedParts()
     }
 
-    private func shorten(_ entries: inout [Entry]) {
-        entries.sort { precedes($0, $1) }
+    private func shorten(_ entries: inout [Entry]) throws {
+        var pace = ControlPace(control, every: Self.comparisonsPerCheck)
+        try entries.sort { left, right in
+            try pace.step()
+            return precedes(left, right)
+        }
         if entries.count > limit { entries.removeLast(entries.count - limit) }
     }
 
+    private static let comparisonsPerCheck = 4_096
+
     /// Takes in another part; the parts come in any order.
-    mutating func merge(_ other: SortedRows) {
+    mutating func merge(_ other: SortedRows) throws {
         let offset = Int32(parts.count)
         parts += other.parts
         columns += other.columns
@@ -85,26 +93,29 @@ struct SortedRows {
                 })
         }
         guard limit < Int.max, lists.count > 1 else { return }
-        mergeLists()
+        try mergeLists()
         forgetUnusedParts()
     }
 
-    private mutating func mergeLists() {
+    private mutating func mergeLists() throws {
         while lists.count > 1 {
             var merged: [[Entry]] = []
             for index in stride(from: 0, to: lists.count, by: 2) {
-                merged.append(index + 1 < lists.count ? self.merged(lists[index], lists[index + 1]) : lists[index])
+                merged.append(
+                    index + 1 < lists.count ? try self.merged(lists[index], lists[index + 1]) : lists[index])
             }
             lists = merged
         }
     }
 
-    private func merged(_ left: [Entry], _ right: [Entry]) -> [Entry] {
+    private func merged(_ left: [Entry], _ right: [Entry]) throws -> [Entry] {
         let count = min(limit, left.count + right.count)
         var result: [Entry] = []
         result.reserveCapacity(count)
         var (a, b) = (0, 0)
+        var pace = ControlPace(control, every: Self.comparisonsPerCheck)
         while result.count < count {
+            try pace.step()
             if b == right.count || a < left.count && precedes(left[a], right[b]) {
                 result.append(left[a])
                 a += 1
@@ -145,8 +156,8 @@ struct SortedRows {
     }
 
     /// The rows in order.
-    mutating func finish() -> [Entry] {
-        mergeLists()
+    mutating func finish() throws -> [Entry] {
+        try mergeLists()
         return lists.first ?? []
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
+import StrataIO
 import StrataLog
-import Synchronization
 
 /// The strips of one store, within a budget of memory of their own.
 ///
@@ -30,7 +30,7 @@ final class StripCache: Sendable {
 
     let budgetBytes: Int
     let pages: ColumnPages
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
 
     init(budgetBytes: Int) {
         self.budgetBytes = budgetBytes

@@ -10,6 +10,7 @@ final class StripChunkBuilder {
     private let slots: [Int]
     private let pages: ColumnPages
     private let rowCount: Int
+    private let control: RequestControl?
     /// Strips of the same columns from before some of the rows changed their places.
     private let old: StripChunk?
     private var oldRun = 0
@@ -29,7 +30,11 @@ final class StripChunkBuilder {
     /// Of all rows; nil before the first.
     private(set) var entity: UInt16?
 
-    init(_ log: LogStore, _ runs: [RowRun], _ slots: [Int], _ pages: ColumnPages, copying old: StripChunk?) {
+    init(
+        _ log: LogStore, _ runs: [RowRun], _ slots: [Int], _ pages: ColumnPages, copying old: StripChunk?,
+        _ control: RequestControl?
+    ) {
+        self.control = control
         self.log = log
         self.runs = runs
         self.slots = slots
@@ -111,6 +116,7 @@ final class StripChunkBuilder {
             current = block
         } else {
             var wasCached = false
+            try control?.checkRead()
             current = try reader.block(at: place, wasCached: &wasCached)
             block = current
             readBlocks += 1

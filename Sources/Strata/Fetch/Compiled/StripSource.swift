@@ -31,7 +31,7 @@ struct StripSource: Sendable {
     /// - Parameter wants: whether rows of an entity are asked for.
     func chunk(
         _ runs: [RowRun], _ program: CompiledPredicate.Node, wants: (UInt16) -> Bool,
-        _ statistics: inout ScanStatistics
+        _ control: RequestControl?, _ statistics: inout ScanStatistics
     ) throws(StoreError) -> StripChunk? {
         guard let first = runs.first else { return nil }
         if !isForced, runs.reduce(0, { $0 + $1.count }) < Self.rowsMinimum { return nil }
@@ -51,7 +51,8 @@ struct StripSource: Sendable {
                 wanted += known.slots.filter { !slots.contains($0) && (known.column($0)?.view.width ?? 0) > 0 }
             }
         }
-        let builder = StripChunkBuilder(log, runs, wanted, cache.pages, copying: isCurrent ? nil : known)
+        let builder = StripChunkBuilder(
+            log, runs, wanted, cache.pages, copying: isCurrent ? nil : known, control)
         let probed = isForced ? nil : program
         guard let columns = try builder.columns(unlessPrunedBy: probed, wants: wants), let entity = builder.entity
         else { return nil }

@@ -31,12 +31,15 @@ struct IndexChoice {
         }
     }
 
+    static let refsPerCheck = 1_024
+
     /// The objects in the ranges, by key.
-    func refs(wanted: [Bool]) throws(StoreError) -> [ObjectRef] {
+    func refs(wanted: [Bool], _ control: RequestControl?) throws(StoreError) -> [ObjectRef] {
         var refs: [ObjectRef] = []
         refs.reserveCapacity(estimated)
         try forEach(wanted: wanted) { ref throws(StoreError) in
             refs.append(ref)
+            if refs.count % Self.refsPerCheck == 0 { try control?.checkRead() }
             return true
         }
         refs.sort { $0.key < $1.key }

@@ -48,7 +48,7 @@ struct IndexPlanner {
         case .test(let test): return ComponentRange.all(test).map { (test.slot, $0) }
         case .all(let nodes): return condition(nodes, ComponentRange.intersection)
         case .any(let nodes): return condition(nodes, ComponentRange.union)
-        case .constant, .not: return nil
+        case .constant, .not, .join: return nil
         }
     }
 

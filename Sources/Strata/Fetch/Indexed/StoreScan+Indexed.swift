@@ -31,12 +31,20 @@ extension StoreScan {
     }
 
     /// The predicate compiled, when objects are not needed and it names none.
-    private func compiledForIndex() throws -> CompiledPredicate? {
+    ///
+    /// - Parameter limit: how many of the first rows in the index's order are wanted.
+    private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
         let root = scope.handle.map.numbers[plan.shape.rootIndex]
         guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
-            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan)
+            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan),
+            let prepared = try self.prepared()
         else { return nil }
-        return try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        guard let candidates = prepared.candidates else { return prepared.predicate }
+        // The rows are known. In the order of an index only a few of the others come before enough of them have come.
+        guard let whole = prepared.whole, limit < search.rowCount,
+            Double(limit) * Double(search.rowCount) < Double(candidates.count) * Double(candidates.count)
+        else { return nil }
+        return whole
     }
 
     /// How many rows satisfy the predicate, when an index knows without looking at one.
@@ -50,7 +58,7 @@ extension StoreScan {
                 return choice.estimated
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -62,13 +70,14 @@ extension StoreScan {
         _ sorts: [ColumnSort], limit: Int, _ chosen: (IndexChoice) -> Void
     ) throws -> [ObjectRef]? {
         do {
-            guard let compiled = try compiledForIndex(), compiled.rest == nil else { return nil }
+            guard let compiled = try compiledForIndex(limit: limit), compiled.rest == nil else { return nil }
             return try usingIndex(compiled, order: sorts, limit: limit) { choice throws(StoreError) in
                 var refs: [ObjectRef] = []
                 refs.reserveCapacity(min(limit, choice.estimated))
                 if choice.isCovered {
                     try choice.forEach(wanted: wanted) { ref throws(StoreError) in
                         refs.append(ref)
+                        if refs.count % IndexChoice.refsPerCheck == 0 { try turn?.control?.checkRead() }
                         return refs.count < limit
                     }
                 } else {
@@ -80,7 +89,7 @@ extension StoreScan {
                 return refs
             }
         } catch let error as StoreError {
-            throw StoreFailure.cocoaError(error, reading: scope.handle)
+            throw scope.failure(error)
         }
     }
 
@@ -100,10 +109,12 @@ extension StoreScan {
         var partCount = Self.firstPartCount
         var statistics = ScanStatistics()
         func finishPart(_ refs: inout [ObjectRef]) throws(StoreError) {
+            try turn?.control?.checkRead()
             let runs = try part.sorted { $0.key < $1.key }.map { ref throws(StoreError) in
                 RowRun(firstKey: ref.key, count: 1, location: try scope.snapshot.locate(ref))
             }
-            let chunk = try ScannedChunk(runs, scan, ColumnEvaluator(scope.handle.log, scope.snapshot))
+            let evaluator = ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control)
+            let chunk = try ScannedChunk(runs, scan, evaluator)
             var matching: Set<UInt64> = []
             chunk.forEach { _, _, key in matching.insert(key) }
             statistics.add(chunk.statistics)
@@ -133,7 +144,9 @@ extension FetchExecutor {
             found.matches = refs.map { FetchMatch(ref: $0, storeIndex: store.index) }
             return found
         }
+        var pace = ControlPace(control, every: 256)
         for ref in refs.sorted(by: { $0.key < $1.key }) {
+            try pace.step()
             if let match = try match(ref, store, scope) { found.matches.append(match) }
         }
         try scope.check()
@@ -142,7 +155,7 @@ extension FetchExecutor {
 
     /// A stored row with what it is sorted by.
     private func match(_ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope) throws -> FetchMatch? {
-        let found = Result { () throws(StoreError) in try scope.snapshot.row(ref) }
+        let found = Result { () throws(StoreError) in try scope.rows.row(ref) }
         switch found {
         case .failure(let error): throw StoreFailure.cocoaError(error, reading: scope.handle)
         case .success(let row):

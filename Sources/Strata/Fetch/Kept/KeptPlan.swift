@@ -1,12 +1,12 @@
+import StrataIO
 import StrataLog
-import Synchronization
 
 /// The plan of a plain request, with the way to its results through an index once that was chosen.
 ///
 /// Unchecked: the plan is immutable, with a predicate made of immutable parts (``RequestKey``).
 final class KeptPlan: @unchecked Sendable {
     let plan: FetchPlan
-    private let page = Mutex<IndexedPage?>(nil)
+    private let page = AdaptiveMutex<IndexedPage?>(nil)
 
     init(_ plan: FetchPlan) {
         self.plan = plan
@@ -48,13 +48,13 @@ final class IndexedPage: Sendable {
     /// After so many changes of the index another choice may be better.
     private static let changesMaximum: UInt64 = 64
 
-    /// The first objects; nil when the choice has to be made again, or the index cannot be read.
-    func refs(_ snapshot: Snapshot, limit: Int) -> [ObjectRef]? {
+    /// The first objects; nil when the choice has to be made again, the index cannot be read, or the request should stop.
+    func refs(_ snapshot: Snapshot, limit: Int, _ control: RequestControl? = nil) -> [ObjectRef]? {
         let indexes = snapshot.orderedIndexes
         guard position < indexes.count else { return nil }
         let index = indexes[position]
         guard index.isReady, index.isExact, version.isBefore(index, byAtMost: Self.changesMaximum) else { return nil }
-        if limit > Self.pageMaximum { return manyRefs(index, limit) }
+        if limit > Self.pageMaximum { return manyRefs(index, limit, control) }
         var isRead = true
         let refs = [ObjectRef](unsafeUninitializedCapacity: limit) { buffer, count in
             guard let base = buffer.baseAddress else { return }
@@ -67,13 +67,16 @@ final class IndexedPage: Sendable {
         return isRead ? refs : nil
     }
 
-    private func manyRefs(_ index: OrderedIndex, _ limit: Int) -> [ObjectRef]? {
+    private func manyRefs(
+        _ index: OrderedIndex, _ limit: Int, _ control: RequestControl?
+    ) -> [ObjectRef]? {
         var refs: [ObjectRef] = []
         let isRead = forEach(index) { ref in
             refs.append(ref)
+            if refs.count % Self.pageMaximum == 0, control?.isStopped == true { return false }
             return refs.count < limit
         }
-        return isRead ? refs : nil
+        return isRead && control?.isStopped != true ? refs : nil
     }
 
     /// Hands out the objects until the body returns false. False if the index cannot be read: the long way says what is

@@ -1,4 +1,4 @@
-import Synchronization
+import StrataIO
 
 /// The plans of the plain requests that the contexts of a coordinator made lately: checking a predicate and choosing an
 /// index takes longer than reading a page of an index. Thread-safe.
@@ -6,7 +6,7 @@ final class PlanCache: Sendable {
     /// With more plans than this all are forgotten.
     private static let countMaximum = 256
 
-    private let plans = Mutex<[RequestKey: KeptPlan]>([:])
+    private let plans = AdaptiveMutex<[RequestKey: KeptPlan]>([:])
 
     subscript(_ key: RequestKey) -> KeptPlan? {
         plans.withLock { $0[key] }

@@ -13,6 +13,9 @@ import Musl
 ///
 ///     kill-loop [KILLS [SEED]]          in a new directory under $TMPDIR or /tmp
 ///     kill-loop follow SECONDS [SEED]   one writer and two followers instead, of which any is killed and restarted
+///     kill-loop service SECONDS [SEED [IDLE]]
+///                                       a service of 64 clients with a mixed load over managed objects; the last one
+///                                       rests for IDLE seconds, and must be about as large then as before the load
 @main
 enum KillLoop {
     /// A new store is begun after so many kills, so that checking stays quick.
@@ -31,10 +34,19 @@ enum KillLoop {
             case "follow" where arguments.count == 3 || arguments.count == 4:
                 try FollowLoop.run(
                     seconds: Int(arguments[2]) ?? 10, seed: arguments.count == 4 ? UInt64(arguments[3]) ?? 1 : 1)
+            case "service" where (3...5).contains(arguments.count):
+                try ServiceLoop.run(
+                    seconds: Int(arguments[2]) ?? 15, seed: arguments.count > 3 ? UInt64(arguments[3]) ?? 1 : 1,
+                    idleSeconds: arguments.count > 4 ? Int(arguments[4]) : nil)
+            case "service-fill" where arguments.count == 4:
+                try ServiceChild.fill(arguments[2], orders: Int(arguments[3]) ?? 1)
+            case "serve" where arguments.count == 5 || arguments.count == 7: try serve(Array(arguments.dropFirst(2)))
             case nil: try loop(kills: 40, seed: 1)
             case let kills?:
                 guard let count = Int(kills), count > 0, arguments.count <= 3 else {
-                    throw Finding(description: "usage: kill-loop [KILLS [SEED]] | follow SECONDS [SEED]")
+                    throw Finding(
+                        description:
+                            "usage: kill-loop [KILLS [SEED]] | follow SECONDS [SEED] | service SECONDS [SEED [IDLE]]")
                 }
                 try loop(kills: count, seed: arguments.count == 3 ? UInt64(arguments[2]) ?? 1 : 1)
             }
@@ -42,6 +54,17 @@ enum KillLoop {
             let message = "kill-loop \(arguments.dropFirst().joined(separator: " ")): \(error)\n"
             _ = message.withCString { write(2, $0, strlen($0)) }
             exit(1)
+        }
+    }
+
+    private static func serve(_ arguments: [String]) throws {
+        let numbers = arguments.dropFirst().map { UInt64($0) ?? 1 }
+        if numbers.count == 2 {
+            try ServiceChild.serveForever(arguments[0], slotCount: Int(numbers[0]), seed: numbers[1])
+        } else {
+            try ServiceChild.serveAndRest(
+                arguments[0], slotCount: Int(numbers[0]), seed: numbers[1], seconds: Int(numbers[2]),
+                idleSeconds: Int(numbers[3]))
         }
     }
 
@@ -97,7 +120,7 @@ enum KillLoop {
         // Now and then at once, while the process is still opening the store.
         var told: [UInt64] = []
         if random % 16 == 0 {
-            usleep(UInt32((random >> 8) % 20_000))
+            usleep(UInt32((random >> 8) % 60_000))
         } else {
             told = writer.numbers(forMilliseconds: Int((random >> 8) % 80))
             if random % 4 == 1 {

@@ -203,7 +203,12 @@ import Testing
             context.rollback()
             context.propagatesDeletesAtEndOfEvent = false
             context.delete(root)
-            #expect(child.isDeleted && grandchild.isDeleted && context.deletedObjects.count == 3)
+            context.processPendingChanges()
+            #expect(!child.isDeleted && context.deletedObjects == [root])
+            for probe in [root, child, grandchild] { _ = probe.takeCalls() }
+            try context.save()
+            #expect(child.takeCalls().contains("prepareForDeletion"))
+            #expect([root, child, grandchild].allSatisfy { $0.managedObjectContext == nil })
         }
     }
 

@@ -1,0 +1,50 @@
+#define _GNU_SOURCE
+
+#include "StrataThreads.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__linux__)
+#include <sys/syscall.h>
+#endif
+
+int strata_thread_id(void) {
+#if defined(__linux__)
+    return (int)syscall(SYS_gettid);
+#else
+    return 0;
+#endif
+}
+
+void strata_thread_set_name(const char *name) {
+#if defined(__linux__)
+    char shortened[16] = {0};
+    strncpy(shortened, name, sizeof shortened - 1);
+    (void)pthread_setname_np(pthread_self(), shortened);
+#else
+    (void)name;
+#endif
+}
+
+int strata_thread_is_asleep(int thread) {
+#if defined(__linux__)
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 1;
+    char text[256];
+    ssize_t count = read(file, text, sizeof text);
+    close(file);
+    // The state stands behind the name, which is in parentheses and may hold any character.
+    const char *end = count > 0 ? memrchr(text, ')', (size_t)count) : NULL;
+    if (end == NULL || end + 2 >= text + count) return 1;
+    return end[2] != 'R';
+#else
+    (void)thread;
+    return 1;
+#endif
+}

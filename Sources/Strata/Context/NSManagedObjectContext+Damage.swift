@@ -1,0 +1,148 @@
+import Foundation
+import StrataLog
+
+// What a context does when something cannot be read where nothing can be thrown: in a property of an object. It reads as
+// empty, the store says so (see ``StoreHandle/noteDamage(_:object:value:)``), and as the program may have copied what it
+// read, or concluded something from it, the context is not saved until that is given up.
+extension NSManagedObjectContext {
+    /// What could not be read since the context was made.
+    struct ReadFailures {
+        var count = 0
+        var last: (any Error)?
+    }
+
+    // MARK: Taking note
+
+    /// Remembers that an object could not be read, and why. It reads as empty.
+    final func noteUnreadable(_ object: NSManagedObject, because error: any Error) {
+        object.flags.insert([.unreadable, .realized])
+        noteUnread(object.objectID, error)
+    }
+
+    /// As ``noteUnreadable(_:because:)`` for an error of the engine, which the store takes note of, too.
+    ///
+    /// - Parameter value: the large value that was to be read.
+    final func noteUnreadable(_ object: NSManagedObject, _ error: StoreError, value: ExternalValue? = nil) {
+        guard let handle = registry.handle(object.storeIndex) else { return }
+        object.flags.insert(.unreadable)
+        handle.noteDamage(error, object: object.ref, value: value)
+        noteUnread(object.objectID, StoreFailure.description(error, of: handle))
+    }
+
+    /// An object's store has been removed from the coordinator.
+    final func noteRemoved(_ object: NSManagedObject, _ handle: StoreHandle) {
+        handle.noteReadAfterRemoval()
+        noteUnreadable(object, because: StoreFailure.removed(handle.path))
+    }
+
+    /// Something of an object could not be read.
+    final func noteUnread(_ objectID: NSManagedObjectID, _ error: any Error) {
+        readErrors[objectID] = error
+        noteReadFailure(error)
+    }
+
+    /// Something of no object could not be read: what runs at the moment throws the error.
+    final func noteReadFailure(_ error: any Error) {
+        readFailures.count += 1
+        readFailures.last = error
+    }
+
+    // MARK: Telling
+
+    /// Fires an object's fault.
+    ///
+    /// - Throws: why it cannot be read. An object that was a fault stays one: as the program hears of it, the context
+    ///   may be saved.
+    final func realizeOrThrow(_ object: NSManagedObject) throws {
+        let isFirst = object.isFault && (readErrors.isEmpty || readErrors[object.objectID] == nil)
+        if object.isFault { object.realize() }
+        guard object.flags.contains(.unreadable), let error = readErrors[object.objectID] else { return }
+        if isFirst, !object.flags.contains(.listed) {
+            object.flags.subtract([.realized, .unreadable])
+            readErrors[object.objectID] = nil
+        }
+        throw error
+    }
+
+    /// Runs something that can throw and that reads objects.
+    ///
+    /// - Throws: why one of them could not be read.
+    package final func throwingReadFailures<R>(_ body: () throws -> R) throws -> R {
+        let before = readFailures.count
+        let result = try body()
+        if readFailures.count != before, let error = readFailures.last { throw error }
+        return result
+    }
+
+    /// Refuses a save: what reads as empty may have been copied into it.
+    ///
+    /// - Throws: `CocoaError` 134030 with what could not be read first as its underlying error.
+    final func refuseUnread() throws {
+        guard let (first, error) = readErrors.first else { return }
+        let which = readErrors.count == 1 ? "\(first)" : "\(first) and \(readErrors.count - 1) others"
+        throw DescribedError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The context cannot be saved: it has read objects as empty that could not be read (\(which)): "
+                    + "\((error as NSError).localizedDescription) After rollback() or reset() it can.",
+                NSUnderlyingErrorKey: error as NSError, StrataDamagedObjectIDsKey: Array(readErrors.keys),
+            ])
+    }
+
+    /// Gives up what could not be read, with everything that the program may have made of it: the objects are faults
+    /// again.
+    final func forgetUnread() {
+        guard !readErrors.isEmpty else { return }
+        readErrors = [:]
+        for object in registry.all where object.flags.contains(.unreadable) {
+            object.turnIntoFault(keepingChanges: false)
+        }
+    }
+
+    /// The error of an object whose store has been removed; nil for one that can be read, or that only its parent has.
+    final func removalError(of object: NSManagedObject) -> (any Error)? {
+        guard let handle = registry.handle(object.storeIndex), handle.isDetached else { return nil }
+        return StoreFailure.removed(handle.path)
+    }
+
+    // MARK: Fetching
+
+    /// Refuses a request that would go by the values of objects that could not be read.
+    ///
+    /// - Parameter needsObjects: whether any object may be asked, not only changed ones.
+    final func refuseUnread(_ plan: FetchPlan, needsObjects: Bool) throws {
+        if readErrors.isEmpty { return }
+        if needsObjects, let error = readErrors.first?.value { throw error }
+        guard plan.includesPendingChanges else { return }
+        for object in changed where object.flags.contains(.unreadable) && object.shape.isKind(of: plan.shape) {
+            if let error = readErrors[object.objectID] { throw error }
+        }
+    }
+
+    /// Refuses results whose rows lie in places that could not be read.
+    ///
+    /// - Throws: the store's error for the first row that still cannot be read.
+    final func checkDamage(_ matches: [FetchMatch]) throws {
+        for (index, handle) in registry.handles.enumerated() where !handle.log.damage.isEmpty {
+            guard let snapshot = snapshot(of: handle) else { continue }
+            let refs = matches.lazy.filter { $0.object == nil && Int($0.storeIndex) == index + 1 }.map(\.ref)
+            try handle.checkDamage(of: refs, in: snapshot)
+        }
+    }
+}
+
+extension FetchExecutor {
+    /// As ``NSManagedObjectContext/checkDamage(_:)`` for results that are not rows: counts and dictionaries.
+    func checkDamage(behind stores: [SeenStore]) throws {
+        for store in stores where !store.handle.log.damage.isEmpty {
+            var refs: [ObjectRef] = []
+            let scan = StoreScan(plan, store, needsRow: false, context: context, report: ScanReport())
+            try scan.forEach { ref, _ in
+                refs.append(ref)
+                return true
+            }
+            try store.handle.checkDamage(of: refs, in: store.snapshot)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Dispatch
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Closes all stores in order, so that the next opening has nothing to replay.
+    ///
+    /// Waits for the blocks that have been given to `perform` of the coordinator's contexts with queues of their own, and
+    /// for every save and batch request that is running, then removes the stores: a compaction ends with the step that it
+    /// is in, and a checkpoint is written. Blocks of the main queue are not waited for, but for their saves. What another
+    /// coordinator has open, too, stays open there.
+    ///
+    /// From then on, fetches, counts, saves and batch requests of the contexts throw `CocoaError` 134070 (134030 for
+    /// insertions), and so they do for whoever begins something meanwhile. Stores may be added again.
+    ///
+    /// Stop what makes requests first: a block that never ends is waited for. Cancelling the task does not end the
+    /// waiting: when this returns, the stores are closed. May be called on any thread, also several times and from several
+    /// tasks, all of which wait for the end.
+    ///
+    /// - Throws: the error of the first store that could not be closed in order: nothing that was saved is lost by it, but
+    ///   the next opening replays the log. All stores are closed all the same.
+    public final func close() async throws {
+        for context in contexts where context.concurrencyType != .mainQueueConcurrencyType {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                context.queue.async { continuation.resume() }
+            }
+        }
+        let work = UncheckedBox { [self] () throws -> Void in
+            writing.wait()
+            try removeAll()
+        }
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            closingQueue.async { continuation.resume(with: Result { try work.value() }) }
+        }
+    }
+
+    private func removeAll() throws {
+        var failure: (any Error)?
+        for store in persistentStores {
+            // One that the program has removed itself meanwhile is closed.
+            guard persistentStores.contains(where: { $0 === store }) else { continue }
+            do {
+                try remove(store)
+            } catch {
+                failure = failure ?? error
+                // Metadata that cannot be written keeps no store open.
+                guard persistentStores.contains(where: { $0 === store }) else { continue }
+                store.forgetMetadataChange()
+                try? remove(store)
+            }
+        }
+        if let failure { throw failure }
+    }
+}
+
+extension NSPersistentContainer {
+    /// Closes the container's stores in order, for a graceful end of a service: stop accepting, finish what was
+    /// accepted, close.
+    ///
+    /// - Throws: as ``NSPersistentStoreCoordinator/close()``, which says what is waited for and what comes after.
+    public final func close() async throws {
+        try await persistentStoreCoordinator.close()
+    }
+}

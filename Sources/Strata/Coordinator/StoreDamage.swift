@@ -1,0 +1,50 @@
+import Foundation
+import StrataLog
+
+/// What of a store could not be read since it was opened.
+///
+/// Got from ``NSPersistentStoreCoordinator/damage(of:)``. `strata verify` reads the whole store; this says what the
+/// program has met.
+public struct StoreDamage: Sendable {
+    /// A damaged place.
+    public struct Place: Sendable {
+        /// The name of the file in the store's directory; nil when that is not known.
+        public var file: String?
+        /// Where it begins in the file, in bytes; nil when that is not known.
+        public var offset: Int?
+        /// What is wrong with it.
+        public var message: String
+        /// How often it has been met.
+        public var count: Int
+        /// Objects for which it was met, the first hundred of them. Others may lie there, too.
+        public var objectIDs: [NSManagedObjectID]
+    }
+
+    /// In the order in which they were met. A place that can be read after all is taken out.
+    public var places: [Place]
+    /// How often something could not be read, in whatever place.
+    public var count: Int
+
+    init(_ handle: StoreHandle) {
+        count = handle.log.damage.count
+        places = handle.log.damage.entries.map { entry in
+            let file =
+                entry.place.segment.map { LogStore.segmentFileName($0) }
+                ?? entry.place.path.map { ($0 as NSString).lastPathComponent }
+            return Place(
+                file: file, offset: entry.place.offset, message: entry.error.description, count: entry.count,
+                objectIDs: entry.objects.compactMap { handle.objectID($0) })
+        }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// What of a store could not be read since it was opened: by this coordinator, or by others of the process that
+    /// share it.
+    ///
+    /// - Throws: `CocoaError` 134070 when the store is none of the coordinator's.
+    /// - Complexity: O(n) in the damaged places. May be called on any thread.
+    public final func damage(of store: NSPersistentStore) throws -> StoreDamage {
+        StoreDamage(try handle(ofOwn: store))
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import StrataLog
+
+// What happens when a part of a store turns out not to be readable: one place for all who read.
+extension StoreHandle {
+    /// Whether an error says that something in the store cannot be read, now or ever.
+    static func isReadFailure(_ error: StoreError) -> Bool {
+        switch error.code {
+        case .corruption, .unsupportedFormat, .io: true
+        case .locked, .readOnly, .conflict, .tooLarge, .schemaMismatch, .notFound, .expired, .closed, .invalidArgument,
+            .cancelled:
+            false
+        }
+    }
+
+    /// Takes note of something that could not be read: remembers the place, so that who touches it next is refused, and
+    /// says so once, on standard error and by a notification.
+    ///
+    /// - Parameters:
+    ///   - object: whose row or value was to be read.
+    ///   - value: the large value that was.
+    func noteDamage(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) {
+        guard Self.isReadFailure(error) else { return }
+        let isNew = log.damage.note(error, object: object, value: value)
+        guard isNew || stopsOnDamage else { return }
+        let text = "Strata: error: the store at \(path) has a damaged place: \(error.description)"
+        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        if stopsOnDamage { fatalError(text) }
+        tellDamage(error, object)
+    }
+
+    private func tellDamage(_ error: StoreError, _ object: ObjectRef?) {
+        var info: [AnyHashable: Any] = [StrataDamageErrorKey: StoreFailure.description(error, of: self) as NSError]
+        if let segment = error.segment {
+            info[StrataDamagedFileKey] = LogStore.segmentFileName(segment)
+        } else if let path = error.path {
+            info[StrataDamagedFileKey] = (path as NSString).lastPathComponent
+        }
+        info[StrataDamageOffsetKey] = error.offset
+        for store in identity.stores where store.handle?.log === log {
+            guard let coordinator = store.persistentStoreCoordinator, let handle = store.handle else { continue }
+            info[StrataDamagedStoreKey] = store
+            let ids: [NSManagedObjectID] = [object.flatMap { handle.objectID($0) }].compactMap { $0 }
+            info[StrataDamagedObjectIDsKey] = ids
+            NotificationCenter.default.post(name: .StrataStoreDamage, object: coordinator, userInfo: info)
+        }
+    }
+
+    /// The ID of an object; nil for one of an entity that the model does not have.
+    func objectID(_ ref: ObjectRef) -> NSManagedObjectID? {
+        map.shape(ref.entity).map { NSManagedObjectID(ref: ref, identity: identity, shape: $0) }
+    }
+
+    /// Refuses results that lie in places which could not be read.
+    ///
+    /// - Throws: the store's error for the first row that still cannot be read.
+    /// - Complexity: O(1) while no such place is known.
+    func checkDamage(of refs: some Sequence<ObjectRef>, in snapshot: Snapshot) throws {
+        if log.damage.isEmpty { return }
+        do throws(StoreError) {
+            try log.checkDamage(of: refs, in: snapshot)
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: self)
+        }
+    }
+
+    /// Reads a large value of no object in particular.
+    ///
+    /// - Throws: the store's error; the place has been noted then.
+    func read(_ value: ExternalValue, of ref: ObjectRef?) throws(StoreError) -> [UInt8] {
+        do throws(StoreError) {
+            return try log.read(value)
+        } catch {
+            noteDamage(error, object: ref, value: value)
+            throw error
+        }
+    }
+
+    /// The store's own among those that coordinators of this process have open under its identity.
+    var store: NSPersistentStore? { identity.stores.first { $0.handle === self } }
+}
+
+extension Notification.Name {
+    /// A part of a store could not be read. Posted once for each place, by the thread that met it, possibly from within
+    /// the reading of a property. The object is the coordinator; each coordinator of the process that has the store open
+    /// posts it.
+    ///
+    /// The user info has ``StrataDamagedStoreKey``, ``StrataDamageErrorKey``, and where they are known
+    /// ``StrataDamagedFileKey``, ``StrataDamageOffsetKey`` and ``StrataDamagedObjectIDsKey``.
+    public static let StrataStoreDamage = Notification.Name("StrataStoreDamageNotification")
+}
+
+/// The ``NSPersistentStore`` that is damaged.
+public let StrataDamagedStoreKey: String = "store"
+
+/// What could not be read and why, an `NSError`.
+public let StrataDamageErrorKey: String = "error"
+
+/// The name of the damaged file in the store's directory, a `String`.
+public let StrataDamagedFileKey: String = "file"
+
+/// Where the damaged part begins in the file, in bytes, an `Int`.
+public let StrataDamageOffsetKey: String = "offset"
+
+/// The objects that the program was reading: `[NSManagedObjectID]`. Others may lie in the same place.
+public let StrataDamagedObjectIDsKey: String = "objectIDs"
+
+/// Whether to stop the program when a part of the store cannot be read, with a message that names the place: a Boolean,
+/// false by default. For programs that would rather not run than work with a part of their data.
+public let StrataStopOnDamageOption: String = "StrataStopOnDamageOption"

@@ -1,0 +1,23 @@
+import StrataLog
+
+// Tests of the rows' own keys.
+extension ColumnEvaluator {
+    /// Leaves the rows whose keys are in a set, or are not.
+    func filter(_ rows: RowBits, _ part: ScanPart, _ keys: IntegerSet, isNegated: Bool) {
+        switch part {
+        case .block(let block):
+            rows.forEach(in: 0..<part.rowCount) { row in
+                if keys.contains(Int64(block.key(row))) == isNegated { rows.remove(row) }
+            }
+        case .strips(let chunk):
+            // The keys of a run follow each other.
+            for (index, run) in chunk.runs.enumerated() {
+                let first = Int(chunk.starts[index])
+                let base = Int64(run.firstKey) - Int64(first)
+                rows.forEach(in: first..<first + run.count) { row in
+                    if keys.contains(base + Int64(row)) == isNegated { rows.remove(row) }
+                }
+            }
+        }
+    }
+}

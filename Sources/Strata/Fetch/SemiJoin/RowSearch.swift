@@ -1,0 +1,301 @@
+import Foundation
+import StrataLog
+
+/// Finds the rows of an entity that satisfy a compiled program, among them those that depend on other objects.
+///
+/// A program with semi-joins is first brought into one without: where a few rows are known to be enough, their own
+/// members are asked, else the members are searched, by the same way, and lead to their owners.
+struct RowSearch {
+    let handle: StoreHandle
+    let snapshot: Snapshot
+    let shape: EntityShape
+    /// Told what was done; nil for searches inside of others.
+    let report: ScanReport?
+    /// Of the request; nil where nothing is scanned.
+    let turn: ScanTurn?
+    let root: UInt16
+    /// The entity numbers asked for, and the same by number.
+    let entities: [UInt16]
+    let wanted: [Bool]
+
+    /// A program without semi-joins, and where it has to be asked.
+    struct Prepared {
+        var predicate: CompiledPredicate
+        /// All objects that can satisfy it, by key; nil for those of the entity. Of one entity asked for, and not
+        /// deleted.
+        var candidates: [ObjectRef]?
+        /// The program before keys in it became candidates; nil when they came from elsewhere.
+        var whole: CompiledPredicate?
+        /// The index that gave the candidates.
+        var choice: IndexChoice?
+        /// Whether conditions on members have been answered.
+        var hasJoined = false
+    }
+
+    /// - Parameter family: the entities asked for.
+    init(
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ shape: EntityShape, family: [EntityShape],
+        report: ScanReport? = nil, turn: ScanTurn?
+    ) {
+        self.handle = handle
+        self.snapshot = snapshot
+        self.shape = shape
+        self.report = report
+        self.turn = turn
+        root = handle.map.numbers[shape.rootIndex]
+        entities = family.map { handle.map.numbers[$0.index] }.filter { $0 != 0 }
+        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
+        for entity in entities { wanted[Int(entity)] = true }
+        self.wanted = wanted
+    }
+
+    var rowCount: Int { entities.reduce(0) { $0 + snapshot.count(entity: $1) } }
+
+    // MARK: Preparing
+
+    /// Fewer candidates than one row in this many are looked at one by one; more are found by a scan.
+    private static let rowsPerCandidate = 8
+
+    /// - Parameters:
+    ///   - among: the only objects that are asked, if they are known.
+    ///   - predicate: what the program was compiled of, for partial indexes.
+    func prepare(
+        _ compiled: CompiledPredicate, among: [ObjectRef]? = nil, _ predicate: NSPredicate? = nil
+    ) throws -> Prepared {
+        guard compiled.program.hasJoins else { return Prepared(predicate: compiled, candidates: among) }
+        var program = try answer(compiled.program, among: nil) { !$0.isToMany }
+        var prepared = Prepared(predicate: compiled, candidates: among)
+        if program.hasToManyJoins {
+            prepared.hasJoined = true
+            let maximum = rowCount / Self.rowsPerCandidate
+            if among == nil, SemiJoinUse.current != .members,
+                let found = try indexed(CompiledPredicate(program: program, rest: compiled.rest), predicate, maximum)
+            {
+                prepared.candidates = found.refs
+                prepared.choice = found.choice
+                program = found.choice.residual.program
+            }
+            if prepared.candidates == nil, among == nil, SemiJoinUse.current != .members {
+                prepared.candidates = try referring(by: program, maximum)
+            }
+            if prepared.candidates == nil, SemiJoinUse.current == .owners {
+                let keys = try cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
+                prepared.candidates = try refs(keys)
+            }
+            program = try answerConditions(of: program, &prepared.candidates)
+        }
+        program = program.simplified
+        prepared.predicate = CompiledPredicate(program: program, rest: compiled.rest)
+        if prepared.candidates == nil {
+            prepared.whole = prepared.predicate
+            try narrow(&prepared, to: rowCount / Self.rowsPerCandidate)
+        }
+        return prepared
+    }
+
+    /// Makes candidates of the keys that a part of the program allows, if those are few. What is left of the program is
+    /// asked of them.
+    func narrow(_ prepared: inout Prepared, to maximum: Int) throws {
+        var nodes: [CompiledPredicate.Node]
+        switch prepared.predicate.program {
+        case .constant(false):
+            prepared.candidates = []
+            return
+        case .all(let parts): nodes = parts
+        case let node: nodes = [node]
+        }
+        guard
+            let index = nodes.firstIndex(where: { $0.keys.map { !$0.isNegated && $0.set.count <= maximum } ?? false }),
+            let keys = nodes[index].keys
+        else { return }
+        nodes.remove(at: index)
+        let rest: CompiledPredicate.Node = nodes.isEmpty ? .constant(true) : nodes.count == 1 ? nodes[0] : .all(nodes)
+        prepared.candidates = try refs(keys.set)
+        prepared.predicate = CompiledPredicate(program: rest, rest: prepared.predicate.rest)
+    }
+
+    /// Makes candidates of all keys that satisfy the program, if it is about nothing else.
+    func narrowToKeys(_ prepared: inout Prepared) throws {
+        guard shape.root.subshapes.isEmpty, let keys = prepared.predicate.program.keys else { return }
+        var set = keys.set
+        if keys.isNegated {
+            let all = try cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
+            set = IntegerSet(all.values.filter { !keys.set.contains($0) })
+        }
+        prepared.candidates = try refs(set)
+        prepared.predicate = CompiledPredicate(program: .constant(true), rest: prepared.predicate.rest)
+    }
+
+    /// Those of some objects that there are, of the entities asked for.
+    func existing(_ refs: [ObjectRef]) throws -> [ObjectRef] {
+        try cocoa { () throws(StoreError) in
+            var found: [ObjectRef] = []
+            for ref in refs {
+                guard let row = try snapshot.row(ref), Int(row.ref.entity) < wanted.count,
+                    wanted[Int(row.ref.entity)]
+                else { continue }
+                found.append(row.ref)
+            }
+            return found
+        }
+    }
+
+    /// Asking where so many objects lie takes longer than finding out which there are.
+    private static let keysWorthAll = 16_384
+    /// The referrers of more targets than this are found by a scan.
+    private static let targetsMaximum = 64
+
+    /// The objects that refer to one of a few others, as the program demands, by key; nil when it does not, or they are
+    /// many.
+    private func referring(by program: CompiledPredicate.Node, _ maximum: Int) throws -> [ObjectRef]? {
+        var nodes = [program]
+        if case .all(let parts) = program { nodes = parts }
+        for node in nodes {
+            guard case .test(let test) = node, case .reference(let keys, false) = test.condition,
+                keys.count <= Self.targetsMaximum
+            else { continue }
+            let relationship = shape.relationships[shape.slots[test.slot].relationshipIndex]
+            guard relationship.keepsPostings else { continue }
+            let destination: EntityShape = relationship.destination
+            let targets = try RowSearch(
+                handle, snapshot, destination, family: destination.family, turn: nil
+            ).refs(keys)
+            let found = try cocoa { () throws(StoreError) in
+                try referrers(handle.map.postings(shape, test.slot), targets, maximum)
+            }
+            if let found { return found }
+        }
+        return nil
+    }
+
+    private func referrers(
+        _ postings: UInt16, _ targets: [ObjectRef], _ maximum: Int
+    ) throws(StoreError) -> [ObjectRef]? {
+        var refs: [ObjectRef] = []
+        for target in targets {
+            guard refs.count + (try snapshot.referrerCount(postings: postings, to: target)) <= maximum else {
+                return nil
+            }
+            refs += try snapshot.referrers(postings: postings, to: target).filter {
+                Int($0.entity) < wanted.count && wanted[Int($0.entity)]
+            }
+        }
+        return refs.sorted { $0.key < $1.key }
+    }
+
+    /// The objects of the entities that have these keys.
+    private func refs(_ keys: IntegerSet) throws -> [ObjectRef] {
+        try cocoa { () throws(StoreError) in
+            var refs: [ObjectRef] = []
+            refs.reserveCapacity(keys.count)
+            // Rows of one entity alone need not be looked at to know their entity.
+            let isOnly = shape.root.subshapes.isEmpty
+            let existing =
+                isOnly && keys.count >= Self.keysWorthAll ? try IntegerSet(keysOf: root, snapshot) : nil
+            for key in keys.values {
+                let ref = ObjectRef(entity: root, key: UInt64(key))
+                if let existing {
+                    if existing.contains(key) { refs.append(ref) }
+                } else if isOnly {
+                    if try !snapshot.locate(ref).isAbsent { refs.append(ref) }
+                } else if let row = try snapshot.row(ref), Int(row.ref.entity) < wanted.count,
+                    wanted[Int(row.ref.entity)]
+                {
+                    refs.append(row.ref)
+                }
+            }
+            return refs
+        }
+    }
+
+    /// What an index allows, if it is likely to be quicker than a scan. A damaged index is built anew, and not used.
+    private func indexed(
+        _ compiled: CompiledPredicate, _ predicate: NSPredicate?, _ maximum: Int = .max
+    ) throws -> (choice: IndexChoice, refs: [ObjectRef])? {
+        guard !snapshot.orderedIndexes.isEmpty else { return nil }
+        let planner = IndexPlanner(handle, snapshot, predicate, compiled, root: root, entities: entities)
+        do throws(StoreError) {
+            guard let choice = try planner.choose(), choice.estimated <= maximum else { return nil }
+            return (choice, try choice.refs(wanted: wanted, turn?.control))
+        } catch {
+            guard error.code == .corruption else { throw StoreFailure.cocoaError(error, reading: handle) }
+            for index in snapshot.orderedIndexes { handle.log.rebuild(index) }
+            return nil
+        }
+    }
+
+    func cocoa<Result>(_ body: () throws(StoreError) -> Result) throws -> Result {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            throw StoreFailure.cocoaError(error, reading: handle)
+        }
+    }
+
+    // MARK: Answering
+
+    /// Answers the joins of a program part by part. What one part allows narrows what the next is asked for.
+    private func answerConditions(
+        of program: CompiledPredicate.Node, _ candidates: inout [ObjectRef]?
+    ) throws -> CompiledPredicate.Node {
+        guard case .all(let nodes) = program else { return try answer(program, among: candidates) { _ in true } }
+        var answered: [CompiledPredicate.Node] = []
+        var known = candidates
+        let planned = nodes.map { (node: $0, cost: $0.hasJoins ? joinCost($0) : -1) }.sorted { $0.cost < $1.cost }
+        for (node, _) in planned {
+            let node = try answer(node, among: known) { _ in true }.simplified
+            answered.append(node)
+            guard known == nil, SemiJoinUse.current != .members else { continue }
+            var prepared = Prepared(predicate: CompiledPredicate(program: node, rest: nil), candidates: nil)
+            try narrow(&prepared, to: rowCount / Self.rowsPerCandidate)
+            known = prepared.candidates
+        }
+        return .all(answered)
+    }
+
+    /// The program with tests in the place of joins.
+    ///
+    /// - Parameters:
+    ///   - among: the only objects that are asked; of others the tests say nothing.
+    ///   - isMeant: which joins.
+    func answer(
+        _ program: CompiledPredicate.Node, among: [ObjectRef]?, _ isMeant: (SemiJoin) -> Bool
+    ) throws -> CompiledPredicate.Node {
+        switch program {
+        case .constant, .test: return program
+        case .join(let join):
+            guard isMeant(join) else { return program }
+            return try SemiJoinSearch(self, join).answer(among: among)
+        case .not(let node): return .not(try answer(node, among: among, isMeant))
+        case .all(let nodes): return .all(try nodes.map { try answer($0, among: among, isMeant) })
+        case .any(let nodes): return .any(try nodes.map { try answer($0, among: among, isMeant) })
+        }
+    }
+
+    private func joinCost(_ node: CompiledPredicate.Node) -> Double {
+        switch node {
+        case .constant, .test: 0
+        case .join(let join): SemiJoinSearch(self, join).cost
+        case .not(let node): joinCost(node)
+        case .all(let nodes), .any(let nodes): nodes.reduce(0) { $0 + joinCost($1) }
+        }
+    }
+
+    // MARK: Scanning
+
+    /// A scan of the rows that satisfy a program, by the best way to them.
+    ///
+    /// - Parameters:
+    ///   - slots: what is read besides the columns of the program.
+    ///   - among: the only objects that are asked, if they are known.
+    func scan(
+        _ program: CompiledPredicate.Node, reading slots: [Int], among: [ObjectRef]? = nil
+    ) throws -> CompiledScan {
+        var prepared = try prepare(CompiledPredicate(program: program, rest: nil), among: among)
+        if prepared.candidates == nil { try narrow(&prepared, to: rowCount / Self.rowsPerCandidate) }
+        let scan = CompiledScan(handle, snapshot, prepared.predicate, root: root, wanted: wanted, reading: slots)
+        if let candidates = prepared.candidates { return scan.over(candidates, prepared.predicate) }
+        guard let found = try indexed(prepared.predicate, nil) else { return scan }
+        return scan.over(found.refs, found.choice.residual)
+    }
+}

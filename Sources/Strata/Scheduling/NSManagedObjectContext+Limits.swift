@@ -1,0 +1,28 @@
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Runs a request of the program, which its time limit or its task may stop.
+    ///
+    /// - Throws: what the body throws, and why the request stopped.
+    final func limited<T>(_ timeLimit: Duration?, _ body: (RequestControl?) throws -> T) throws -> T {
+        let control = RequestControl.forRequest(timeLimit: timeLimit)
+        guard let control else { return try body(nil) }
+        try control.check()
+        if timeLimit == nil { return try body(control) }
+        // So that what the program's own code asks for in a predicate counts, too.
+        return try queue.controlled(by: control, for: self) { try body(control) }
+    }
+
+    /// Runs what nothing may stop half way.
+    final func unstoppable<T>(_ body: () throws -> T) throws -> T {
+        try queue.controlled(by: nil, for: self, body)
+    }
+
+    /// Where a fetch waits when it looks at many rows; nil when code of the program runs in it, which may wait for other
+    /// contexts.
+    final func scanGate(for plan: FetchPlan) -> ScanGate? { plan.needsObjects ? nil : coordinator?.scanGate }
+
+    final func turn(_ control: RequestControl?, _ plan: FetchPlan) -> ScanTurn {
+        ScanTurn(control, scanGate(for: plan))
+    }
+}

@@ -1,0 +1,46 @@
+/// What a fetch asks while it looks at rows: whether it should stop, and, when they become many, for its turn among the
+/// large scans. Belongs to the thread that runs the fetch, but for ``control``.
+final class ScanTurn {
+    /// From so many rows on a scan is a large one: less takes about a millisecond.
+    static let rowsOfLargeScan = 1 << 17
+    /// A row that is interpreted costs as much as so many that a compiled predicate is asked about.
+    static let costOfInterpretedRow = 16
+
+    let control: RequestControl?
+    private let gate: ScanGate?
+    private var rows = 0
+    private var isInside = false
+    /// Whether the thread does not count among those of contexts meanwhile.
+    private var isAside = false
+
+    /// - Parameter gate: where large scans wait; nil for those that may not wait, since the program's code runs in
+    ///   them.
+    init(_ control: RequestControl?, _ gate: ScanGate?) {
+        self.control = control
+        self.gate = gate
+    }
+
+    deinit { leave() }
+
+    /// About to look at so many rows more: the first time that they are many, waits until the scan may run.
+    ///
+    /// - Throws: why the request should stop.
+    func willLook(at count: Int, isInterpreted: Bool = false) throws {
+        try control?.check()
+        guard let gate, !isInside else { return }
+        rows += isInterpreted ? count * Self.costOfInterpretedRow : count
+        guard rows >= Self.rowsOfLargeScan else { return }
+        try gate.enter(control)
+        isInside = true
+        isAside = ContextPool.stepAside()
+    }
+
+    /// The scan is over.
+    func leave() {
+        rows = 0
+        guard isInside else { return }
+        isInside = false
+        if isAside { ContextPool.stepBack() }
+        gate?.leave()
+    }
+}

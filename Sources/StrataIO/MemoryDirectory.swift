@@ -1,0 +1,48 @@
+internal import Synchronization
+internal import SystemPackage
+
+/// A directory of a ``MemoryFileSystem`` that is open.
+final class MemoryDirectory: Directory {
+    private let fileSystem: MemoryFileSystem
+    private let inode: Int
+
+    init(_ fileSystem: MemoryFileSystem, inode: Int) {
+        self.fileSystem = fileSystem
+        self.inode = inode
+    }
+
+    func list() throws(Errno) -> [String] {
+        fileSystem.state.withLock { $0.tree.names(inDirectory: inode) }
+    }
+
+    func attributes(of name: String) throws(Errno) -> FileAttributes? {
+        fileSystem.state.withLock { state in
+            state.tree.inode(at: place(name)).map { state.attributes($0, fileSystem.device) }
+        }
+    }
+
+    func open(_ name: String) throws(Errno) -> any File {
+        try fileSystem.state.withLock { state throws(Errno) in
+            guard let found = state.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard let file = state.files[found] else { throw .isDirectory }
+            return MemoryFile(file, fileSystem.identity(found), isWritable: false)
+        }
+    }
+
+    func unlink(_ name: String) throws(Errno) {
+        try fileSystem.state.withLock { state throws(Errno) in
+            guard let found = state.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard !state.tree.isDirectory(found) else { throw .isDirectory }
+            state.tree.unlink(found, at: place(name))
+            state.files[found] = nil
+        }
+    }
+
+    func sync() throws(Errno) {}
+
+    func identity() throws(Errno) -> FileIdentity {
+        fileSystem.identity(inode)
+    }
+
+    private func place(_ name: String) -> DirectoryTree.Place { .init(directory: inode, name: name) }
+}

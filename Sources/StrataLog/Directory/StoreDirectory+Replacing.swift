@@ -1,0 +1,280 @@
+internal import StrataIO
+public import SystemPackage
+
+extension StoreDirectory {
+    /// Puts a copy of another store in this one's place.
+    ///
+    /// The other may be open and even be written: the copy is as it was at some moment.
+    ///
+    /// - Parameter finishing: called with the copy, which is open, and its path, before it takes its place.
+    /// - Throws: `.notFound` when there is no other store, `.corruption` when its copy cannot be opened, `.locked` when
+    ///   somebody has this store, `.unsupportedFormat` when there is something that is no store's in this one's place;
+    ///   what the closure throws. This store is as before then.
+    public func replace(
+        with source: FilePath, finishing: (LogStore, FilePath) throws -> Void = { _, _ in }
+    ) throws {
+        let other = try StoreDirectory(source, fileSystem)
+        try replace { target in
+            try other.copyFiles(to: target)
+            var options = Self.briefOptions
+            options.access = .readWrite
+            let log = try LogStore.open(target, in: fileSystem, options: options, schema: nil)
+            do {
+                try finishing(log, target)
+            } catch {
+                try? log.close()
+                throw error
+            }
+            try log.close()
+        }
+    }
+
+    /// Puts a new store in this one's place, if there is one.
+    ///
+    /// - Parameters:
+    ///   - mustBeSound: whether what is replaced has to be a store that can be read.
+    ///   - isInUse: whether this process has the store open, until `beforeInstalling` closes it.
+    ///   - beforeInstalling: called when the new store is complete.
+    ///   - make: makes the store at the path that it is given, where nothing is, and closes it.
+    /// - Throws: as ``replace(with:finishing:)``.
+    public func replace(
+        mustBeSound: Bool = false, isInUse: Bool = false, beforeInstalling: () throws -> Void = {},
+        make: (FilePath) throws -> Void
+    ) throws {
+        guard let beside = try DirectoryLock.take(lockPath, fileSystem) else { throw try cannotLock() }
+        defer { beside.release() }
+        try finish(beside)
+        // Before anything is copied: a store that others use is not replaced.
+        var lock = try isInUse ? nil : lockForReplacing(mustBeSound: mustBeSound)
+        defer { unlock(lock) }
+        guard try attributes(copy) == nil else {
+            throw StoreError(
+                .unsupportedFormat, "something that is no store's is where the new store is to be made",
+                path: copy.string)
+        }
+        do {
+            try make(copy)
+            try io("flush directory", copy) { () throws(Errno) in try fileSystem.syncDirectory(copy) }
+            try beforeInstalling()
+            if isInUse { lock = try lockForReplacing(mustBeSound: false) }
+            try checkCanBeReplaced()
+            try install()
+        } catch let error as NotUndone {
+            throw error.cause
+        } catch {
+            // What was undone has to be durable first: a crash must not bring back the name of what is removed here.
+            if (try? flushParent()) != nil { _ = try? removeTree(copy) }
+            throw error
+        }
+    }
+
+    private func cannotLock() throws(StoreError) -> StoreError {
+        let isMissing = try attributes(parent) == nil
+        return StoreError(
+            .io, "the directory that the store lies in \(isMissing ? "is missing" : "may not be written")",
+            errno: isMissing ? .noSuchFileOrDirectory : .permissionDenied, path: path.string)
+    }
+
+    private func lockForReplacing(mustBeSound: Bool) throws(StoreError) -> (file: any File, isNew: Bool)? {
+        try checkCanBeReplaced()
+        guard let lock = try lockStore() else { return nil }
+        do throws(StoreError) {
+            if mustBeSound { try checkIsStore(try files.list(), ignoringDamage: false) }
+            return lock
+        } catch {
+            unlock(lock)
+            throw error
+        }
+    }
+
+    /// Takes back a lock file that was made where there was no store.
+    private func unlock(_ lock: (file: any File, isNew: Bool)?) {
+        guard let lock else { return }
+        if lock.isNew, let identity = try? lock.file.identity(), let found = try? fileSystem.linkAttributes(files.lock),
+            found.identity == identity, (try? files.list().holdsSomething) == false
+        {
+            try? fileSystem.unlink(files.lock)
+        }
+        try? lock.file.close()
+    }
+
+    private func checkCanBeReplaced() throws(StoreError) {
+        guard let found = try attributes(path) else { return }
+        try checkIsDirectory(found)
+        let listing = try files.list()
+        guard listing.foreign.isEmpty else {
+            throw StoreError(
+                .unsupportedFormat,
+                "the directory holds files that are not the store's (\(listing.foreign.shortList)): nothing was replaced",
+                path: path.string)
+        }
+    }
+
+    /// Puts the new store, which is complete and closed, in the place of the old one, which nobody can open for writing.
+    private func install() throws {
+        guard try attributes(path) != nil else {
+            try move(copy, to: path)
+            do throws(StoreError) {
+                return try flushParent()
+            } catch {
+                try? move(path, to: copy)
+                throw error
+            }
+        }
+        do throws(Errno) {
+            try fileSystem.exchange(copy, with: path)
+        } catch .notSupported {
+            return try installInSteps()
+        } catch {
+            throw StoreError(.io, "could not exchange", errno: error, path: path.string)
+        }
+        do throws(StoreError) {
+            try flushParent()
+        } catch {
+            // Otherwise nothing may be removed: which of the two has the name after a crash is not known.
+            guard (try? fileSystem.exchange(copy, with: path)) != nil else { throw NotUndone(cause: error) }
+            throw error
+        }
+        // The new one has taken the store's place, whatever becomes of the old one: the next opening removes it.
+        _ = try? removeTree(copy)
+    }
+
+    /// Where names cannot be swapped: the store has no name for a moment. Who would make one waits for the lock, and who
+    /// reads looks again. From the second step on whoever comes next can end it, so nothing is lost if it cannot be
+    /// undone.
+    private func installInSteps() throws(StoreError) {
+        try move(copy, to: replacement)
+        do throws(StoreError) {
+            try flushParent()
+            try move(path, to: discarded)
+        } catch {
+            try? move(replacement, to: copy)
+            throw error
+        }
+        do throws(StoreError) {
+            try flushParent()
+            try move(replacement, to: path)
+        } catch {
+            try move(discarded, to: path)
+            try move(replacement, to: copy)
+            throw error
+        }
+        try flushParent()
+        _ = try? removeTree(discarded)
+    }
+
+    // MARK: Copying
+
+    /// Copies what the store consists of.
+    ///
+    /// Manifest and checkpoints say up to where the log was durable, so they are copied before the log is looked at: what
+    /// they claim of a store that is being written is in the copy then. All segments are opened before the first is
+    /// copied, since the bytes of an open file stay when compaction removes it; where one goes before it is open, its rows
+    /// are in a later one, and everything is copied anew. All of it is looked up in one open directory, so that a store
+    /// that is replaced meanwhile is not mixed with the one in its place.
+    fileprivate func copyFiles(to target: FilePath) throws {
+        for _ in 0..<Self.copyAttempts {
+            guard let found = try attributes(path) else { throw try missing() }
+            try checkIsDirectory(found)
+            let source = try io("open directory", path) { () throws(Errno) in try fileSystem.openDirectory(path) }
+            try removeTree(target)
+            try io("create directory", target) { () throws(Errno) in try fileSystem.createDirectory(target) }
+            if try io("copy", path, { () throws(Errno) in try copyFiles(of: source, to: target) }) { return }
+        }
+        throw StoreError(.io, "the store changes too quickly to copy it", errno: .resourceBusy, path: path.string)
+    }
+
+    /// Why there is no store.
+    func missing() throws(StoreError) -> StoreError {
+        guard try attributes(replacement) != nil else {
+            return StoreError(.notFound, "there is no store", path: path.string)
+        }
+        return DirectoryLock.isHeld(lockPath, fileSystem)
+            ? StoreError(.locked, "the store is being replaced by another process", path: path.string)
+            : StoreError(
+                .notFound,
+                "the store's replacement was interrupted: opening it for writing once brings it back from \(replacement)",
+                path: path.string)
+    }
+
+    /// How often a copy is begun anew because a segment went while it was being opened. Each time takes a compaction that
+    /// ends within that moment.
+    private static let copyAttempts = 100
+
+    /// Belong to the processes that have the store.
+    private static let leftOut: Set = ["LOCK", "TAIL", "RESERVE"]
+
+    /// - Returns: false when something went that is needed.
+    private func copyFiles(of source: any Directory, to target: FilePath) throws(Errno) -> Bool {
+        for name in try names(of: source) where !name.hasSuffix(".seg") {
+            // A checkpoint that a newer one has taken the place of is none that the copy needs.
+            guard let file = try openIfThere(name, source) else { continue }
+            try copy([file], to: [target.appending(name)])
+        }
+        let names = try names(of: source).filter { $0.hasSuffix(".seg") }
+        var segments: [any File] = []
+        for name in names {
+            guard let file = try openIfThere(name, source) else { break }
+            segments.append(file)
+        }
+        guard segments.count == names.count else {
+            for segment in segments { try segment.close() }
+            return false
+        }
+        try copy(segments, to: names.map(target.appending))
+        try fileSystem.syncDirectory(target)
+        return true
+    }
+
+    private func names(of source: any Directory) throws(Errno) -> [String] {
+        try source.list().filter { StoreFiles.isOwn($0) && !Self.leftOut.contains($0) && !$0.hasSuffix(".tmp") }
+    }
+
+    private func openIfThere(_ name: String, _ source: any Directory) throws(Errno) -> (any File)? {
+        do {
+            return try source.open(name)
+        } catch .noSuchFileOrDirectory {
+            return nil
+        }
+    }
+
+    /// Copies open files and closes them.
+    private func copy(_ files: [any File], to targets: [FilePath]) throws(Errno) {
+        for index in files.indices {
+            do {
+                try copy(files[index], to: targets[index])
+            } catch {
+                for file in files[index...] { try? file.close() }
+                throw error
+            }
+            try files[index].close()
+        }
+    }
+
+    private static let chunkByteCount = 1 << 20
+
+    private func copy(_ input: any File, to target: FilePath) throws(Errno) {
+        let output = try fileSystem.open(target, .create)
+        let byteCount = try input.byteCount()
+        let capacity = Int(min(byteCount, Int64(Self.chunkByteCount)))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)
+        defer { buffer.deallocate() }
+        try output.truncate(to: byteCount)
+        var offset: Int64 = 0
+        while offset < byteCount {
+            let count = try input.readPrefix(into: buffer, at: offset)
+            if count == 0 { break }
+            let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+            // Space that was reserved and not written need not be written in the copy either.
+            if chunk.contains(where: { $0 != 0 }) { try output.writeAll([chunk], at: offset) }
+            offset += Int64(count)
+        }
+        try output.sync()
+        try output.close()
+    }
+}
+
+/// Installing failed half-way and could not be undone: nothing may be removed.
+private struct NotUndone: Error {
+    let cause: StoreError
+}

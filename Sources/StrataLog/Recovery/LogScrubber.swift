@@ -1,0 +1,180 @@
+internal import StrataIO
+internal import SystemPackage
+
+/// Reads the segments of a log one by one and names every damaged place in them, those behind damage, too.
+///
+/// Nothing goes by what it reads, so that it needs no sound beginning: where a record cannot be read, it goes on with the
+/// next one that can.
+struct LogScrubber {
+    private let source: BlockSource
+    private(set) var report = VerifyReport()
+    private var schemas: [NumberedSchema]
+
+    /// The schemas that were given or read.
+    var knownSchemas: [NumberedSchema] { schemas }
+
+    /// - Parameter schemas: those that are known; what the log tells comes to them.
+    init(_ source: BlockSource, schemas: [NumberedSchema]) {
+        self.source = source
+        self.schemas = schemas
+        source.setSchemas(schemas)
+    }
+
+    /// Takes the schemas from a segment: a block may be read before what tells its shape, if that is damaged.
+    ///
+    /// - Throws: `.io`.
+    mutating func readSchemas(_ reader: RecordReader) throws(StoreError) {
+        var offset = SegmentHeader.byteCount
+        while let header = try sound(reader, offset) {
+            if header.kind == .preamble || header.kind == .schema { _ = try contents(header, reader, offset) }
+            offset += header.byteCount
+        }
+    }
+
+    /// Checks every byte of a segment that matters.
+    ///
+    /// - Throws: `.io`.
+    mutating func scrub(_ reader: RecordReader) throws(StoreError) {
+        report.segments += 1
+        do throws(StoreError) {
+            _ = try reader.segmentHeader()
+        } catch {
+            guard error.code != .io else { throw error }
+            report.note(error)
+        }
+        var offset = SegmentHeader.byteCount
+        var skipped = 0
+        while offset + RecordHeader.byteCount <= reader.limit {
+            guard let header = try sound(reader, offset) else {
+                // Space that was reserved is zeros.
+                if skipped == 0, try reader.isZero(from: offset) { return }
+                skipped += Location.alignmentBytes
+                offset += Location.alignmentBytes
+                continue
+            }
+            noteGap(&skipped, before: offset, reader.segment)
+            try scrub(header, reader, offset)
+            offset += header.byteCount
+        }
+        noteGap(&skipped, before: offset, reader.segment)
+    }
+
+    private mutating func noteGap(_ byteCount: inout Int, before end: Int, _ segment: UInt32) {
+        guard byteCount > 0 else { return }
+        report.note(corrupt("\(byteCount) bytes in which no record can be read", segment, end - byteCount))
+        byteCount = 0
+    }
+
+    private mutating func scrub(_ header: RecordHeader, _ reader: RecordReader, _ offset: Int) throws(StoreError) {
+        guard let contents = try contents(header, reader, offset) else { return }
+        report.records += 1
+        report.byteCount += header.byteCount
+        if case .transaction(_, let blocks) = contents.payload {
+            report.transactions += 1
+            report.blocks += blocks.count
+            report.rows += blocks.reduce(0) { $0 + $1.block.rowCount }
+        }
+    }
+
+    /// A record's contents; nil when it is damaged, which is noted.
+    private mutating func contents(
+        _ header: RecordHeader, _ reader: RecordReader, _ offset: Int
+    ) throws(StoreError) -> RecordContents? {
+        guard let bytes = try reader.record(header, at: offset) else {
+            report.note(corrupt("the segment ends inside a record", reader.segment, offset))
+            return nil
+        }
+        do throws(StoreError) {
+            let contents = try RecordContents(
+                bytes, header: header, segment: reader.segment, offset: offset, source: source)
+            switch contents.payload {
+            case .preamble(let facts) where facts.schemas.count >= schemas.count: schemas = facts.schemas
+            case .schema(let schema) where !schemas.contains(where: { $0.version == schema.version }):
+                schemas.append(schema)
+            default: break
+            }
+            source.setSchemas(schemas)
+            return contents
+        } catch {
+            guard error.code != .io else { throw error }
+            let places = RecordContents.damagedPieces(
+                bytes, header: header, segment: reader.segment, offset: offset, source: source)
+            for place in places.isEmpty ? [error] : places { report.note(place) }
+            return nil
+        }
+    }
+
+    private func sound(_ reader: RecordReader, _ offset: Int) throws(StoreError) -> RecordHeader? {
+        do throws(StoreError) {
+            return try reader.header(at: offset)
+        } catch {
+            guard error.code != .io else { throw error }
+            return nil
+        }
+    }
+
+    private func corrupt(_ what: String, _ segment: UInt32, _ offset: Int) -> StoreError {
+        StoreError(
+            .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset)
+    }
+}
+
+extension RecordContents {
+    /// The blocks and large values of a record that cannot be read; empty when its body, which names them, is what cannot.
+    static func damagedPieces(
+        _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource
+    ) -> [StoreError] {
+        let bodyEnd = RecordHeader.byteCount + header.bodyByteCount
+        guard bytes.count == header.byteCount, bodyEnd + RecordFooter.byteCount <= bytes.count else { return [] }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.byteCount..<bodyEnd])
+        guard StrataLog.checksum(body) == header.bodyChecksum else { return [] }
+        let pieces: [TransactionBody.Piece]
+        let values: [Int]
+        do {
+            switch header.kind {
+            case .transaction:
+                let transaction = try TransactionBody(body)
+                (pieces, values) = (transaction.blocks, transaction.largeValueByteCounts)
+            case .compaction:
+                let compaction = try CompactionBody(body)
+                (pieces, values) = (compaction.blocks, compaction.largeValueByteCounts)
+            case .preamble, .schema, .metadata, .retirement: return []
+            }
+        } catch {
+            return []
+        }
+        var damaged: [StoreError] = []
+        var position = header.blocksOffset
+        let end = bytes.count - RecordFooter.byteCount
+        func piece(_ byteCount: Int) -> UnsafeRawBufferPointer? {
+            guard byteCount > 0, position <= end, byteCount <= end - position,
+                (offset + position) % Location.alignmentBytes == 0
+            else { return nil }
+            return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
+        }
+        for entry in pieces {
+            guard let bytes = piece(entry.byteCount) else { return damaged }
+            do throws(StoreError) {
+                let location = Location(segment: segment, byteOffset: offset + position, row: 0)
+                let block = try Block.load(bytes, location: location, storeUUID: source.storeUUID) {
+                    source.schema(version: $0)
+                }
+                try block.verify()
+            } catch {
+                damaged.append(error)
+            }
+            position += entry.byteCount
+        }
+        for byteCount in values {
+            guard let bytes = piece(byteCount) else { return damaged }
+            let place = Place(storeUUID: source.storeUUID, segment: segment, offset: offset + position, sequence: 0)
+            if LargeValue.verify(bytes, at: place) == nil {
+                damaged.append(
+                    StoreError(
+                        .corruption, "a large value is damaged", segment: segment, offset: offset + position))
+            }
+            position += byteCount
+        }
+        return damaged
+    }
+}

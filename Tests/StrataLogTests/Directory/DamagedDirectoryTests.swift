@@ -1,0 +1,199 @@
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+
+/// While anything of a store is there, one that cannot be read is refused, and nothing is changed.
+@Suite struct DamagedDirectoryTests {
+    private typealias Fixture = DirectoryFixture
+
+    /// A store of one segment, with a checkpoint.
+    private func store(segments: Int = 1) throws -> SimulatedFileSystem {
+        let fileSystem = SimulatedFileSystem()
+        try fileSystem.createDirectory("/d")
+        let log = try LogStore.open(Fixture.store, in: fileSystem, options: Fixture.options(), schema: Fixture.schema)
+        try Fixture.add("old", 3, to: log)
+        for _ in 1..<segments { try fill(log) }
+        try log.close()
+        return fileSystem
+    }
+
+    /// Writes until a new segment has been begun.
+    private func fill(_ log: LogStore) throws {
+        let segment = log.statistics.newestSegment
+        var random = SeededGenerator(seed: UInt64(segment))
+        while log.statistics.newestSegment == segment {
+            try Fixture.add((0..<400).map { _ in String(random.next(), radix: 36) }.joined(), 4, to: log)
+        }
+    }
+
+    private func overwrite(_ name: String, _ fileSystem: SimulatedFileSystem, with byte: UInt8, from: Int = 0) throws {
+        let file = try fileSystem.open(Fixture.store.appending(name), .readWrite)
+        let count = Int(try file.byteCount()) - from
+        let bytes = [UInt8](repeating: byte, count: count)
+        try bytes.withUnsafeBytes { try file.writeAll([$0], at: Int64(from)) }
+    }
+
+    private func contents(_ fileSystem: SimulatedFileSystem) throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        // The lock's contents are for messages only.
+        for path in fileSystem.filePaths where path.lastComponent?.string != "LOCK" {
+            contents[path.string] = try fileSystem.contents(of: path)
+        }
+        return contents
+    }
+
+    private func expectRefusal(_ fileSystem: SimulatedFileSystem, _ what: String) throws {
+        let before = try contents(fileSystem)
+        for creates in [true, false] {
+            for access in [LogOptions.Access.readWrite, .readOnly] {
+                var options = Fixture.options(77)
+                options.access = access
+                options.createsIfMissing = creates
+                let error = #expect(throws: StoreError.self, "\(what)") {
+                    try LogStore.open(Fixture.store, in: fileSystem, options: options, schema: Fixture.schema)
+                }
+                #expect(error?.code == .corruption, "\(what): \(error?.description ?? "")")
+            }
+        }
+        #expect(try contents(fileSystem) == before, "\(what): something was changed")
+    }
+
+    /// A new store was made in its place, and the rest removed.
+    @Test(arguments: [UInt8(0), 0xFF]) func manifestAndTheOnlySegmentUnreadable(byte: UInt8) throws {
+        let fileSystem = try store()
+        try overwrite("MANIFEST", fileSystem, with: byte)
+        try overwrite("00000001.seg", fileSystem, with: byte)
+        try expectRefusal(fileSystem, "both overwritten")
+        // Also without the checkpoints.
+        for name in try fileSystem.list(Fixture.store) where name.hasSuffix(".chk") {
+            try fileSystem.unlink(Fixture.store.appending(name))
+        }
+        try expectRefusal(fileSystem, "no checkpoints")
+    }
+
+    @Test func onlyCheckpointsLeft() throws {
+        let fileSystem = try store()
+        for name in try fileSystem.list(Fixture.store) where !name.hasSuffix(".chk") {
+            try fileSystem.unlink(Fixture.store.appending(name))
+        }
+        #expect(try !fileSystem.list(Fixture.store).isEmpty)
+        try expectRefusal(fileSystem, "only checkpoints")
+    }
+
+    @Test func theManifestMissingAndTheSegmentsHeaderDamaged() throws {
+        let fileSystem = try store()
+        try fileSystem.unlink(Fixture.store.appending("MANIFEST"))
+        let file = try fileSystem.open(Fixture.store.appending("00000001.seg"), .readWrite)
+        let zeros = [UInt8](repeating: 0, count: 512)
+        try zeros.withUnsafeBytes { try file.writeAll([$0], at: 0) }
+        try expectRefusal(fileSystem, "first sector zeroed")
+    }
+
+    /// It was unlinked first, and what was left was refused then.
+    @Test(arguments: [true, false]) func aZeroedNewestSegmentStays(hasManifest: Bool) throws {
+        let fileSystem = try store(segments: 3)
+        if !hasManifest { try fileSystem.unlink(Fixture.store.appending("MANIFEST")) }
+        let newest = try #require(try fileSystem.list(Fixture.store).last { $0.hasSuffix(".seg") })
+        try overwrite(newest, fileSystem, with: 0)
+        try expectRefusal(fileSystem, newest)
+    }
+
+    /// A file that was being made when the power went, and that lies where a segment was that has been removed.
+    @Test func oldBlocksInANewSegmentAreNoDamage() throws {
+        let fileSystem = try store(segments: 3)
+        let newest = try #require(try fileSystem.list(Fixture.store).last { $0.hasSuffix(".seg") })
+        let number = try #require(UInt32(newest.prefix(8), radix: 16))
+        let old = try fileSystem.contents(of: Fixture.store.appending(newest))
+        let next = Fixture.store.appending("0000000\(number + 1).seg")
+        for shift in [0, 512, 4096] {
+            let image = fileSystem.fork()
+            let file = try image.open(next, .create)
+            // Neither header nor preamble has come to the disk; the rest shows records of other places.
+            let blocks = [UInt8](repeating: 0, count: 512 + shift) + old.dropFirst(512)
+            try blocks.withUnsafeBytes { try file.writeAll([$0], at: 0) }
+            try file.close()
+            let log = try LogStore.open(Fixture.store, in: image, options: Fixture.options(), schema: nil)
+            #expect(log.recovery.unfinishedSegments == 1)
+            try fill(log)
+            try Fixture.add("+more", 1, to: log)
+            try log.close()
+            let again = try LogStore.open(Fixture.store, in: image, options: Fixture.options(), schema: nil)
+            #expect(try again.verify().problems.isEmpty)
+            #expect(again.snapshot.sequence > 0)
+        }
+        // Records of this very place are another matter.
+        let image = fileSystem.fork()
+        try image.unlink(Fixture.store.appending("MANIFEST"))
+        let file = try image.open(Fixture.store.appending(newest), .readWrite)
+        let zeros = [UInt8](repeating: 0, count: 128)
+        try zeros.withUnsafeBytes { try file.writeAll([$0], at: 0) }
+        try expectRefusal(image, "header and preamble zeroed")
+    }
+
+    /// Whatever is made of a store before it is complete is no store.
+    @Test func aStoreThatWasNeverCompleteIsMadeAnew() throws {
+        let fileSystem = SimulatedFileSystem()
+        try fileSystem.createDirectory("/d")
+        try fileSystem.createDirectory(Fixture.store)
+        for name in ["LOCK", "STRATA-VOID", "00000001.seg", "MANIFEST"] {
+            let file = try fileSystem.open(Fixture.store.appending(name), .create)
+            let noise = [UInt8](repeating: 0xA5, count: 600)
+            try noise.withUnsafeBytes { try file.writeAll([$0], at: 0) }
+        }
+        #expect(try Fixture.look(fileSystem, .readOnly) == .none)
+        let log = try LogStore.open(Fixture.store, in: fileSystem, options: Fixture.options(), schema: Fixture.schema)
+        #expect(log.recovery.isNew)
+        try log.close()
+        #expect(try !fileSystem.list(Fixture.store).contains("STRATA-VOID"))
+    }
+
+    // MARK: The lock beside
+
+    @Test func whileAStoreIsReplacedItIsLocked() throws {
+        let work = DirectoryWork.replace
+        let fileSystem = try work.fixture()
+        try StoreDirectory(Fixture.store, fileSystem).replace { path in
+            try Fixture.make("new", at: path, fileSystem, uuid: 5)
+            for creates in [true, false] {
+                let error = #expect(throws: StoreError.self) {
+                    try Fixture.open(fileSystem, .readWrite, creates: creates)
+                }
+                #expect(error?.code == .locked)
+            }
+            let error = #expect(throws: StoreError.self) {
+                try StoreDirectory(Fixture.store, fileSystem).destroy()
+            }
+            #expect(error?.code == .locked)
+            #expect(try Fixture.look(fileSystem, .readOnly) == work.before)
+        }
+        #expect(try Fixture.look(fileSystem, .readWrite) == work.after)
+        #expect(try fileSystem.list("/d") == ["backup", "source", "store"])
+    }
+
+    /// They stayed for ever, also beside a store that had been destroyed.
+    @Test(arguments: ["strata-copy", "strata-old", "strata-new"])
+    func theNextOpeningRemovesWhatIsLeft(suffix: String) throws {
+        for work in [DirectoryWork.replace, .create] {
+            let fileSystem = try work.fixture()
+            let left = FilePath("/d/store.\(suffix)")
+            // Put back by a version that did not know better, or left by a crash.
+            try Fixture.make("left", at: "/d/x", fileSystem, uuid: 6)
+            try fileSystem.rename("/d/x", to: left)
+            if work.hasStore {
+                #expect(try Fixture.look(fileSystem, .readOnly) == work.before)
+                #expect(try fileSystem.attributes(left) != nil, "a reader cleaned up")
+                #expect(try Fixture.look(fileSystem, .readWrite) == work.before)
+            } else {
+                try Fixture.open(fileSystem, .readWrite, creates: true)?.close()
+            }
+            #expect(try fileSystem.attributes(left) == nil)
+            // What is complete and has no store to replace is the store.
+            if !work.hasStore, suffix == "strata-new" {
+                #expect(try Fixture.look(fileSystem, .readWrite) == DirectoryState(version: "left"))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import CoreData
+import Foundation
+import Testing
+
+/// What a context says of objects that were deleted, until the next save.
+@Suite struct DeletionStateTests {
+    @Test(arguments: StoreKind.allCases) func rulesAreFollowedAtTheSaveIfTheContextSaysSo(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, GraphModel.company(employeesRule: .cascadeDeleteRule))
+        let context = store.context()
+        context.propagatesDeletesAtEndOfEvent = false
+        try context.check {
+            let department = Department(context: context)
+            let employee = Employee(context: context)
+            employee.department = department
+            try context.save()
+            context.delete(department)
+            #expect(department.isDeleted && !employee.isDeleted)
+            context.processPendingChanges()
+            #expect(!employee.isDeleted && employee.department === department)
+            try context.save()
+            #expect(employee.managedObjectContext == nil)
+            #expect(try context.employeeNames().isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func anUnsavedObjectLeavesAtTheEndOfTheEvent(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.check {
+            let employee = Employee(context: context)
+            employee.name = "Ada"
+            let id = employee.objectID
+            context.processPendingChanges()
+            context.delete(employee)
+            #expect(context.registeredObjects.contains(employee))
+            context.processPendingChanges()
+            #expect(!context.registeredObjects.contains(employee) && context.registeredObject(for: id) == nil)
+            #expect(context.deletedObjects.isEmpty && !context.hasChanges && employee.managedObjectContext == nil)
+            #expect(employee.name == "Ada" && !employee.isInserted && !employee.isDeleted)
+            try context.save()
+            #expect(try context.employeeNames().isEmpty)
+        }
+    }
+
+    @Test func aChildsUnsavedObjectLeavesItsParentToo() throws {
+        let line = try ContextLine(.memory)
+        try line.child.check {
+            let employee = Employee(context: line.child)
+            try line.child.save()
+            line.child.delete(employee)
+            try line.child.save()
+        }
+        line.root.performAndWait {
+            #expect(line.root.registeredObjects.isEmpty && line.root.deletedObjects.isEmpty && !line.root.hasChanges)
+        }
+    }
+
+    @Test func inaccessibleFaultsAreExemptFromValidationAndCalls() throws {
+        let store = try TestStore(.memory)
+        let (context, other) = (store.context(), store.context())
+        let id = try other.performAndWait {
+            let employee = Employee(context: other)
+            try other.save()
+            return employee.objectID
+        }
+        try context.check {
+            let fault = try #require(context.object(with: id) as? Employee)
+            try other.check {
+                other.delete(other.object(with: id))
+                try other.save()
+            }
+            #expect(fault.name == "" && fault.isDeleted)
+            fault.calls = []
+            try context.save()
+            #expect(fault.calls.isEmpty && context.deletedObjects.isEmpty)
+        }
+    }
+
+    /// A mandatory to-many relationship without members refused the save with code 1570.
+    @Test func aMandatoryToManyRelationshipMayBeEmpty() throws {
+        let model = GraphModel.company()
+        model.entitiesByName["Department"]?.relationshipsByName["employees"]?.isOptional = false
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        try context.check {
+            let department = Department(context: context)
+            try context.save()
+            let employee = Employee(context: context)
+            employee.department = department
+            try context.save()
+            context.delete(employee)
+            department.budget = 9
+            try context.save()
+            #expect(department.employees.isEmpty)
+        }
+    }
+}

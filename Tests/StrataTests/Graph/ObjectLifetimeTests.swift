@@ -1,0 +1,86 @@
+import CoreData
+import Foundation
+import Testing
+
+@testable import Strata
+
+/// Which objects live how long, and what those say whose context has let go of them.
+@Suite struct ObjectLifetimeTests {
+    private let store: TestStore
+    private let context: NSManagedObjectContext
+    private let other: NSManagedObjectContext
+
+    init() throws {
+        store = try TestStore(.log)
+        context = store.context()
+        other = store.context()
+    }
+
+    private func makeEmployee(_ name: String, in context: NSManagedObjectContext) throws -> Employee {
+        let employee = Employee(context: context)
+        employee.name = name
+        try context.save()
+        return employee
+    }
+
+    /// An object held across `reset()` stopped the program when it was read.
+    @Test func objectsOfAContextThatWasResetAnswer() throws {
+        try context.check {
+            let employee = try makeEmployee("Ada", in: context)
+            let unsaved = Employee(context: context)
+            unsaved.name = "never saved"
+            let fault = try other.performAndWait { try makeEmployee("Bea", in: other).objectID }
+            let unread = try #require(context.object(with: fault) as? Employee)
+            context.reset()
+            #expect(!employee.isFault && employee.name == "Ada" && employee.managedObjectContext == nil)
+            #expect(unsaved.name == "never saved" && !unsaved.isInserted)
+            #expect(!unread.isFault && unread.name == "" && unread.age == 0 && unread.department == nil)
+            #expect((unread.value(forKey: "projects") as? NSSet)?.count == 0)
+            #expect(context.registeredObjects.isEmpty)
+        }
+    }
+
+    /// Programs keep weak and unowned references to results that nobody else holds, which are alive on Apple's
+    /// platforms until the block ends.
+    @Test func resultsOfAFetchLiveUntilTheBlockEnds() throws {
+        try other.check {
+            for number in 0..<50 { _ = try makeEmployee("\(number)", in: other) }
+        }
+        weak var kept: Employee?
+        try context.check {
+            kept = try fetchAll(Employee.self, "Employee", context).first
+            #expect(kept != nil && context.registeredObjects.count == 50)
+        }
+        #expect(kept == nil)
+        context.performAndWait { #expect(context.registeredObjects.isEmpty) }
+        try context.check {
+            kept = try fetchAll(Employee.self, "Employee", context).first
+            context.reset()
+            #expect(kept == nil)
+        }
+    }
+
+    @Test func howMuchABlockHoldsIsLimited() throws {
+        let badge = try #require(store.model.entitiesByName["Badge"])
+        var held = HeldResults()
+        func make(_ count: Int) -> [NSManagedObject] {
+            (0..<count).map { _ in NSManagedObject(entity: badge, insertInto: nil) }
+        }
+        weak var first: NSManagedObject?
+        weak var last: NSManagedObject?
+        do {
+            let results = make(1_000)
+            first = results[0]
+            held.hold(results)
+        }
+        #expect(first != nil)
+        for _ in 0..<HeldResults.maximumCount / 1_000 {
+            let results = make(1_000)
+            last = results[0]
+            held.hold(results)
+        }
+        #expect(first == nil && last != nil)
+        held.release()
+        #expect(last == nil && held.isEmpty)
+    }
+}

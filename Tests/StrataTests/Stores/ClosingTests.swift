@@ -1,0 +1,187 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Stores that are removed or closed while contexts and objects of them live: fetches were empty then.
+@Suite struct ClosingTests {
+    private func filled(
+        _ kind: StoreKind
+    ) throws -> (store: TestStore, context: NSManagedObjectContext, id: NSManagedObjectID) {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let id = try context.performAndWait {
+            let department = Department(context: context)
+            department.title = "open"
+            let employee = Employee(context: context)
+            employee.name = "Ann"
+            employee.department = department
+            try context.save()
+            context.reset()
+            return department.objectID
+        }
+        return (store, context, id)
+    }
+
+    /// Nothing that a context does of a store that is gone comes back empty or without an error.
+    private func expectRefusals(
+        _ context: NSManagedObjectContext, _ held: Department, _ id: NSManagedObjectID
+    ) {
+        context.performAndWait {
+            let request = NSFetchRequest<Department>(entityName: "Department")
+            #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(throws: CocoaError.self) { try context.count(for: request) }
+            #expect(throws: CocoaError.self) { try context.existingObject(with: id) }
+            let update = NSBatchUpdateRequest(entityName: "Department")
+            update.propertiesToUpdate = ["budget": 1]
+            #expect(throws: CocoaError.self) { try context.execute(update) }
+            let named = NSFetchRequest<any NSFetchRequestResult>(entityName: "Department")
+            #expect(throws: CocoaError.self) { try context.execute(NSBatchDeleteRequest(fetchRequest: named)) }
+            #expect(throws: CocoaError.self) {
+                try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast))
+            }
+            // A fault reads as empty, and says so by refusing the next save; it is not taken for deleted.
+            #expect(held.title == nil && !held.isDeleted && context.deletedObjects.isEmpty)
+            held.budget = 3
+            #expect(throws: CocoaError.self) { try context.save() }
+            context.rollback()
+            // A child's changes go to its parent.
+            if context.parent != nil { return }
+            Department(context: context).title = "new"
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func contextsOfARemovedStoreSaySo(_ kind: StoreKind, _ isChild: Bool) throws {
+        let (store, root, id) = try filled(kind)
+        let context: NSManagedObjectContext
+        if isChild {
+            context = NSManagedObjectContext(.privateQueue)
+            context.parent = root
+        } else {
+            context = root
+        }
+        let held = try context.performAndWait { try #require(context.object(with: id) as? Department) }
+        try store.coordinator.remove(store.store)
+        expectRefusals(context, held, id)
+    }
+
+    @Test func whatIsInMemoryStaysReadable() throws {
+        let (store, context, id) = try filled(.log)
+        let held = try context.performAndWait { try #require(context.existingObject(with: id) as? Department) }
+        try store.coordinator.remove(store.store)
+        context.performAndWait {
+            #expect(held.title == "open")
+            held.title = "changed"
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+    }
+
+    /// With two stores, objects of the one that was removed were saved to the one that was left.
+    @Test func objectsOfARemovedStoreGoToNoOther() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        let first = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let second = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            var made: [Department] = []
+            for store in [first, second] {
+                let department = Department(context: context)
+                department.title = store === first ? "first" : "second"
+                context.assign(department, to: store)
+                made.append(department)
+            }
+            try context.save()
+            try coordinator.remove(first)
+            made[0].title = "changed"
+            #expect(throws: CocoaError.self) { try context.save() }
+            context.reset()
+            let left = try context.fetch(NSFetchRequest<Department>(entityName: "Department"))
+            #expect(left.map(\.title) == ["second"])
+        }
+    }
+
+    // MARK: close()
+
+    private func container(_ url: URL) async throws -> NSPersistentContainer {
+        let container = NSPersistentContainer(name: "Closing", managedObjectModel: GraphModel.company())
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = failure ?? $1 }
+        if let failure { throw failure }
+        return container
+    }
+
+    /// Twenty saves on the context's queue, which nobody waits for.
+    private func saveLater(_ number: Int, _ context: NSManagedObjectContext) {
+        context.perform {
+            for index in 0..<20 {
+                Department(context: context).title = "\(number) \(index)"
+                do { try context.save() } catch { Issue.record("save: \(error)") }
+            }
+        }
+    }
+
+    private func place() -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent("strata-closing-\(UUID().uuidString)")
+    }
+
+    @Test func closingWaitsForWhatRunsAndIsDoneOnce() async throws {
+        let url = place()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let container = try await container(url)
+        let contexts = (0..<4).map { _ in container.newBackgroundContext() }
+        for (number, context) in contexts.enumerated() { saveLater(number, context) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 { group.addTask { try await container.close() } }
+            try await group.waitForAll()
+        }
+        #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+        for context in contexts {
+            await context.perform {
+                _ = #expect(throws: CocoaError.self) {
+                    try context.fetch(NSFetchRequest<Department>(entityName: "Department"))
+                }
+            }
+        }
+        try await container.close()
+        // Everything is there, and nothing had to be replayed.
+        #expect(try FileManager.default.contentsOfDirectory(atPath: url.path).contains { $0.hasSuffix(".chk") })
+        let again = try await self.container(url)
+        let reader = again.newBackgroundContext()
+        let count = try await reader.perform {
+            try reader.count(for: NSFetchRequest<Department>(entityName: "Department"))
+        }
+        #expect(count == 80)
+        try await again.close()
+    }
+
+    @Test func aCancelledTaskStillCloses() async throws {
+        let url = place()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let container = try await container(url)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await container.close()
+        }
+        try await task.value
+        #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+        // The lock is free.
+        try await self.container(url).close()
+    }
+
+    @Test func anotherCoordinatorKeepsItsStore() async throws {
+        let url = place()
+        defer { try? FileManager.default.removeItem(at: url) }
+        let (first, second) = (try await container(url), try await container(url))
+        try await first.close()
+        let context = second.newBackgroundContext()
+        try await context.perform {
+            Department(context: context).title = "still"
+            try context.save()
+            #expect(try context.count(for: NSFetchRequest<Department>(entityName: "Department")) == 1)
+        }
+        try await second.close()
+    }
+}

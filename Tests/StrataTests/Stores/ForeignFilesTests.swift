@@ -1,0 +1,303 @@
+import CoreData
+import Foundation
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What is not a store's is not touched, whatever is asked for.
+@Suite final class ForeignFilesTests {
+    private let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "strata-foreign-\(UUID().uuidString)")
+    private let files = FileManager.default
+
+    init() throws {
+        try files.createDirectory(at: directory, withIntermediateDirectories: false)
+    }
+
+    deinit {
+        try? files.removeItem(at: directory)
+    }
+
+    private func place(_ name: String) -> URL { directory.appendingPathComponent(name) }
+    private func names(_ name: String) throws -> [String] {
+        try files.contentsOfDirectory(atPath: place(name).path).sorted()
+    }
+    private func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: place(name)) }
+    private func text(_ name: String) throws -> String { try String(contentsOf: place(name), encoding: .utf8) }
+
+    private func newCoordinator() -> NSPersistentStoreCoordinator {
+        NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+    }
+
+    /// Makes a store with a department in it and closes it.
+    private func make(_ name: String, _ type: NSPersistentStore.StoreType = .sqlite, title: String = "old") throws {
+        let coordinator = newCoordinator()
+        let store = try coordinator.addPersistentStore(type: type, at: place(name))
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            (insert("Department", context) as? Department)?.title = title
+            try context.save()
+        }
+        try coordinator.remove(store)
+    }
+
+    private func titles(_ name: String, _ type: NSPersistentStore.StoreType = .sqlite) throws -> [String?] {
+        let coordinator = newCoordinator()
+        let store = try coordinator.addPersistentStore(type: type, at: place(name))
+        defer { try? coordinator.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait { try fetchAll(Department.self, "Department", context).map(\.title) }
+    }
+
+    private static let types: [NSPersistentStore.StoreType] = [.sqlite, .binary, .xml]
+
+    // MARK: Directories
+
+    @Test func aStoreIsMadeOnlyInAnEmptyOrMissingDirectory() throws {
+        try files.createDirectory(at: place("full"), withIntermediateDirectories: false)
+        try write("mine", to: "full/notes.txt")
+        let error = #expect(throws: CocoaError.self) {
+            try newCoordinator().addPersistentStore(type: .sqlite, at: place("full"))
+        }
+        #expect(error?.code == .fileReadCorruptFile)
+        #expect(error?.localizedDescription.contains("notes.txt") == true)
+        #expect(try names("full") == ["notes.txt"])
+        try files.createDirectory(at: place("empty"), withIntermediateDirectories: false)
+        try make("empty")
+        #expect(try titles("empty") == ["old"])
+        // One that is there may have company.
+        try write("mine", to: "empty/notes.txt")
+        #expect(try titles("empty") == ["old"])
+    }
+
+    @Test func destroyingLeavesWhatIsNotTheStores() throws {
+        try make("store")
+        try write("mine", to: "store/notes.txt")
+        try files.createDirectory(at: place("store/00000099.tmp"), withIntermediateDirectories: false)
+        try write("deep", to: "store/00000099.tmp/inner")
+        let error = #expect(throws: CocoaError.self) {
+            try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
+        }
+        #expect(error?.localizedDescription.contains("notes.txt") == true)
+        #expect(try names("store") == ["00000099.tmp", "notes.txt"])
+        #expect(try text("store/notes.txt") == "mine")
+        #expect(try text("store/00000099.tmp/inner") == "deep")
+    }
+
+    @Test func destroyingNoStoreChangesNothing() throws {
+        try files.createDirectory(at: place("full"), withIntermediateDirectories: false)
+        try write("mine", to: "full/notes.txt")
+        #expect(throws: CocoaError.self) {
+            try newCoordinator().destroyPersistentStore(
+                at: place("full"), type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+        }
+        #expect(try names("full") == ["notes.txt"])
+        try files.createDirectory(at: place("empty"), withIntermediateDirectories: false)
+        try newCoordinator().destroyPersistentStore(at: place("empty"), type: .sqlite)
+        #expect(try names("empty") == [])
+        try newCoordinator().destroyPersistentStore(at: place("nothing"), type: .sqlite)
+        try newCoordinator().destroyPersistentStore(at: place("nowhere/nothing"), type: .sqlite)
+        #expect(try names("") == ["empty", "full"])
+    }
+
+    @Test func replacingRefusesADirectoryWithOtherFiles() throws {
+        try make("source", title: "new")
+        try make("store")
+        try write("mine", to: "store/notes.txt")
+        #expect(throws: CocoaError.self) {
+            try newCoordinator().replacePersistentStore(
+                at: place("store"), withPersistentStoreFrom: place("source"), type: .sqlite)
+        }
+        let coordinator = newCoordinator()
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: place("source"))
+        #expect(throws: CocoaError.self) {
+            try coordinator.migratePersistentStore(store, to: place("store"), type: .sqlite)
+        }
+        #expect(coordinator.persistentStores == [store])
+        #expect(try titles("store") == ["old"])
+        #expect(try text("store/notes.txt") == "mine")
+        #expect(try names("") == ["source", "store"])
+    }
+
+    @Test func destroyedStoresLeaveAnEmptyDirectoryThatTakesANewOne() throws {
+        try make("store")
+        try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
+        #expect(try names("store") == [])
+        // Clients of SQLite's files remove these, too; there is none, and nothing that they could harm.
+        for suffix in ["-wal", "-shm"] { try? files.removeItem(at: place("store" + suffix)) }
+        try make("store", title: "again")
+        #expect(try titles("store") == ["again"])
+        try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
+        try files.removeItem(at: place("store"))
+        #expect(try names("") == [])
+    }
+
+    // MARK: Links
+
+    @Test(arguments: ["strata-new", "strata-copy", "strata-old"])
+    func linksBesideTheStoreAreNotFollowed(suffix: String) throws {
+        try files.createDirectory(at: place("precious"), withIntermediateDirectories: false)
+        try write("mine", to: "precious/00000001.seg")
+        try make("store")
+        try files.createSymbolicLink(at: place("store.\(suffix)"), withDestinationURL: place("precious"))
+        #expect(try titles("store") == ["old"])
+        try? newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
+        #expect(try text("precious/00000001.seg") == "mine")
+        #expect(try names("").contains("store.\(suffix)"))
+    }
+
+    @Test func linksInsideTheStoreAreNotFollowed() throws {
+        try files.createDirectory(at: place("precious"), withIntermediateDirectories: false)
+        try write("mine", to: "precious/data")
+        try make("store")
+        try files.createSymbolicLink(at: place("store/link"), withDestinationURL: place("precious"))
+        try files.createSymbolicLink(at: place("store/00000001.tmp"), withDestinationURL: place("precious/data"))
+        #expect(try titles("store") == ["old"])
+        try? newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
+        #expect(try text("precious/data") == "mine")
+        #expect(try names("store") == ["00000001.tmp", "link"])
+    }
+
+    @Test func aLinkAsTheStoresPathLeadsToIt() throws {
+        try files.createDirectory(at: place("elsewhere"), withIntermediateDirectories: false)
+        try make("elsewhere/store")
+        try make("source", title: "new")
+        try files.createSymbolicLink(at: place("link"), withDestinationURL: place("elsewhere/store"))
+        try newCoordinator().replacePersistentStore(
+            at: place("link"), withPersistentStoreFrom: place("source"), type: .sqlite)
+        #expect(try files.destinationOfSymbolicLink(atPath: place("link").path) == place("elsewhere/store").path)
+        #expect(try titles("elsewhere/store") == ["new"])
+        #expect(try names("elsewhere") == ["store"])
+        try newCoordinator().destroyPersistentStore(at: place("link"), type: .sqlite)
+        #expect(try names("elsewhere/store") == [])
+        #expect(try names("") == ["elsewhere", "link", "source"])
+    }
+
+    @Test func aLinkThatLeadsNowhereIsCalledThat() throws {
+        try files.createSymbolicLink(at: place("link"), withDestinationURL: place("nothing"))
+        for readOnly in [true, false] {
+            let error = #expect(throws: CocoaError.self) {
+                try newCoordinator().addPersistentStore(
+                    type: .sqlite, at: place("link"), options: [NSReadOnlyPersistentStoreOption: readOnly])
+            }
+            #expect(error?.code == .fileReadNoSuchFile)
+            #expect(error?.localizedDescription.contains("symbolic link") == true)
+        }
+        #expect(throws: CocoaError.self) {
+            try newCoordinator().destroyPersistentStore(at: place("link"), type: .sqlite)
+        }
+        #expect(try names("") == ["link"])
+    }
+
+    // MARK: Files
+
+    @Test(arguments: types) func whatIsNoRegularFileIsLeftAlone(type: NSPersistentStore.StoreType) throws {
+        try make("source", type, title: "new")
+        #expect(mkfifo(place("pipe").path, 0o600) == 0)
+        for options in [[:], [NSPersistentStoreForceDestroyOption: true]] {
+            #expect(throws: CocoaError.self) {
+                try newCoordinator().destroyPersistentStore(at: place("pipe"), type: type, options: options)
+            }
+        }
+        #expect(throws: CocoaError.self) {
+            try newCoordinator().replacePersistentStore(
+                at: place("pipe"), withPersistentStoreFrom: place("source"), type: type)
+        }
+        #expect(throws: CocoaError.self) { try newCoordinator().addPersistentStore(type: type, at: place("pipe")) }
+        let coordinator = newCoordinator()
+        let store = try coordinator.addPersistentStore(type: type, at: place("source"))
+        #expect(throws: CocoaError.self) {
+            try coordinator.migratePersistentStore(store, to: place("pipe"), type: type)
+        }
+        var status = stat()
+        #expect(lstat(place("pipe").path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+        #expect(try names("") == ["pipe", "source"])
+    }
+
+    /// A device made for the purpose: what this must never do to the real one.
+    @Test(arguments: types) func devicesAreLeftAlone(type: NSPersistentStore.StoreType) throws {
+        // Only with the right to make one, as root has it.
+        guard mknod(place("null").path, S_IFCHR | 0o600, dev_t(0x103)) == 0 else { return }
+        try make("source", type)
+        try? newCoordinator().destroyPersistentStore(at: place("null"), type: type)
+        try? newCoordinator().replacePersistentStore(
+            at: place("null"), withPersistentStoreFrom: place("source"), type: type)
+        _ = try? newCoordinator().addPersistentStore(type: type, at: place("null"))
+        var status = stat()
+        #expect(lstat(place("null").path, &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+        #expect(try names("") == ["null", "source"])
+    }
+
+    @Test(arguments: [NSPersistentStore.StoreType.binary, .xml])
+    func filesThatAreNoStoresAreLeftAlone(type: NSPersistentStore.StoreType) throws {
+        try make("source", type, title: "new")
+        try write("mine", to: "letter")
+        for options in [[:], [NSPersistentStoreForceDestroyOption: true]] {
+            #expect(throws: CocoaError.self) {
+                try newCoordinator().destroyPersistentStore(at: place("letter"), type: type, options: options)
+            }
+        }
+        #expect(throws: CocoaError.self) {
+            try newCoordinator().replacePersistentStore(
+                at: place("letter"), withPersistentStoreFrom: place("source"), type: type)
+        }
+        #expect(try text("letter") == "mine")
+        // Nor what is beside a store under the name of what it writes.
+        try files.createSymbolicLink(at: place("source.strata-new"), withDestinationURL: place("letter"))
+        #expect(throws: CocoaError.self) { try make("source", type, title: "newer") }
+        #expect(try text("letter") == "mine")
+        #expect(try titles("source", type) == ["new"])
+    }
+
+    @Test(arguments: [NSPersistentStore.StoreType.binary, .xml])
+    func aLinkToAFileStaysOne(type: NSPersistentStore.StoreType) throws {
+        try make("file", type)
+        try files.createSymbolicLink(at: place("link"), withDestinationURL: place("file"))
+        try make("link", type, title: "more")
+        #expect(try files.destinationOfSymbolicLink(atPath: place("link").path) == place("file").path)
+        #expect(Set(try titles("file", type)) == ["old", "more"])
+        #expect(try names("") == ["file", "link"])
+    }
+
+    // MARK: Spellings
+
+    @Test(arguments: types) func openStoresAreFoundInEverySpelling(type: NSPersistentStore.StoreType) throws {
+        try make("store", type)
+        try files.createSymbolicLink(at: place("link"), withDestinationURL: place("store"))
+        try files.createDirectory(at: place("inner"), withIntermediateDirectories: false)
+        let path = place("store").path
+        let spellings = [
+            path, path + "/", place("inner").path + "/../store", place("./store").path, place("link").path,
+            "//" + path, Self.relative(path),
+        ]
+        for spelling in spellings {
+            let url = URL(fileURLWithPath: spelling)
+            let coordinator = newCoordinator()
+            let store = try coordinator.addPersistentStore(type: type, at: place("store"))
+            #expect(coordinator.persistentStore(for: url) === store, "\(spelling)")
+            let other = newCoordinator()
+            let spelled = try other.addPersistentStore(
+                type: type, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+            #expect(other.persistentStore(for: place("store")) === spelled, "\(spelling)")
+            try other.remove(spelled)
+            try coordinator.destroyPersistentStore(at: url, type: type)
+            #expect(coordinator.persistentStores.isEmpty, "\(spelling)")
+            try make("store", type)
+        }
+        #expect(newCoordinator().persistentStore(for: place("store")) == nil)
+    }
+
+    /// A path from the working directory.
+    private static func relative(_ path: String) -> String {
+        let depth = FileManager.default.currentDirectoryPath.split(separator: "/").count
+        return String(repeating: "../", count: depth) + path.dropFirst()
+    }
+}
