@@ -43,7 +43,8 @@ struct FetchPlan {
         var folding = ConstantFolding()
         let folded = settings.predicate.map { folding.apply(to: $0) }
         try folded.map { try checker.check($0) }
-        let predicate = try folded.map { try ConstantTypes(shape).apply(to: $0) }
+        let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
+        let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
         // A predicate that is always true is none. Comparisons, whose text may be long, never are.
         let isAlwaysTrue = !(predicate is NSComparisonPredicate) && predicate?.formatString == "TRUEPREDICATE"
         self.predicate = isAlwaysTrue ? nil : predicate
