@@ -13,6 +13,8 @@ struct ChildChange {
     var row: Row?
     /// The slots that differ from what the child had read.
     var slots: [Int] = []
+    /// The transient values that were set, which no row has.
+    var transients: [(slot: Int, value: Any?)] = []
     /// The stored row that the changes are based on.
     var version = RowVersion.none
     var toMany: [ToMany] = []
@@ -89,6 +91,7 @@ extension NSManagedObjectContext {
         if object.isDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
         for slot in change.slots { object.takeValue(slot, from: row) }
+        for (slot, value) in change.transients { object.setBoxedValue(value, slot: slot) }
     }
 
     private func takeRequired(_ change: ChildChange) {
