@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
     final func take(_ changes: [ChildChange]) {
         processPendingChanges()
         for change in changes where change.kind == .inserted { takeInserted(change) }
-        for change in changes where change.row != nil { takeValues(change) }
+        for change in changes where change.row != nil || !change.transients.isEmpty { takeValues(change) }
         for change in changes where !change.toMany.isEmpty { takeMembers(change) }
         for change in changes where change.isRequired { takeRequired(change) }
         for change in changes where change.kind == .deleted {
@@ -85,12 +85,12 @@ extension NSManagedObjectContext {
 
     private func takeValues(_ change: ChildChange) {
         let known = registeredObject(change.object)
-        guard let row = change.row, let object = known ?? object(change.object) else { return }
+        guard let object = known ?? object(change.object) else { return }
         let wasRead = known.map { !$0.isFault } ?? false
         if !wasRead { object.realize() }
         if object.isDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
-        for slot in change.slots { object.takeValue(slot, from: row) }
+        if let row = change.row { for slot in change.slots { object.takeValue(slot, from: row) } }
         for (slot, value) in change.transients { object.setBoxedValue(value, slot: slot) }
     }
 

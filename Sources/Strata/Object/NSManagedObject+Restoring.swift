@@ -13,7 +13,7 @@ extension NSManagedObject {
         guard !isFault, !flags.contains(.unreadable) else { return giveUpChanges() }
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
         defer { if !flags.contains(.unobserved) { observedEverythingDidChange() } }
-        if let overlay, flags.contains(.dirtySlots) || !isRowCommitted {
+        if let overlay, !isRowCommitted || overlay.isAnyDirty(facts) {
             guard restoreSlots(overlay) else { return turnIntoFault(keepingChanges: false) }
         }
         restoreMembers()

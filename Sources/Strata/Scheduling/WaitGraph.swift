@@ -17,7 +17,7 @@ import Synchronization
 /// Nothing in a circle would ever go on. So one of its members runs, on the thread that holds a queue of the circle, the
 /// block that is wanted there; that thread does nothing but wait, and what it waits for needs the block. Of the edges of
 /// a circle a child's question to its parent is the one to be answered, since that one ends by itself; else the one
-/// that leads to the thread that came last.
+/// that leads to the thread that came last. What the main thread wants to run is run nowhere else.
 ///
 /// Threads that wait for each other in other ways (a semaphore, a Dispatch queue of the program's) are not seen. Commits
 /// and scans wait for threads that hold no queue for them, so that they are no part of a circle.
@@ -86,7 +86,8 @@ final class WaitGraph: @unchecked Sendable {
     /// Under the lock.
     private func breakCircle(through newest: QueueWait) {
         var path = [newest]
-        while let last = path.last, let thread = holder(of: last.target), let next = waits[thread] {
+        // A thread whose wait is over is about to go on.
+        while let last = path.last, let thread = holder(of: last.target), let next = waits[thread], !next.isOver {
             if next === newest {
                 lend(in: path)
                 return
@@ -103,8 +104,9 @@ final class WaitGraph: @unchecked Sendable {
             if case .thread = wait.target { return false }
             return true
         }
-        guard let chosen = wanted.first(where: \.isQuestion) ?? wanted.last, let thread = holder(of: chosen.target),
-            let lender = waits[thread], chosen.claim()
+        let movable = wanted.filter { !$0.isOnMain }
+        guard let chosen = movable.first(where: \.isQuestion) ?? movable.last ?? wanted.last,
+            let thread = holder(of: chosen.target), let lender = waits[thread], chosen.claim()
         else { return }
         chosen.target = .thread(thread)
         lender.lent.append(chosen)

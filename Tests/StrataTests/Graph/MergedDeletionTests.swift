@@ -136,6 +136,28 @@ import Testing
         }
     }
 
+    /// A deletion that is taken back was announced once, as the merged one was not: the save must not mix them up.
+    @Test(arguments: StoreKind.allCases) func whatIsSavedAsDeletedIsNotWhatWasBroughtBack(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Probe.model())
+        let context = store.context()
+        let (doomed, kept) = try context.performAndWait {
+            let (doomed, kept) = (Probe(context: context), Probe(context: context))
+            try context.save()
+            return (doomed, kept)
+        }
+        let id = doomed.objectID
+        try deleteElsewhere(doomed, store, .notification, context)
+        let saves = Notifications(.NSManagedObjectContextDidSave, context)
+        try context.performAndWait {
+            context.delete(kept)
+            context.processPendingChanges()
+            context.insert(kept)
+            try context.save()
+            let deleted = saves.all.last?.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject>
+            #expect(deleted?.map(\.objectID) == [id] && !kept.isDeleted)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func rollbackMakesAFaultOfIt(_ kind: StoreKind) throws {
         let store = try TestStore(kind, Probe.model())
         let context = store.context()

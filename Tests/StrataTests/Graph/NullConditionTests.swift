@@ -161,6 +161,9 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            // Without a delegate nothing is followed.
+            let follower = Follower()
+            controller.delegate = follower
             try controller.performFetch()
             #expect(controller.fetchedObjects == [probes[1], probes[2]])
             probes[1].name = nil
@@ -169,7 +172,12 @@ import Testing
             probes[3].name = "a"
             context.processPendingChanges()
             #expect(controller.fetchedObjects == [probes[3], probes[2]])
+            withExtendedLifetime(follower) {}
         }
+    }
+
+    private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
     }
 
     @Test(arguments: StoreKind.allCases) func batchesAndGroupsGoByThem(_ kind: StoreKind) throws {

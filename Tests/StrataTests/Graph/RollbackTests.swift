@@ -133,6 +133,10 @@ import Testing
             probe.name = "changed"
             here.rollback()
             #expect(probe.note == "kept" && probe.name == nil)
+            probe.note = "given up"
+            #expect(here.hasChanges)
+            here.rollback()
+            #expect(probe.note == nil && !here.hasChanges)
         }
         withExtendedLifetime(store) {}
     }
