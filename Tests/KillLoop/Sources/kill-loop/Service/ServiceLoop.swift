@@ -17,8 +17,6 @@ struct ServiceLoop {
     private static let fullSeconds = 120
     /// What the process may be larger after its rest.
     private static let tolerance = 1.2
-    /// On top of that in a short run, whose process is small and rests for a moment: threads and their heaps.
-    private static let shortRunBytes = 32 << 20
 
     private let path: String
     private let seconds: Int
@@ -35,7 +33,7 @@ struct ServiceLoop {
         let base = try KillLoop.makeDirectory()
         let isFull = seconds >= fullSeconds
         var loop = ServiceLoop(
-            path: "\(base)/store", seconds: seconds, idleSeconds: idleSeconds ?? (isFull ? 60 : 4),
+            path: "\(base)/store", seconds: seconds, idleSeconds: idleSeconds ?? (isFull ? 60 : 8),
             slotCount: isFull ? 40_000 : 4_000, random: Plan.mix(seed))
         print("service loop: \(seconds) s, seed \(seed), \(loop.slotCount) orders, in \(base)")
         try loop.fill()
@@ -103,8 +101,7 @@ struct ServiceLoop {
         _ = try ServiceChecker.check(path, slotCount: slotCount, acknowledged: acknowledged)
         report()
         let (before, after) = (figures[.residentBefore] ?? 0, figures[.residentAfterIdling] ?? 0)
-        let allowed = Double(before) * Self.tolerance + (seconds >= Self.fullSeconds ? 0 : Double(Self.shortRunBytes))
-        guard before > 0, Double(after) <= allowed else {
+        guard before > 0, Double(after) <= Double(before) * Self.tolerance else {
             throw Finding(
                 description: "the process had \(mebibytes(.residentBefore)) before the load and "
                     + "\(mebibytes(.residentAfterIdling)) after it had rested \(idleSeconds) s")
