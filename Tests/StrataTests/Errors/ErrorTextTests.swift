@@ -163,11 +163,11 @@ struct ErrorTextTests {
             let foreign = NSFetchRequest<any NSFetchRequestResult>(entityName: "Departmant")
             for inner in [foreign, "no request"] as [Any] {
                 let request = NSFetchRequest<Employee>(entityName: "Employee")
-                request.predicate = NSPredicate(
-                    format: "%@ == nil",
-                    NSFetchRequestExpression.expression(
+                request.predicate = NSComparisonPredicate(
+                    leftExpression: NSFetchRequestExpression.expression(
                         forFetch: NSExpression(forConstantValue: inner),
-                        context: NSExpression(forConstantValue: context), countOnly: false))
+                        context: NSExpression(forConstantValue: context), countOnly: false),
+                    rightExpression: NSExpression(forConstantValue: nil), modifier: .direct, type: .equalTo)
                 Employee(context: context).name = "Ann"
                 #expect(throws: CocoaError.self) { try context.fetch(request) }
                 #expect(throws: CocoaError.self) { try context.count(for: request) }

@@ -103,24 +103,28 @@ import Testing
 
     /// Afterwards the process is as large as it was before, within a fifth, and its threads have gone.
     @Test func memoryGoesBackWhenTheLoadIsOver() async {
-        await #expect(processExitsWith: .success) {
+        let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             StrataMemory.idleSeconds = 0.3
             let service = try Service()
             StrataMemory.giveBack()
             let (resident, threads) = (Process.residentBytes, Process.threadCount)
             service.load()
-            let isTaken = Process.residentBytes > resident * 6 / 5
+            let taken = Process.residentBytes
+            let isTaken = taken > resident * 6 / 5
             let isGivenBack = Process.waitUntil {
                 Process.residentBytes <= resident * 6 / 5 && Process.threadCount <= threads + 2
                     && StrataMemory.keptBytes == 0
             }
             let text =
-                "\(resident >> 20) MiB and \(threads) threads before, \(Process.residentBytes >> 20) MiB and "
+                "\(resident >> 20) MiB and \(threads) threads before, \(taken >> 20) MiB at the end, "
+                + "\(Process.residentBytes >> 20) MiB (\(Process.numbers("status", "RssFile:")) KiB of files) and "
                 + "\(Process.threadCount) after, \(StrataMemory.keptBytes) bytes kept\n"
             FileHandle.standardError.write(Data(text.utf8))
             try service.close()
             exit(isTaken && isGivenBack ? 0 : 1)
         }
+        // Figures for whoever wonders.
+        print("MemoryTests: \(String(decoding: result?.standardErrorContent ?? [], as: UTF8.self))")
     }
 
     /// The stores of a process have one budget: each had its own.

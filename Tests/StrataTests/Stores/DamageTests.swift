@@ -294,11 +294,7 @@ import Testing
                 let inner = NSFetchRequest<Department>(entityName: "Department")
                 inner.predicate = NSPredicate(format: "title BEGINSWITH 'nothing'")
                 let request = NSFetchRequest<Employee>(entityName: "Employee")
-                request.predicate = NSPredicate(
-                    format: "NOT (%@ == 0)",
-                    NSFetchRequestExpression.expression(
-                        forFetch: NSExpression(forConstantValue: inner),
-                        context: NSExpression(forConstantValue: asked), countOnly: true))
+                request.predicate = NSPredicate(format: "NOT (FETCH(%@, %@, YES) == 0)", inner, asked)
                 #expect(throws: CocoaError.self) { try context.fetch(request) }
                 #expect(throws: CocoaError.self) { try context.count(for: request) }
                 let named = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
