@@ -150,7 +150,6 @@ extension NSManagedObjectContext {
     /// The object's row turned out to have been deleted elsewhere when it was to be written: the object leaves the
     /// context. ``forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
-<<<<<<< HEAD
         cutLoose(object)
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         object.flags.insert([.gone, .realized])
@@ -161,10 +160,7 @@ extension NSManagedObjectContext {
 
     /// Nothing in the context refers to the object any more.
     private func cutLoose(_ object: NSManagedObject) {
-=======
->>>>>>> main
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-        // Nothing in the context refers to it any more.
         ObjectMerge(object).cutReferences()
         refreshed.remove(object)
         undoRecorder?.forgetEvent(of: object)
@@ -175,12 +171,6 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
-        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        // A fault can no longer be read: it reads as empty.
-        object.flags.insert([.gone, .realized])
-        // Without a registry an object does not know its store any more.
-        _ = object.objectID
-        detach(object)
     }
 
     /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.
