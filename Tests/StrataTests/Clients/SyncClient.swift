@@ -209,6 +209,9 @@ final class SyncEngine: @unchecked Sendable {
         #expect(oslo.allSatisfy { $0.value(forKey: "city") as? String == "Bergen" })
         #expect(try engine.batchDelete(NSPredicate(format: "city == nil"), into: view) == 25)
         #expect(try view.fetch(NSFetchRequest<NSManagedObject>(entityName: "Customer")).count == 25)
+        // What was in memory is deleted here, too, until the next save.
+        #expect(view.deletedObjects.count == 25 && view.insertedObjects.isEmpty && view.updatedObjects.isEmpty)
+        try view.save()
         #expect(!view.hasChanges)
     }
 

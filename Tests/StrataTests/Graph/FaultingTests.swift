@@ -111,9 +111,11 @@ import Testing
             #expect(people[0].department == nil && people[0].isUpdated)
             context.refresh(people[0], mergeChanges: false)
             #expect(people[0].isFault && !people[0].hasChanges && people[0].department === department)
-            // Inserted objects have nothing to be refreshed from.
-            context.refresh(new, mergeChanges: false)
+            // Inserted objects have nothing to be refreshed from, and give up what they have.
+            context.refresh(new, mergeChanges: true)
             #expect(new.isInserted && new.department === department && !new.isFault)
+            context.refresh(new, mergeChanges: false)
+            #expect(new.isInserted && new.isFault && new.department == nil && !department.employees.contains(new))
         }
     }
 

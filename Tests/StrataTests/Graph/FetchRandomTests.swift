@@ -24,7 +24,10 @@ import Testing
 
     private struct Condition {
         var predicate: NSPredicate
-        var holds: (Person) -> Bool
+        /// Nil for unknown: what is compared is null.
+        var answer: (Person) -> Bool?
+
+        func holds(_ person: Person) -> Bool { answer(person) == true }
     }
 
     private let titles = ["A", "B", "C", nil]
@@ -37,7 +40,10 @@ import Testing
             return Condition(predicate: NSPredicate(format: "age BETWEEN {%d, %d}", age, age + 3)) {
                 ($0.age...$0.age).overlaps(age...(age + 3))
             }
-        case 2: return Condition(predicate: NSPredicate(format: "department.title == 'B'")) { $0.department == "B" }
+        case 2:
+            return Condition(predicate: NSPredicate(format: "department.title == 'B'")) {
+                $0.department.map { $0 == "B" }
+            }
         case 3: return Condition(predicate: NSPredicate(format: "department.title == nil")) { $0.department == nil }
         case 4: return Condition(predicate: NSPredicate(format: "name CONTAINS '1'")) { $0.name.contains("1") }
         case 5:
@@ -47,18 +53,20 @@ import Testing
         case 6:
             let inner = condition(&random, depth: depth + 1)
             return Condition(predicate: NSCompoundPredicate(notPredicateWithSubpredicate: inner.predicate)) {
-                !inner.holds($0)
+                inner.answer($0).map { !$0 }
             }
         case 7:
             let (a, b) = (condition(&random, depth: depth + 1), condition(&random, depth: depth + 1))
             return Condition(predicate: NSCompoundPredicate(andPredicateWithSubpredicates: [a.predicate, b.predicate]))
             {
-                a.holds($0) && b.holds($0)
+                let answers = [a.answer($0), b.answer($0)]
+                return answers.contains(false) ? false : answers.contains(nil) ? nil : true
             }
         default:
             let (a, b) = (condition(&random, depth: depth + 1), condition(&random, depth: depth + 1))
             return Condition(predicate: NSCompoundPredicate(orPredicateWithSubpredicates: [a.predicate, b.predicate])) {
-                a.holds($0) || b.holds($0)
+                let answers = [a.answer($0), b.answer($0)]
+                return answers.contains(true) ? true : answers.contains(nil) ? nil : false
             }
         }
     }
