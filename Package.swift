@@ -36,10 +36,13 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
+        .target(name: "StrataModelFile", swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
