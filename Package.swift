@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
+        .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -38,6 +39,7 @@ let package = Package(
             swiftSettings: settings),
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
         .target(name: "StrataModelFile", swiftSettings: settings),
+        .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
