@@ -14,6 +14,8 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
+        .plugin(name: "StrataModel", targets: ["StrataModel"]),
+        .plugin(name: "StrataModelCommand", targets: ["StrataModelCommand"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -40,6 +42,15 @@ let package = Package(
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
         .target(name: "StrataModelFile", swiftSettings: settings),
         .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
+        .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelCommand",
+            capability: .command(
+                intent: .custom(verb: "strata-model", description: "Generate classes from models, or check the models"),
+                permissions: [.writeToPackageDirectory(reason: "The generated classes go into the source tree.")]),
+            dependencies: ["StrataModelTool"]),
         .target(
             name: "Strata",
             dependencies: [
