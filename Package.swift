@@ -89,6 +89,10 @@ let package = Package(
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
             swiftSettings: settings),
         .testTarget(
+            name: "StrataModelTests",
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
+            swiftSettings: settings),
+        .testTarget(
             name: "StrataCLITests",
             dependencies: ["Strata", "CoreData", "StrataCLI"],
             swiftSettings: settings),

@@ -6,35 +6,61 @@ import Testing
 /// What is said of model files that are wrong.
 @Suite struct XcodeModelDiagnosticsTests {
     @Test(arguments: [
-        ("<attribute name=\"a\" attributeType=\"String\" colour=\"red\"/>",
-            "f:4: warning: Item.a: <attribute> has an unknown attribute, colour=\"red\", which is ignored"),
-        ("<attribute name=\"a\" attributeType=\"String\"><b/></attribute>",
-            "f:4: warning: Item.a: <attribute> has an unknown element, <b>, which is ignored"),
-        ("<attribute name=\"a\" attributeType=\"String\">b</attribute>",
-            "f:4: warning: Item.a: <attribute> has text, which is ignored"),
+        (
+            "<attribute name=\"a\" attributeType=\"String\" colour=\"red\"/>",
+            "f:4: warning: Item.a: <attribute> has an unknown attribute, colour=\"red\", which is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"String\"><b/></attribute>",
+            "f:4: warning: Item.a: <attribute> has an unknown element, <b>, which is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"String\">b</attribute>",
+            "f:4: warning: Item.a: <attribute> has text, which is ignored"
+        ),
         ("<attribute name=\"a\" attributeType=\"Text\"/>", "f:4: error: Item.a: attributeType=\"Text\" is no type"),
-        ("<attribute name=\"a\" attributeType=\"String\" optional=\"perhaps\"/>",
-            "f:4: error: Item.a: optional=\"perhaps\" is neither YES nor NO"),
-        ("<attribute name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\"/>",
-            "f:4: error: Item.a: defaultValueString=\"40000\" is no value of type Integer 16"),
-        ("<attribute name=\"a\" attributeType=\"Decimal\" defaultValueString=\"1,5\"/>",
-            "f:4: error: Item.a: defaultValueString=\"1,5\" is no value of type Decimal"),
-        ("<attribute name=\"a\" attributeType=\"Date\" defaultValueString=\"now\"/>",
-            "f:4: warning: Item.a: defaultValueString=\"now\" is ignored, since the attribute is a Date"),
-        ("<attribute name=\"a\" attributeType=\"Integer 16\" regularExpressionString=\"x\"/>",
-            "f:4: warning: Item.a: regularExpressionString is ignored, since the attribute is no String"),
+        (
+            "<attribute name=\"a\" attributeType=\"String\" optional=\"perhaps\"/>",
+            "f:4: error: Item.a: optional=\"perhaps\" is neither YES nor NO"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\"/>",
+            "f:4: error: Item.a: defaultValueString=\"40000\" is no value of type Integer 16"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Decimal\" defaultValueString=\"1,5\"/>",
+            "f:4: error: Item.a: defaultValueString=\"1,5\" is no value of type Decimal"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Date\" defaultValueString=\"now\"/>",
+            "f:4: warning: Item.a: defaultValueString=\"now\" is ignored, since the attribute is a Date"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 16\" regularExpressionString=\"x\"/>",
+            "f:4: warning: Item.a: regularExpressionString is ignored, since the attribute is no String"
+        ),
         ("<attribute attributeType=\"String\"/>", "f:4: error: Item: <attribute> has no attribute 'name'"),
-        ("<relationship name=\"r\" deletionRule=\"Forget\"/>",
-            "f:4: error: Item.r: deletionRule=\"Forget\" is none of Nullify, Cascade, Deny and No Action"),
-        ("<relationship name=\"r\" toMany=\"YES\" maxCount=\"1\"/>",
-            "f:4: warning: Item.r: a to-many relationship of at most one object is a to-one relationship at run time"),
+        (
+            "<relationship name=\"r\" deletionRule=\"Forget\"/>",
+            "f:4: error: Item.r: deletionRule=\"Forget\" is none of Nullify, Cascade, Deny and No Action"
+        ),
+        (
+            "<relationship name=\"r\" toMany=\"YES\" maxCount=\"1\"/>",
+            "f:4: warning: Item.r: a to-many relationship of at most one object is a to-one relationship at run time"
+        ),
         ("<relationship name=\"r\" maxCount=\"-1\"/>", "f:4: error: Item.r: maxCount=\"-1\" is no count"),
-        ("<fetchIndex name=\"i\"><fetchIndexElement type=\"Hash\" property=\"a\"/></fetchIndex>",
-            "f:4: error: Item.i: type=\"Hash\" is neither Binary nor RTree"),
-        ("<userInfo><entry key=\"k\" value=\"1\"/><entry key=\"k\" value=\"2\"/></userInfo>",
-            "f:4: warning: Item: the user info has two entries for 'k'; the last one counts"),
-        ("<fetchRequest name=\"r\" entity=\"Item\"/>",
-            "f:4: warning: Item: <entity> has an unknown element, <fetchRequest>, which is ignored"),
+        (
+            "<fetchIndex name=\"i\"><fetchIndexElement type=\"Hash\" property=\"a\"/></fetchIndex>",
+            "f:4: error: Item.i: type=\"Hash\" is neither Binary nor RTree"
+        ),
+        (
+            "<userInfo><entry key=\"k\" value=\"1\"/><entry key=\"k\" value=\"2\"/></userInfo>",
+            "f:4: warning: Item: the user info has two entries for 'k'; the last one counts"
+        ),
+        (
+            "<fetchRequest name=\"r\" entity=\"Item\"/>",
+            "f:4: warning: Item: <entity> has an unknown element, <fetchRequest>, which is ignored"
+        ),
     ])
     func aMistakeIsToldWithFileLineEntityAndProperty(body: String, expected: String) throws {
         #expect(try ModelFixtures.diagnostics(ModelFixtures.model(body)) == [expected])

@@ -31,7 +31,8 @@ import Testing
 
     @Test func attributesAreRead() throws {
         let document = try ModelFixtures.document()
-        let attributes = (document.entity(named: "Work")?.attributes ?? []) + (document.entity(named: "Book")?.attributes ?? [])
+        let attributes =
+            (document.entity(named: "Work")?.attributes ?? []) + (document.entity(named: "Book")?.attributes ?? [])
         let named = Dictionary(uniqueKeysWithValues: attributes.map { ($0.name, $0) })
         let title = try #require(named["title"])
         #expect(title.minimum == .integer(1) && title.maximum == .integer(200) && title.pattern == "[A-Z].*")

@@ -18,8 +18,9 @@ import Testing
         var entity = ModelDocument.Entity(name: "A")
         entity.userInfo = ["k<&>\"'": .string("two\nlines\tand \u{1F4DA} \r end")]
         document.entities = [entity]
-        #expect(try ModelFixtures.document(String(decoding: try XcodeModel.data(of: document), as: UTF8.self)).entities
-            == [entity])
+        #expect(
+            try ModelFixtures.document(String(decoding: try XcodeModel.data(of: document), as: UTF8.self)).entities
+                == [entity])
     }
 
     @Test func versionsAreWrittenWithTheCurrentOne() throws {
@@ -52,7 +53,8 @@ import Testing
     @Test(arguments: unsayable.keys.sorted())
     func whatTheXMLCannotSayIsAnErrorAndNotLost(name: String) throws {
         var document = try ModelFixtures.document()
-        try #require(Self.unsayable[name])(&document)
+        let change = try #require(Self.unsayable[name])
+        change(&document)
         let error = #expect(throws: ModelFileError.self) { try XcodeModel.data(of: document) }
         #expect(error?.code == .unwritable)
     }
