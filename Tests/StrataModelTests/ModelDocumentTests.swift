@@ -134,6 +134,27 @@ import Testing
         #expect(error?.code == .invalidModel && error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
+    /// Eight composites of ten elements each, which are the next composite: a hundred million attributes.
+    @Test func compositesThatMultiplyAreAnError() throws {
+        var document = ModelDocument()
+        for level in 0..<8 {
+            var composite = ModelDocument.Composite(name: "C\(level)")
+            for number in 0..<10 {
+                var element = ModelDocument.Attribute(name: "e\(number)", type: level == 7 ? .string : .composite)
+                element.compositeName = level == 7 ? nil : "C\(level + 1)"
+                composite.attributes.append(element)
+            }
+            document.composites.append(composite)
+        }
+        var entity = ModelDocument.Entity(name: "A")
+        entity.attributes = [ModelDocument.Attribute(name: "c", type: .composite)]
+        entity.attributes[0].compositeName = "C0"
+        document.entities = [entity]
+        #expect(ModelLint.check(document).isEmpty)
+        let error = #expect(throws: ModelError.self) { try NSManagedObjectModel(document: document) }
+        #expect(error?.message.contains("over 100000 attributes") == true)
+    }
+
     @Test func whatNoFileCanSayIsAnError() throws {
         let model = NSManagedObjectModel()
         model.versionIdentifiers = [7]
