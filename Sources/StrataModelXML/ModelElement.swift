@@ -36,7 +36,7 @@ enum ModelElementReader {
     }
 
     private static func check(_ data: Data) throws {
-        guard String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
+        guard !data.isEmpty, String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
             throw ModelFileError(.damaged, "the file is no UTF-8 text")
         }
         guard data.range(of: Data("<!DOCTYPE".utf8)) == nil, data.range(of: Data("<!ENTITY".utf8)) == nil else {

@@ -20,7 +20,7 @@ import Testing
 
         let attributes = book.attributesByName
         #expect(attributes["pages"]?.defaultValue as? Int32 == 100 && attributes["pages"]?.type == .integer32)
-        #expect(attributes["price"]?.defaultValue as? NSDecimalNumber == NSDecimalNumber(string: "9.90"))
+        #expect(attributes["price"]?.defaultValue as? NSDecimalNumber == NSDecimalNumber(string: "9.95"))
         #expect(attributes["isLent"]?.defaultValue as? Bool == true && attributes["isLent"]?.isOptional == false)
         #expect(attributes["published"]?.defaultValue as? Date == Date(timeIntervalSinceReferenceDate: -725_882_400))
         #expect(attributes["home"]?.defaultValue as? URL == URL(string: "https://swift.org"))
