@@ -13,6 +13,10 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
+        .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
+        .plugin(name: "StrataModel", targets: ["StrataModel"]),
+        .plugin(name: "StrataModelGenerate", targets: ["StrataModelGenerate"]),
+        .plugin(name: "StrataModelLint", targets: ["StrataModelLint"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -36,10 +40,28 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
+        .target(name: "StrataModelFile", swiftSettings: settings),
+        .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
+        .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelGenerate",
+            capability: .command(
+                intent: .custom(verb: "generate-model-classes", description: "Write the classes of models"),
+                permissions: [.writeToPackageDirectory(reason: "The generated classes go into the source tree.")]),
+            dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelLint",
+            capability: .command(
+                intent: .custom(verb: "lint-models", description: "Say what is wrong with models")),
+            dependencies: ["StrataModelTool"]),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
@@ -71,6 +93,10 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrataModelTests",
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",
