@@ -23,7 +23,7 @@ extension NSManagedObjectModel {
         } catch {
             throw ModelError(.unreadable, "\(file.path): \(error.localizedDescription)")
         }
-        try self.init(encoded: Array(data))
+        try self.init(compiledModel: data)
     }
 
     /// Combines all compiled models in the resources of bundles, searched in the order given.
