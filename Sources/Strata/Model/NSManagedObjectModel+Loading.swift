@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 extension NSManagedObjectModel {
     /// Reads a compiled model.
@@ -23,7 +24,26 @@ extension NSManagedObjectModel {
         } catch {
             throw ModelError(.unreadable, "\(file.path): \(error.localizedDescription)")
         }
-        try self.init(compiledModel: data)
+        try self.init(anyCompiledModel: data, at: file.path)
+    }
+
+    /// Reads a compiled model of Strata's or of Apple's.
+    ///
+    /// - Parameter place: what errors name.
+    /// - Throws: ``ModelError``, as ``init(compiledModelAt:)``.
+    package convenience init(anyCompiledModel data: Data, at place: String) throws {
+        let bytes = Array(data)
+        guard AppleModelFile.canRead(bytes) else {
+            try self.init(compiledModel: data)
+            return
+        }
+        let file: AppleModelFile
+        do {
+            file = try AppleModelFile(bytes)
+        } catch {
+            throw ModelError(.damaged, "\(place): \(error)")
+        }
+        try self.init(document: file.document)
     }
 
     /// Combines all compiled models in the resources of bundles, searched in the order given.
