@@ -14,6 +14,7 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
+        .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -39,6 +40,7 @@ let package = Package(
             swiftSettings: settings),
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
         .target(name: "StrataModelFile", swiftSettings: settings),
+        .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
