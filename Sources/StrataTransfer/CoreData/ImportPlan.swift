@@ -60,14 +60,17 @@ struct ImportPlanner {
         self.layouts = layouts
         var byNumber: [Int64: RowLayouts.Rows] = [:]
         var numbers: [String: Int64] = [:]
+        let names = Set(file.entities.values.map(\.name))
         for entity in file.entities.values {
-            guard let rows = layouts.rows(named: entity.name) else {
+            // A migration that renames an entity leaves its old name in the file.
+            let renamed = layouts.rows.first { $0.entity.renamingIdentifier == entity.name && !names.contains($0.name) }
+            guard let rows = layouts.rows(named: entity.name) ?? renamed else {
                 throw TransferError(
                     "\(file.url.path): it has an entity \(entity.name) that the model has not: "
                         + "the model is not the one that the file was written with")
             }
             byNumber[entity.number] = rows
-            numbers[entity.name] = entity.number
+            numbers[rows.name] = entity.number
         }
         for rows in layouts.rows where numbers[rows.name] == nil {
             throw TransferError(

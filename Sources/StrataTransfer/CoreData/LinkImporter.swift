@@ -21,7 +21,7 @@ struct LinkImporter {
 
     func insert(_ links: RowLayouts.Links, each: () throws -> Void) throws {
         let table = try find(links)
-        guard let owner = links.relationship.owningEntity, let member = links.relationship.destinationEntity else {
+        guard let owner = planner.layouts.rows(named: links.ownerName)?.entity, let member = links.relationship.destinationEntity else {
             return
         }
         let owners = numbers(owner)
@@ -85,7 +85,7 @@ struct LinkImporter {
     private func find(_ links: RowLayouts.Links) throws -> JoinTable {
         let name = links.relationship.name.uppercased()
         let back = links.inverse?.name.uppercased()
-        let owners = lineage(links.relationship.owningEntity)
+        let owners = lineage(planner.layouts.rows(named: links.ownerName)?.entity)
         let members = lineage(links.relationship.destinationEntity)
         for (table, columns) in file.tables.sorted(by: { $0.key < $1.key }) {
             guard let rest = ColumnNames.numbered(table)?.rest, rest == name || rest == back else { continue }
