@@ -105,7 +105,8 @@ struct DocumentWriter {
         case .transformed(let data): written.defaultValue = .data(data)
         case .value(let value):
             let isTransformed = attribute.attributeType == .transformableAttributeType
-            let bytes = isTransformed ? try attribute.transformedData(from: value).map { ModelDocument.Value.data($0) } : nil
+            let bytes =
+                isTransformed ? try attribute.transformedData(from: value).map { ModelDocument.Value.data($0) } : nil
             guard let document = bytes ?? DocumentValues.document(value) else {
                 throw notEncodable("the default value of \(label) can't be kept in a file")
             }

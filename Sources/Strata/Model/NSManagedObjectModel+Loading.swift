@@ -2,11 +2,11 @@ import Foundation
 import StrataModelFile
 
 extension NSManagedObjectModel {
-    /// Reads a compiled model.
+    /// Reads a compiled model, of Strata's or of Apple's.
     ///
     /// - Parameter url: a model file (".mom"), or a directory of versions (".momd"), of which the current one is read:
     ///   the one that `NSManagedObjectModel_CurrentVersionName` in its "VersionInfo.plist" names, or the only one.
-    /// - Returns: nil if there is no model in Strata's encoding; ``init(compiledModelAt:)`` says why.
+    /// - Returns: nil if there is no model that can be read; ``init(compiledModelAt:)`` says why.
     public convenience init?(contentsOf url: URL) {
         guard let model = try? NSManagedObjectModel(compiledModelAt: url) else { return nil }
         self.init()
@@ -48,7 +48,7 @@ extension NSManagedObjectModel {
 
     /// Combines all compiled models in the resources of bundles, searched in the order given.
     ///
-    /// - Parameter bundles: nil for the main bundle.
+    /// - Parameter bundles: nil for the main bundle, with the bundles of resources beside the program.
     /// - Returns: nil if there is none.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = models(in: bundles)
@@ -59,7 +59,7 @@ extension NSManagedObjectModel {
     /// resources of bundles.
     ///
     /// - Parameters:
-    ///   - bundles: nil for the main bundle.
+    ///   - bundles: nil for the main bundle, with the bundles of resources beside the program.
     ///   - metadata: the store's metadata.
     /// - Returns: nil if an entity of the store is not there in that version.
     public class func mergedModel(
@@ -70,7 +70,7 @@ extension NSManagedObjectModel {
 
     private static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
         var models: [NSManagedObjectModel] = []
-        for bundle in bundles ?? [.main] {
+        for bundle in bundles ?? ModelBundles.program {
             let directories = resources(of: bundle, withExtension: "momd")
             let files = resources(of: bundle, withExtension: "mom")
             let versions = allVersions ? directories.flatMap { modelFiles(in: $0) } : directories

@@ -30,6 +30,7 @@ package final class StoreBuilder {
     private var writers: [EntityWriter?] = []
     private var rowsInTransaction = 0
     /// By number of the root entity.
+    private var keys: [UInt16: KeySet] = [:]
     private var greatestKeys: [UInt16: UInt64] = [:]
     private var historyStart: UInt64?
     private var author: String?
@@ -61,7 +62,8 @@ package final class StoreBuilder {
                 throw DescribedError(
                     .fileWriteFileExists,
                     userInfo: [
-                        NSLocalizedDescriptionKey: "\(url.path) is there already: a new store takes the place of nothing.",
+                        NSLocalizedDescriptionKey:
+                            "\(url.path) is there already: a new store takes the place of nothing.",
                         NSFilePathErrorKey: url.path,
                     ])
             }
@@ -98,8 +100,8 @@ package final class StoreBuilder {
 
     /// Begins a row of an entity or of links, which the caller fills and ends.
     ///
-    /// - Precondition: the key is no other row's of the same root entity.
-    /// - Throws: `CocoaError` for a key that no row can have, and when the disk refuses.
+    /// - Throws: `CocoaError` for a key that no row can have or that another row of the root entity has, and when the
+    ///   disk refuses.
     package func beginRow(entity: UInt16, root: UInt16, key: UInt64) throws -> EntityWriter {
         guard key > 0, key < ObjectRef.maximumKey else {
             throw DescribedError(
@@ -108,6 +110,11 @@ package final class StoreBuilder {
         }
         if rowsInTransaction >= Self.rowsPerTransaction { try commit() }
         rowsInTransaction += 1
+        guard keys[root, default: KeySet()].insert(key) else {
+            throw DescribedError(
+                .persistentStoreSave,
+                userInfo: [NSLocalizedDescriptionKey: "Two objects of one root entity have the primary key \(key)."])
+        }
         if key > greatestKeys[root, default: 0] { greatestKeys[root] = key }
         let writer = self.writer(entity)
         writer.beginInsert(key: key)
@@ -197,6 +204,28 @@ package final class StoreBuilder {
         try HistoryFacts.update(log) { facts in
             facts.start = historyStart ?? 1
             return facts.start > 1
+        }
+    }
+
+    /// The keys that rows have: a bit for each, in pages, since most are close together.
+    private struct KeySet {
+        private var pages: [UInt64: SIMD8<UInt64>] = [:]
+        /// The page of the last key, which the next one mostly is in, too.
+        private var index = UInt64.max
+        private var page = SIMD8<UInt64>()
+
+        /// Whether the key is new.
+        mutating func insert(_ key: UInt64) -> Bool {
+            if key / 512 != index {
+                if index != .max { pages[index] = page }
+                index = key / 512
+                page = pages[index] ?? SIMD8()
+            }
+            let word = Int(key % 512 / 64)
+            let bit = UInt64(1) << (key % 64)
+            guard page[word] & bit == 0 else { return false }
+            page[word] |= bit
+            return true
         }
     }
 

@@ -67,7 +67,7 @@ public final class CoreDataImporter {
             let done = report.objects + report.links
             if done % 4_096 == 0 { progress?(done, total) }
         }
-        try StoreBuilder.build(at: url, model: model, try settings()) { builder in
+        try StoreBuilder.build(at: url, model: model, try settings(model)) { builder in
             let planner = try ImportPlanner(file, builder.layouts)
             let plans = try planner.plans()
             for plan in plans where plan.greatestKey > 0 { builder.reserve(UInt64(plan.greatestKey), root: plan.root) }
@@ -115,13 +115,14 @@ public final class CoreDataImporter {
         return total
     }
 
-    private func settings() throws -> StoreBuilder.Settings {
+    private func settings(_ model: NSManagedObjectModel) throws -> StoreBuilder.Settings {
         var settings = StoreBuilder.Settings()
         settings.uuid = file.uuid
         settings.metadata = file.metadata.filter { !$0.key.hasPrefix("NSStore") && !$0.key.hasPrefix("_NS") }
         settings.metadata["NSPersistenceFrameworkVersion"] = nil
         var origin: [String: Any] = [:]
         for key in CoreDataOrigin.keptKeys { origin[key] = file.metadata[key] }
+        origin[CoreDataOrigin.ownHashesKey] = model.entityVersionHashesByName
         if let model = try file.modelCache(), model.count <= CoreDataOrigin.maximumModelByteCount {
             origin[CoreDataOrigin.modelKey] = model
         }
@@ -138,6 +139,8 @@ enum CoreDataOrigin {
     static let name = "CoreDataOrigin"
     static let modelKey = "model"
     static let numbersKey = "numbers"
+    /// The version hashes that Strata computes of the same model.
+    static let ownHashesKey = "hashes"
     static let keptKeys = [
         "NSStoreModelVersionHashes", "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
         "NSStoreModelVersionChecksumKey", "NSStoreModelVersionIdentifiers", "NSPersistenceFrameworkVersion",
