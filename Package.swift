@@ -15,6 +15,8 @@ let package = Package(
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
+        .plugin(name: "StrataModel", targets: ["StrataModel"]),
+        .plugin(name: "StrataModelCommand", targets: ["StrataModelCommand"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -41,6 +43,15 @@ let package = Package(
         // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
         .target(name: "StrataModelFile", swiftSettings: settings),
         .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
+        .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelCommand",
+            capability: .command(
+                intent: .custom(verb: "strata-model", description: "Generate classes from models, or check the models"),
+                permissions: [.writeToPackageDirectory(reason: "The generated classes go into the source tree.")]),
+            dependencies: ["StrataModelTool"]),
         .target(
             name: "Strata",
             dependencies: [
@@ -82,8 +93,13 @@ let package = Package(
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
             swiftSettings: settings),
         .testTarget(
+<<<<<<< HEAD
             name: "StrataTransferTests",
             dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
+=======
+            name: "StrataModelTests",
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
+>>>>>>> n-models
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

@@ -1,12 +1,32 @@
 import StrataModelFile
 
-/// What the reader of a model file has found wrong.
+/// What the reader of a model file has found wrong, and the lines of what it has read.
 final class DiagnosticList {
+    private struct Subject: Hashable {
+        var entity: String?
+        var property: String?
+    }
+
     private(set) var diagnostics: [ModelDiagnostic] = []
     private let file: String
+    private var lines: [Subject: Int] = [:]
 
     init(file: String) {
         self.file = file
+    }
+
+    /// Remembers where something stands, the first time that it is read.
+    func note(entity: String?, property: String?, line: Int) {
+        let subject = Subject(entity: entity, property: property)
+        if lines[subject] == nil { lines[subject] = line }
+    }
+
+    /// Adds diagnostics about the document that was read: at the line of the property, or else of the entity.
+    func add(_ found: [ModelDiagnostic]) {
+        for diagnostic in found {
+            let exact = lines[Subject(entity: diagnostic.entity, property: diagnostic.property)]
+            add(diagnostic, line: exact ?? lines[Subject(entity: diagnostic.entity, property: nil)] ?? 1)
+        }
     }
 
     func add(_ diagnostic: ModelDiagnostic, line: Int) {
@@ -31,6 +51,7 @@ struct ElementAttributes {
         self.property = property
         self.list = list
         remaining = element.attributes
+        list.note(entity: entity, property: property, line: element.line)
     }
 
     func report(_ severity: ModelDiagnostic.Severity, _ message: String) {

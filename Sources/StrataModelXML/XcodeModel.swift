@@ -25,12 +25,14 @@ public enum XcodeModel {
 
     /// Reads a model and says what is wrong in it. Files from anywhere are safe to try.
     ///
-    /// - Parameter url: an ".xcdatamodeld", an ".xcdatamodel" or a "contents" file.
+    /// - Parameters:
+    ///   - url: an ".xcdatamodeld", an ".xcdatamodel" or a "contents" file.
+    ///   - linting: whether to add what ``ModelLint`` finds: errors in all versions, warnings in the current one.
     /// - Throws: ``ModelFileError`` with `unreadable` or `damaged` when there is nothing to be read at all.
-    public static func read(contentsOf url: URL) throws -> Reading {
+    public static func read(contentsOf url: URL, linting: Bool = false) throws -> Reading {
         let name = url.deletingPathExtension().lastPathComponent
         guard url.pathExtension == "xcdatamodeld" else {
-            let version = try readVersion(at: url, name: name)
+            let version = try readVersion(at: url, name: name, lint: linting ? .warning : nil)
             return Reading(
                 model: VersionedModel(versions: [version.version], currentName: name),
                 diagnostics: version.diagnostics)
@@ -49,7 +51,9 @@ public enum XcodeModel {
             diagnostics: [])
         for name in names {
             let part = try readVersion(
-                at: url.appendingPathComponent(name, isDirectory: true), name: String(name.dropLast(12)))
+                at: url.appendingPathComponent(name, isDirectory: true),
+                name: String(name.dropLast(".xcdatamodel".count)),
+                lint: linting ? (name == current ? .warning : .error) : nil)
             reading.model.versions.append(part.version)
             reading.diagnostics += part.diagnostics
         }
@@ -61,12 +65,11 @@ public enum XcodeModel {
     /// - Parameters:
     ///   - data: the contents of a "contents" file.
     ///   - file: the path that diagnostics name.
+    ///   - lint: the least severity of what ``ModelLint`` finds to be among the diagnostics; nil for nothing of it.
     /// - Throws: ``ModelFileError`` with `damaged` for what is no XML.
     public static func read(
-        _ data: Data, file: String
-    ) throws -> (
-        document: ModelDocument, diagnostics: [ModelDiagnostic]
-    ) {
+        _ data: Data, file: String, lint: ModelDiagnostic.Severity? = nil
+    ) throws -> (document: ModelDocument, diagnostics: [ModelDiagnostic]) {
         let root: ModelElement
         do {
             root = try ModelElementReader.read(data)
@@ -75,6 +78,9 @@ public enum XcodeModel {
         }
         let list = DiagnosticList(file: file)
         let document = ContentsReader(list: list).read(root)
+        if let lint {
+            list.add(ModelLint.check(document).filter { lint == .warning || $0.severity == .error })
+        }
         return (document, list.diagnostics)
     }
 
@@ -120,7 +126,7 @@ public enum XcodeModel {
     }
 
     private static func readVersion(
-        at url: URL, name: String
+        at url: URL, name: String, lint: ModelDiagnostic.Severity?
     ) throws -> (version: VersionedModel.Version, diagnostics: [ModelDiagnostic]) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
@@ -139,7 +145,7 @@ public enum XcodeModel {
         } catch {
             throw ModelFileError(.unreadable, "\(file.path): \(error.localizedDescription)")
         }
-        let read = try read(data, file: file.path)
+        let read = try read(data, file: file.path, lint: lint)
         return (VersionedModel.Version(name: name, document: read.document), read.diagnostics)
     }
 

@@ -104,10 +104,15 @@ struct DocumentWriter {
         case nil: break
         case .transformed(let data): written.defaultValue = .data(data)
         case .value(let value):
-            let isTransformed = attribute.attributeType == .transformableAttributeType
-            let bytes =
-                isTransformed ? try attribute.transformedData(from: value).map { ModelDocument.Value.data($0) } : nil
-            guard let document = bytes ?? DocumentValues.document(value) else {
+            let document: ModelDocument.Value?
+            if attribute.attributeType == .transformableAttributeType,
+                let bytes = try attribute.transformedData(from: value)
+            {
+                document = .data(bytes)
+            } else {
+                document = DocumentValues.document(value)
+            }
+            guard let document else {
                 throw notEncodable("the default value of \(label) can't be kept in a file")
             }
             written.defaultValue = document
