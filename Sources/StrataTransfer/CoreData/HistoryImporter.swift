@@ -4,8 +4,8 @@ import StrataLog
 
 /// Brings a file's persistent history along: its transactions, one after the other, with their authors and times.
 ///
-/// The file has the rows only as they are now. So an object has its present values from the transaction on that inserted
-/// it; transactions that update it say that they did, and one that was deleted is empty until then.
+/// The file has the rows only as they are now. So an object has its present values from the transaction that inserted
+/// it on; transactions that update it say that they did, and one that was deleted is empty until then.
 struct HistoryImporter {
     let file: CoreDataFile
     let plans: [ImportPlan]

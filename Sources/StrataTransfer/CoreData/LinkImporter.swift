@@ -21,7 +21,9 @@ struct LinkImporter {
 
     func insert(_ links: RowLayouts.Links, each: () throws -> Void) throws {
         let table = try find(links)
-        guard let owner = planner.layouts.rows(named: links.ownerName)?.entity, let member = links.relationship.destinationEntity else {
+        guard let owner = planner.layouts.rows(named: links.ownerName)?.entity,
+            let member = links.relationship.destinationEntity
+        else {
             return
         }
         let owners = numbers(owner)
@@ -72,7 +74,8 @@ struct LinkImporter {
             "SELECT o.Z_PK, o.Z_ENT, m.Z_PK, m.Z_ENT, \(orders[0]), \(orders[1]) FROM \(quoted(table.name)) j "
             + "JOIN \(ownerTable) o ON o.Z_PK = j.\(ownerKey) JOIN \(memberTable) m ON m.Z_PK = j.\(memberKey)"
         if links.inverse === links.relationship {
-            sql += " WHERE j.\(ownerKey) <= j.\(memberKey) OR NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) r "
+            sql +=
+                " WHERE j.\(ownerKey) <= j.\(memberKey) OR NOT EXISTS (SELECT 1 FROM \(quoted(table.name)) r "
                 + "WHERE r.\(ownerKey) = j.\(memberKey) AND r.\(memberKey) = j.\(ownerKey))"
         }
         return sql
@@ -92,7 +95,9 @@ struct LinkImporter {
             let numbered = columns.compactMap { column in
                 ColumnNames.numbered(column).map { (column: column, number: $0.number, rest: $0.rest) }
             }
-            guard let member = numbered.first(where: { $0.rest == name && members.contains($0.number) }) else { continue }
+            guard let member = numbered.first(where: { $0.rest == name && members.contains($0.number) }) else {
+                continue
+            }
             let owner: String?
             if links.inverse === links.relationship {
                 owner = columns.contains("REFLEXIVE") ? "REFLEXIVE" : nil

@@ -35,7 +35,8 @@ struct RowImporter {
         TransferError("\(file.url.path): \(plan.table), row \(key): \(what)")
     }
 
-    private func set(_ step: ImportPlan.Step, _ statement: SQLiteStatement, _ writer: EntityWriter, _ key: Int64) throws {
+    private func set(_ step: ImportPlan.Step, _ statement: SQLiteStatement, _ writer: EntityWriter, _ key: Int64) throws
+    {
         switch step.kind {
         case .bool: writer.set(step.slot, statement.integer(step.column) != 0)
         case .int16: writer.set(step.slot, try integer(Int16.self, step, statement, key))

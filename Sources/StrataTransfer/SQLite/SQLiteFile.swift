@@ -140,7 +140,9 @@ final class SQLiteStatement {
 
     var columnCount: Int { Int(library.columnCount(statement)) }
 
-    func type(_ column: Int) -> ColumnType { ColumnType(rawValue: library.columnType(statement, Int32(column))) ?? .null }
+    func type(_ column: Int) -> ColumnType {
+        ColumnType(rawValue: library.columnType(statement, Int32(column))) ?? .null
+    }
 
     func isNull(_ column: Int) -> Bool { library.columnType(statement, Int32(column)) == ColumnType.null.rawValue }
 
@@ -179,11 +181,15 @@ final class SQLiteStatement {
     func bindNull(_ parameter: Int) { _ = library.bindNull(statement, Int32(parameter + 1)) }
 
     func bind(_ parameter: Int, text: UnsafeRawBufferPointer) throws {
-        try check(library.bindText(statement, Int32(parameter + 1), Self.start(text), Int32(clamping: text.count), Self.copies))
+        try check(
+            library.bindText(
+                statement, Int32(parameter + 1), Self.start(text), Int32(clamping: text.count), Self.copies))
     }
 
     func bind(_ parameter: Int, blob: UnsafeRawBufferPointer) throws {
-        try check(library.bindBlob(statement, Int32(parameter + 1), Self.start(blob), Int32(clamping: blob.count), Self.copies))
+        try check(
+            library.bindBlob(
+                statement, Int32(parameter + 1), Self.start(blob), Int32(clamping: blob.count), Self.copies))
     }
 
     func bind(_ parameter: Int, _ value: String) throws {

@@ -62,7 +62,8 @@ struct SQLiteLibrary: Sendable {
     static func shared() throws(TransferError) -> SQLiteLibrary { try loaded.get() }
 
     private init(_ handle: UnsafeMutableRawPointer) throws(TransferError) {
-        func function<Function>(_ name: String, _ type: Function.Type = Function.self) throws(TransferError) -> Function {
+        func function<Function>(_ name: String, _ type: Function.Type = Function.self) throws(TransferError) -> Function
+        {
             guard let symbol = dlsym(handle, name) else { throw TransferError("the SQLite found here has no \(name)") }
             // SAFETY: the types are those of SQLite's documented interface, which has not changed since version 3.5.
             return unsafeBitCast(symbol, to: type)
