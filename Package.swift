@@ -93,13 +93,12 @@ let package = Package(
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
             swiftSettings: settings),
         .testTarget(
-<<<<<<< HEAD
             name: "StrataTransferTests",
             dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
-=======
+            swiftSettings: settings),
+        .testTarget(
             name: "StrataModelTests",
             dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
->>>>>>> n-models
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

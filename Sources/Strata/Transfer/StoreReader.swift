@@ -13,6 +13,8 @@ package final class StoreReader {
     private let log: LogStore
     private let snapshot: Snapshot
     private let path: String
+    /// What ``greatestKeys`` found when it was first asked for.
+    private var known: [UInt16: UInt64] = [:]
 
     /// - Throws: `CocoaError` when there is no store or it cannot be read.
     package init(_ url: URL) throws {
@@ -42,6 +44,19 @@ package final class StoreReader {
     /// What ``StoreBuilder/Settings/hiddenMetadata`` kept under a name.
     package func hiddenMetadata(_ name: String) -> [String: Any]? {
         StoreMetadata.entries(log)[StoreMetadata.privatePrefix + name] as? [String: Any]
+    }
+
+    /// By root entity the greatest key that was ever given out; without entities that never had an object.
+    package var greatestKeys: [String: UInt64] {
+        var keys: [String: UInt64] = [:]
+        for rows in layouts.rows where rows.number == rows.root {
+            // The log is this object's own and cannot be written: asking it for a key gives none out.
+            let next = log.allocateKeys(root: rows.root, count: 1)
+            let last = known[rows.root] ?? next - 1
+            known[rows.root] = last
+            if last > 0 { keys[rows.name] = last }
+        }
+        return keys
     }
 
     /// How many rows there are of a root entity and what inherits from it, or of links.

@@ -81,17 +81,15 @@ public final class CoreDataExporter {
         var total = 0
         for table in schema.tables { total += try reader.count(root: table.root.root) }
         for join in schema.joins { total += try reader.count(root: join.links.number) }
-        var greatest: [String: Int64] = [:]
         for table in schema.tables {
-            try TableExporter(schema: schema, table: table, database: database).run(reader) { key in
-                greatest[table.root.name] = max(greatest[table.root.name] ?? 0, key)
+            try TableExporter(schema: schema, table: table, database: database).run(reader) {
                 report.objects += 1
                 if report.objects % 4_096 == 0 { progress?(report.objects, total) }
             }
         }
         for join in schema.joins { report.links += try write(join, database) }
         for statement in orderStatements { try database.run(statement) }
-        try writeNumbers(database, greatest)
+        try writeNumbers(database)
         report.hasVersionHashes = try writeMetadata(database)
         progress?(total, total)
     }
@@ -146,13 +144,14 @@ public final class CoreDataExporter {
         return statements
     }
 
-    private func writeNumbers(_ database: SQLiteFile, _ greatest: [String: Int64]) throws {
+    private func writeNumbers(_ database: SQLiteFile) throws {
+        let greatest = reader.greatestKeys
         let statement = try database.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
         for rows in schema.numbers.ordered {
             statement.bind(0, schema.numbers.number(rows.name))
             try statement.bind(1, rows.name)
             statement.bind(2, schema.numbers.number(rows.entity.superentity?.name))
-            statement.bind(3, greatest[rows.name] ?? 0)
+            statement.bind(3, Int64(clamping: greatest[rows.name] ?? 0))
             try statement.execute()
         }
     }

@@ -8,8 +8,8 @@ struct TableExporter {
     let table: ExportSchema.Table
     let database: SQLiteFile
 
-    /// - Parameter each: called with the key of each row.
-    func run(_ reader: StoreReader, each: (Int64) -> Void) throws {
+    /// - Parameter each: called after each row.
+    func run(_ reader: StoreReader, each: () -> Void) throws {
         let names = ["Z_PK", "Z_ENT", "Z_OPT"] + table.columns.map(\.name)
         let list = names.map { SQLiteFile.quoted($0) }.joined(separator: ", ")
         let marks = names.map { _ in "?" }.joined(separator: ", ")
@@ -37,7 +37,7 @@ struct TableExporter {
                 }
             }
             try statement.execute()
-            each(Int64(row.key))
+            each()
         }
     }
 

@@ -3,8 +3,8 @@ import Strata
 
 /// Records as lines of JSON.
 ///
-/// The first line says what the file is: `{"strata":1,"uuid":…,"model":…,"metadata":…}`, the last two as base64. Then one
-/// line for each object, `{"entity":"Car","uri":"x-coredata://…/Car/p1","values":{…}}`, and one for each link of a
+/// The first line says what the file is: `{"strata":1,"uuid":…,"model":…,"metadata":…}`, the last two as base64. Then
+/// one line for each object, `{"entity":"Car","uri":"x-coredata://…/Car/p1","values":{…}}`, and one for each link of a
 /// relationship that is to-many at both ends, `{"link":"Car.drivers","owner":…,"member":…,"order":[…]}`.
 enum JSONLines {
     static let version = 1
@@ -13,6 +13,8 @@ enum JSONLines {
         var uuid: String?
         var model: Data?
         var metadata: Data?
+        /// By root entity the greatest key that was given out.
+        var keys: [String: UInt64] = [:]
     }
 
     enum Line {
@@ -27,6 +29,8 @@ enum JSONLines {
         var parts = ["\"strata\":\(version)"]
         if let uuid = header.uuid { parts.append("\"uuid\":\(quoted(uuid))") }
         if let metadata = header.metadata { parts.append("\"metadata\":\"\(metadata.base64EncodedString())\"") }
+        let keys = header.keys.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
+        if !keys.isEmpty { parts.append("\"keys\":{\(keys.joined(separator: ","))}") }
         if let model = header.model { parts.append("\"model\":\"\(model.base64EncodedString())\"") }
         return "{\(parts.joined(separator: ","))}\n"
     }
@@ -81,11 +85,12 @@ enum JSONLines {
             guard let number = found as? Int, number <= version else {
                 throw TransferError("\(place): the file is of a later version")
             }
-            return .header(
-                Header(
-                    uuid: line["uuid"] as? String,
-                    model: (line["model"] as? String).flatMap { Data(base64Encoded: $0) },
-                    metadata: (line["metadata"] as? String).flatMap { Data(base64Encoded: $0) }))
+            var header = Header()
+            header.uuid = line["uuid"] as? String
+            header.model = (line["model"] as? String).flatMap { Data(base64Encoded: $0) }
+            header.metadata = (line["metadata"] as? String).flatMap { Data(base64Encoded: $0) }
+            header.keys = (line["keys"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
+            return .header(header)
         }
         if let relationship = line["link"] as? String, let owner = line["owner"], let member = line["member"] {
             return .link(
@@ -118,7 +123,9 @@ enum JSONLines {
             if ["c", "B"].contains(String(cString: number.objCType)) { return .bool(number.boolValue) }
             if ["d", "f"].contains(String(cString: number.objCType)) {
                 let real = number.doubleValue
-                if real == real.rounded(), abs(real) < 9e15 { return .integer(Int64(real)) }
+                if real == real.rounded(), abs(real) < 9e15, real != 0 || real.sign == .plus {
+                    return .integer(Int64(real))
+                }
                 return .real(real)
             }
             return .integer(number.int64Value)

@@ -56,8 +56,8 @@ public struct TextTransfer: Sendable {
         return report
     }
 
-    /// Writes comma-separated values: the objects of one entity to a file, or those of a whole store, with its model, to
-    /// files in a directory.
+    /// Writes comma-separated values: the objects of one entity to a file, or those of a whole store, with its model,
+    /// to files in a directory.
     ///
     /// - Parameter path: a file, "-" for the standard output, or a directory, that does not exist yet.
     /// - Throws: ``TransferError``; `CocoaError` when the store cannot be read.
@@ -112,7 +112,8 @@ public struct TextTransfer: Sendable {
         let own = reader.metadata.filter { !$0.key.hasPrefix("NSStore") }
         return JSONLines.Header(
             uuid: reader.uuid, model: try CompiledModel.data(of: try reader.model.document()),
-            metadata: try PropertyListSerialization.data(fromPropertyList: own, format: .binary, options: 0))
+            metadata: try PropertyListSerialization.data(fromPropertyList: own, format: .binary, options: 0),
+            keys: reader.greatestKeys)
     }
 
     // MARK: In
@@ -141,6 +142,7 @@ public struct TextTransfer: Sendable {
         }
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
+            Self.reserve(header, builder)
             let inserter = try RecordInserter(builder, keys)
             if !keys.attributes.isEmpty {
                 let lines = try LineReader(path)
@@ -184,6 +186,7 @@ public struct TextTransfer: Sendable {
         }
         var report = Report()
         try StoreBuilder.build(at: url, model: model, settings) { builder in
+            Self.reserve(files.header, builder)
             let inserter = try RecordInserter(builder, keys)
             if !keys.attributes.isEmpty { try files.forEachRecord { try inserter.note($0) } }
             inserter.beginWriting()
@@ -192,6 +195,13 @@ public struct TextTransfer: Sendable {
             report = inserter.report
         }
         return report
+    }
+
+    /// Keys of objects that are not there any more are not given out again.
+    private static func reserve(_ header: JSONLines.Header, _ builder: StoreBuilder) {
+        for (name, key) in header.keys {
+            if let rows = builder.layouts.rows(named: name) { builder.reserve(key, root: rows.root) }
+        }
     }
 
     /// The model and what else a header says of the new store.
