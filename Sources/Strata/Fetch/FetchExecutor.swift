@@ -197,7 +197,10 @@ struct FetchExecutor {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         let maximum = isUnlimited || !overlay.isEmpty ? Int.max : end
         var total = overlay.count(plan)
-        for store in try stores() where total < maximum {
+        let stores = try stores()
+        try turn?.begin()
+        defer { turn?.leave() }
+        for store in stores where total < maximum {
             let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
             total += try scan.count(maximum: maximum - total)
             let changed = overlay.stored.filter { $0.storeIndex == store.index }.map(\.ref)
@@ -238,6 +241,8 @@ struct FetchExecutor {
         _ stores: [SeenStore], maximum: Int, counting: Bool = false
     ) throws -> StoredMatches {
         if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
+        try turn?.begin()
+        defer { turn?.leave() }
         var found = StoredMatches()
         if let dictionaries = plan.dictionaries, !counting {
             try checkDamage(behind: stores)

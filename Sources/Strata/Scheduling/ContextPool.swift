@@ -76,6 +76,9 @@ final class ContextPool: @unchecked Sendable {
         pthread_getspecific(key).map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    /// Whether the calling thread is one of a pool.
+    static var isCurrent: Bool { pthread_getspecific(key) != nil }
+
     // MARK: Work
 
     /// Has a job run, after those that were submitted before.

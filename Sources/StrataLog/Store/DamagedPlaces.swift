@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import Synchronization
 
 /// The places of a store that could not be read since it was opened, as those who read have met them.
@@ -54,7 +55,7 @@ public final class DamagedPlaces: Sendable {
     public static let objectsMaximum = 100
 
     private let known = Atomic<Int>(0)
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
 
     /// Whether every place that was met has been readable.
     public var isEmpty: Bool { known.load(ordering: .acquiring) == 0 }

@@ -23,9 +23,9 @@ public final class LogStore: Sendable {
     /// Held while segments are being compacted.
     let compacting = Mutex<Void>(())
     /// What is known of segments that the log has left; see ``SegmentInfo``.
-    let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
+    let segmentInfos = AdaptiveMutex<[UInt32: SegmentInfo]>([:])
     /// What ``LogRetention/rowsFloor`` keeps, as far as the history has been read for it.
-    let replacedRows = Mutex(ReplacedRows())
+    let replacedRows = AdaptiveMutex(ReplacedRows())
     /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
