@@ -89,6 +89,50 @@ import Testing
     }
 }
 
+@Suite struct AppleMappingTests {
+    @Test func anArchiveBecomesADocument() throws {
+        let writer = ArchiveWriter()
+        let source = writer.object("NSVariableExpression", [("NSVariable", writer.string("source"))])
+        let path = writer.object("NSKeyPathSpecifierExpression", [("NSKeyPath", writer.string("model"))])
+        let value = writer.object(
+            "NSKeyPathExpression", [("NSOperand", source), ("NSArguments", writer.list([path]))])
+        let manager = writer.object("NSVariableExpression", [("NSVariable", writer.string("manager"))])
+        let argument = writer.object("NSConstantValueExpression", [("NSConstantValue", writer.string("Car"))])
+        let request = writer.object(
+            "NSFunctionExpression",
+            [
+                ("NSOperand", manager), ("NSSelectorName", writer.string("fetchRequestForSourceEntityNamed:")),
+                ("NSArguments", writer.list([argument])),
+            ])
+        let fetch = writer.object(
+            "NSFetchRequestExpression", [("NSFRExpression", request), ("NSMOCExpression", manager)])
+        let property = writer.object(
+            "NSPropertyMapping", [("NSDestinationPropertyName", writer.string("name")), ("NSValueExpression", value)])
+        let mapping = writer.object(
+            "NSEntityMapping",
+            [
+                ("NSMappingName", writer.string("CarToCar")), ("NSMappingType", .integer(1)),
+                ("NSSourceEntityName", writer.string("Car")),
+                ("NSSourceEntityVersionHash", writer.add(.data(Data([1])))),
+                ("NSSourceExpression", fetch), ("NSAttributeMappings", writer.list([property])),
+                ("NSEntityMigrationPolicyClassName", writer.string("App.Policy")),
+            ])
+        let root = writer.object("NSMappingModel", [("NSEntityMappings", writer.list([mapping]))])
+        let bytes = writer.bytes(root: root)
+        #expect(AppleMappingFile.canRead(bytes) && !AppleModelFile.canRead(bytes))
+        let document = try AppleMappingFile(bytes).document
+        let found = try #require(document.entityMappings.first)
+        #expect(found.name == "CarToCar" && found.type == 1 && found.sourceName == "Car")
+        #expect(found.destinationName == nil && found.sourceVersionHash == Data([1]))
+        #expect(found.policyClassName == "App.Policy")
+        #expect(
+            found.sourceExpression
+                == "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:\", \"Car\"), $manager, NO)")
+        #expect(found.attributeMappings.map(\.name) == ["name"])
+        #expect(found.attributeMappings.first?.expression == "$source.model")
+    }
+}
+
 @Suite struct InflateTests {
     @Test func aStoredBlockIsCopied() throws {
         let bytes = Array("abc".utf8)
