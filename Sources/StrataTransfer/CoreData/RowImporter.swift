@@ -53,7 +53,7 @@ struct RowImporter {
                 uuid: (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         case .decimal:
             let text = statement.string(step.column)
-            guard let number = Decimal(string: text) else { throw problem(key, "\(step.name) is no number: \(text)") }
+            guard let number = Decimal(string: text) else { throw problem(key, "\(step.name) is no number") }
             StoredDecimal.bytes(number).withUnsafeBytes { writer.set(step.slot, bytes: $0) }
         case .data, .transformable: try setBytes(step, statement, writer, key)
         case .toOne: try setTarget(step, statement, writer, key)
@@ -66,7 +66,7 @@ struct RowImporter {
     ) throws -> Number {
         let value = statement.integer(step.column)
         guard let number = Number(exactly: value) else {
-            throw problem(key, "\(step.name) is \(value), which takes more than \(Number.bitWidth) bits")
+            throw problem(key, "\(step.name) takes more than \(Number.bitWidth) bits")
         }
         return number
     }

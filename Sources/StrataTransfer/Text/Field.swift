@@ -90,7 +90,8 @@ enum FieldCoding {
     }
 
     private static func misfit(_ field: Field, _ info: RowLayouts.Slot) -> TransferError {
-        TransferError("'\(text(field).prefix(60))' is no value of \(info.name), which is of the type \(info.kind)")
+        // Errors are printed, and values are the user's.
+        TransferError("the field is no value of \(info.name), which is of the type \(info.kind)")
     }
 
     static func text(_ field: Field) -> String {

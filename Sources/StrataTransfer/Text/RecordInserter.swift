@@ -62,7 +62,7 @@ final class RecordInserter {
         else { return }
         guard named[key.entity, default: [:]].updateValue(ref, forKey: FieldCoding.text(field.value)) == nil else {
             throw TransferError(
-                "\(record.place): two objects have the \(key.attribute) '\(FieldCoding.text(field.value))'")
+                "\(record.place): another object has the same \(key.attribute)")
         }
     }
 
@@ -168,7 +168,7 @@ final class RecordInserter {
         let ref: ObjectRef
         if let key = keys.attribute(entity), !text.hasPrefix("x-coredata://") {
             guard let known = named[key.entity]?[text] else {
-                throw TransferError("\(place): there is no \(key.entity) whose \(key.attribute) is '\(text)'")
+                throw TransferError("\(place): no \(key.entity) has the \(key.attribute) that is given")
             }
             ref = known
         } else {
