@@ -1,6 +1,8 @@
 import CStrataSupport
 import Dispatch
 import Foundation
+import StrataIO
+import StrataLog
 
 /// Something that a pool's thread runs.
 protocol PoolJob: AnyObject, Sendable {
@@ -150,6 +152,7 @@ final class ContextPool: @unchecked Sendable {
         workers[ObjectIdentifier(worker)] = worker
         most = max(most, workers.count)
         running += 1
+        MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
         return true
     }
 
@@ -189,6 +192,7 @@ final class ContextPool: @unchecked Sendable {
             idle.removeAll { $0 === worker }
             workers[ObjectIdentifier(worker)] = nil
             lock.unlock()
+            MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
             return
         }
     }
