@@ -16,7 +16,8 @@ let package = Package(
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
         .plugin(name: "StrataModel", targets: ["StrataModel"]),
-        .plugin(name: "StrataModelCommand", targets: ["StrataModelCommand"]),
+        .plugin(name: "StrataModelGenerate", targets: ["StrataModelGenerate"]),
+        .plugin(name: "StrataModelLint", targets: ["StrataModelLint"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
     ],
@@ -47,10 +48,15 @@ let package = Package(
             name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
         .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
         .plugin(
-            name: "StrataModelCommand",
+            name: "StrataModelGenerate",
             capability: .command(
-                intent: .custom(verb: "strata-model", description: "Generate classes from models, or check the models"),
+                intent: .custom(verb: "generate-model-classes", description: "Write the classes of models"),
                 permissions: [.writeToPackageDirectory(reason: "The generated classes go into the source tree.")]),
+            dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelLint",
+            capability: .command(
+                intent: .custom(verb: "lint-models", description: "Say what is wrong with models")),
             dependencies: ["StrataModelTool"]),
         .target(
             name: "Strata",

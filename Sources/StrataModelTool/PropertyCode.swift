@@ -154,12 +154,12 @@ struct PropertyCode {
             ("addTo\(title)(_ value: \(type))", "add(value)"),
             ("removeFrom\(title)(_ value: \(type))", "remove(value)"),
         ]
-        var collections = [isOrdered ? "NSOrderedSet" : "NSSet"]
-        if options.typedCollections { collections.append(isOrdered ? "[\(type)]" : "Set<\(type)>") }
-        for collection in collections {
-            methods.append(("addTo\(title)(_ values: \(collection))", "add(contentsOf: values)"))
-            methods.append(("removeFrom\(title)(_ values: \(collection))", "remove(contentsOf: values)"))
-        }
+        // One kind only: a call with a literal would be ambiguous.
+        let untyped = isOrdered ? "NSOrderedSet" : "NSSet"
+        let typed = isOrdered ? "[\(type)]" : "Set<\(type)>"
+        let collection = options.typedCollections ? typed : untyped
+        methods.append(("addTo\(title)(_ values: \(collection))", "add(contentsOf: values)"))
+        methods.append(("removeFrom\(title)(_ values: \(collection))", "remove(contentsOf: values)"))
         for (position, method) in methods.enumerated() {
             if position > 0 { source.line() }
             source.block("\(options.accessPrefix)func \(method.head)") { $0.line("\(members).\(method.body)") }

@@ -29,14 +29,14 @@ enum ModelElementReader {
         parser.delegate = builder
         let isComplete = parser.parse()
         if let failure = builder.failure { throw failure }
-        guard isComplete, let root = builder.root else {
+        guard isComplete, !builder.hasErrors, let root = builder.root else {
             throw ModelFileError(.damaged, "line \(max(1, parser.lineNumber)): this is no well-formed XML")
         }
         return root
     }
 
     private static func check(_ data: Data) throws {
-        guard String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
+        guard !data.isEmpty, String(validating: data, as: UTF8.self) != nil, !data.contains(0) else {
             throw ModelFileError(.damaged, "the file is no UTF-8 text")
         }
         guard data.range(of: Data("<!DOCTYPE".utf8)) == nil, data.range(of: Data("<!ENTITY".utf8)) == nil else {
@@ -54,6 +54,8 @@ enum ModelElementReader {
 private final class ModelElementBuilder: NSObject, XMLParserDelegate {
     private(set) var root: ModelElement?
     private(set) var failure: ModelFileError?
+    /// The parser says of a second root that it is an error, and then that it was done.
+    private(set) var hasErrors = false
     private var open: [ModelElement] = []
 
     func parser(
@@ -67,6 +69,10 @@ private final class ModelElementBuilder: NSObject, XMLParserDelegate {
             return
         }
         open.append(ModelElement(name: elementName, attributes: attributeDict, line: parser.lineNumber))
+    }
+
+    func parser(_ parser: XMLParser, parseErrorOccurred parseError: any Error) {
+        hasErrors = true
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {

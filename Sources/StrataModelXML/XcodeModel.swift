@@ -40,19 +40,18 @@ public enum XcodeModel {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-                .filter { $0.hasSuffix(".xcdatamodel") }.sorted()
+                .filter { $0.hasSuffix(".xcdatamodel") }.map { String($0.dropLast(".xcdatamodel".count)) }.sorted()
         } catch {
             throw ModelFileError(.unreadable, "\(url.path): \(error.localizedDescription)")
         }
         guard !names.isEmpty else { throw ModelFileError(.unreadable, "\(url.path): there is no version in it") }
         let current = try currentName(in: url, among: names)
         var reading = Reading(
-            model: VersionedModel(versions: [], currentName: String(current.dropLast(".xcdatamodel".count))),
+            model: VersionedModel(versions: [], currentName: current),
             diagnostics: [])
         for name in names {
             let part = try readVersion(
-                at: url.appendingPathComponent(name, isDirectory: true),
-                name: String(name.dropLast(".xcdatamodel".count)),
+                at: url.appendingPathComponent(name + ".xcdatamodel", isDirectory: true), name: name,
                 lint: linting ? (name == current ? .warning : .error) : nil)
             reading.model.versions.append(part.version)
             reading.diagnostics += part.diagnostics
@@ -78,7 +77,8 @@ public enum XcodeModel {
         }
         let list = DiagnosticList(file: file)
         let document = ContentsReader(list: list).read(root)
-        if let lint {
+        // What could not be read is missing in the document, which would be told once more.
+        if let lint, !list.diagnostics.contains(where: { $0.severity == .error }) {
             list.add(ModelLint.check(document).filter { lint == .warning || $0.severity == .error })
         }
         return (document, list.diagnostics)
@@ -160,9 +160,9 @@ public enum XcodeModel {
             let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             let name = list["_XCCurrentVersionName"] as? String
         else { throw ModelFileError(.damaged, "\(file.path): it names no version") }
-        guard names.contains(name) else {
+        guard name.hasSuffix(".xcdatamodel"), names.contains(String(name.dropLast(".xcdatamodel".count))) else {
             throw ModelFileError(.damaged, "\(file.path): it names '\(name)', which is not there")
         }
-        return name
+        return String(name.dropLast(".xcdatamodel".count))
     }
 }

@@ -127,6 +127,7 @@ import Testing
         #expect(author.contains("\n    var name: String {\n") && author.contains("\n    var books: Set<Book> {\n"))
         #expect(author.contains("import Paint\n") && !author.contains("public"))
         #expect(author.contains("func addToBooks(_ values: Set<Book>) {"))
+        #expect(!author.contains("NSSet"))
         let book = try #require(try files(options)["Book+CoreDataProperties.swift"])
         #expect(book.contains("var authors: [Author] {") && book.contains("var price: NSDecimalNumber? {"))
         #expect(book.contains("var published: Date? {") && book.contains("var shelf: NSManagedObject? {"))

@@ -20,7 +20,7 @@ import Testing
 
         let attributes = book.attributesByName
         #expect(attributes["pages"]?.defaultValue as? Int32 == 100 && attributes["pages"]?.type == .integer32)
-        #expect(attributes["price"]?.defaultValue as? NSDecimalNumber == NSDecimalNumber(string: "9.90"))
+        #expect(attributes["price"]?.defaultValue as? NSDecimalNumber == NSDecimalNumber(string: "9.95"))
         #expect(attributes["isLent"]?.defaultValue as? Bool == true && attributes["isLent"]?.isOptional == false)
         #expect(attributes["published"]?.defaultValue as? Date == Date(timeIntervalSinceReferenceDate: -725_882_400))
         #expect(attributes["home"]?.defaultValue as? URL == URL(string: "https://swift.org"))
@@ -134,6 +134,27 @@ import Testing
         #expect(error?.code == .invalidModel && error?.message.contains(expected) == true, "\(error?.message ?? "")")
     }
 
+    /// Eight composites of ten elements each, which are the next composite: a hundred million attributes.
+    @Test func compositesThatMultiplyAreAnError() throws {
+        var document = ModelDocument()
+        for level in 0..<8 {
+            var composite = ModelDocument.Composite(name: "C\(level)")
+            for number in 0..<10 {
+                var element = ModelDocument.Attribute(name: "e\(number)", type: level == 7 ? .string : .composite)
+                element.compositeName = level == 7 ? nil : "C\(level + 1)"
+                composite.attributes.append(element)
+            }
+            document.composites.append(composite)
+        }
+        var entity = ModelDocument.Entity(name: "A")
+        entity.attributes = [ModelDocument.Attribute(name: "c", type: .composite)]
+        entity.attributes[0].compositeName = "C0"
+        document.entities = [entity]
+        #expect(ModelLint.check(document).isEmpty)
+        let error = #expect(throws: ModelError.self) { try NSManagedObjectModel(document: document) }
+        #expect(error?.message.contains("over 100000 attributes") == true)
+    }
+
     @Test func whatNoFileCanSayIsAnError() throws {
         let model = NSManagedObjectModel()
         model.versionIdentifiers = [7]
@@ -149,7 +170,8 @@ import Testing
             let file = directory.appendingPathComponent("Shop.mom")
             try CompiledModel.data(of: document).write(to: file)
             let model = try #require(NSManagedObjectModel(contentsOf: file))
-            #expect(model == (try NSManagedObjectModel(document: document)))
+            let direct = try NSManagedObjectModel(document: document)
+            #expect(model == direct)
 
             let momd = directory.appendingPathComponent("Shop.momd", isDirectory: true)
             let versions = [
@@ -181,6 +203,45 @@ import Testing
                 _ = try? NSManagedObjectModel(document: document)
             }
         }
+    }
+
+    @Test func valuesInValuesAreKeptToADepthAndNoDeeper() throws {
+        func document(depth: Int) -> ModelDocument {
+            var value = ModelDocument.Value.string("innermost")
+            for _ in 0..<depth { value = .array([value]) }
+            var document = ModelDocument()
+            document.entities = [ModelDocument.Entity(name: "A")]
+            document.entities[0].userInfo = ["nested": value]
+            return document
+        }
+        let shallow = document(depth: 30)
+        #expect(try CompiledModel.document(from: try CompiledModel.data(of: shallow)) == shallow)
+        let error = #expect(throws: ModelFileError.self) { try CompiledModel.data(of: document(depth: 60)) }
+        #expect(error?.code == .unwritable)
+    }
+
+    /// A list in a list in a list, 200,000 deep: whoever follows it by calls uses up the stack.
+    @Test func hostileNestingIsAnError() throws {
+        let depth = 200_000
+        var bytes = Array("bplist00".utf8)
+        var offsets: [Int] = []
+        func add(_ object: [UInt8]) {
+            offsets.append(bytes.count)
+            bytes += object
+        }
+        func reference(_ number: Int) -> [UInt8] {
+            [UInt8(number >> 16), UInt8(number >> 8 & 255), UInt8(number & 255)]
+        }
+        add([0xd2] + reference(1) + reference(2) + reference(3) + reference(4))
+        add([0x5f, 0x10, 17] + Array("StrataModelFormat".utf8))
+        add([0x5b] + Array("StrataModel".utf8))
+        add([0x10, 1])
+        for number in 0..<depth { add([0xa1] + reference(number == depth - 1 ? 3 : 5 + number)) }
+        let table = bytes.count
+        for offset in offsets { bytes += [UInt8(offset >> 16), UInt8(offset >> 8 & 255), UInt8(offset & 255)] }
+        func wide(_ number: Int) -> [UInt8] { (0..<8).reversed().map { UInt8(number >> ($0 * 8) & 255) } }
+        bytes += [0, 0, 0, 0, 0, 0, 3, 3] + wide(offsets.count) + wide(0) + wide(table)
+        #expect(throws: ModelFileError.self) { try CompiledModel.document(from: Data(bytes)) }
     }
 
     @Test func aNewerFormatIsToldApart() throws {

@@ -29,7 +29,7 @@ enum ModelFixtures {
                         <entry key="" value=""/>
                     </userInfo>
                 </attribute>
-                <attribute name="price" optional="YES" attributeType="Decimal" defaultValueString="9.90" \
+                <attribute name="price" optional="YES" attributeType="Decimal" defaultValueString="9.95" \
         maxValueString="1000"/>
                 <attribute name="isLent" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>
                 <attribute name="published" optional="YES" attributeType="Date" defaultDateTimeInterval="-725882400" \

@@ -8,6 +8,7 @@ extension DocumentReader {
     func readAttribute(
         _ attribute: ModelDocument.Attribute, owner: String, depth: Int = 0
     ) throws -> NSAttributeDescription {
+        try countAttribute()
         let label = "attribute '\(owner).\(attribute.name)'"
         let read: NSAttributeDescription
         if attribute.type == .composite {

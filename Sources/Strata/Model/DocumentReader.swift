@@ -4,10 +4,19 @@ import StrataModelFile
 /// Makes the descriptions of a model of a ``ModelDocument``. Whatever would stop the program as a programmer's mistake
 /// is an error here, since documents come from files.
 struct DocumentReader {
+    /// Elements of composites are counted for each attribute that has them.
+    static let maximumAttributeCount = 100_000
+
     let document: ModelDocument
     let module: String?
     private var entities: [String: NSEntityDescription] = [:]
     private var composites: [String: ModelDocument.Composite] = [:]
+    private let attributes = PartCounter()
+
+    /// Composites are copied into each attribute that has them, which a hostile file makes a great many of.
+    private final class PartCounter {
+        var count = 0
+    }
 
     init(_ document: ModelDocument, module: String?) {
         self.document = document
@@ -178,4 +187,12 @@ struct DocumentReader {
 
     /// The composite of a name, if there is one.
     func composite(named name: String) -> ModelDocument.Composite? { composites[name] }
+
+    /// - Throws: ``ModelError`` when there are too many attributes.
+    func countAttribute() throws {
+        attributes.count += 1
+        guard attributes.count <= Self.maximumAttributeCount else {
+            throw invalid("it has over \(Self.maximumAttributeCount) attributes")
+        }
+    }
 }

@@ -1,13 +1,16 @@
 /// The entities of a document by name, and who inherits from whom.
 package struct EntityGraph {
     private static let maximumDepth = 64
+    private static let maximumCompositeDepth = 16
 
     package let entities: [String: ModelDocument.Entity]
     package let composites: [String: ModelDocument.Composite]
+    private let compositeDepths: [String: Int]
 
     package init(_ document: ModelDocument) {
         entities = Dictionary(document.entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         composites = Dictionary(document.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        compositeDepths = Self.depths(of: composites)
     }
 
     /// The entities that one inherits from, the nearest first; nil if it inherits from itself.
@@ -37,15 +40,22 @@ package struct EntityGraph {
         return nil
     }
 
-    /// How deep composites are nested; nil if one contains itself or there are over 16 levels.
-    func compositeDepth(_ name: String, limit: Int = 16) -> Int? {
-        guard limit > 0 else { return nil }
-        var deepest = 0
-        for attribute in composites[name]?.attributes ?? [] {
-            guard let inner = attribute.compositeName, attribute.type == .composite else { continue }
-            guard let depth = compositeDepth(inner, limit: limit - 1) else { return nil }
-            deepest = max(deepest, depth)
+    /// How deep composites are nested in one; nil if it contains itself or there are over 16 levels.
+    func compositeDepth(_ name: String) -> Int? {
+        compositeDepths[name].flatMap { $0 <= Self.maximumCompositeDepth ? $0 : nil }
+    }
+
+    /// Step by step, since following each path would take for ever where composites share what they contain.
+    private static func depths(
+        of composites: [String: ModelDocument.Composite]
+    ) -> [String: Int] {
+        var depths = composites.mapValues { _ in 1 }
+        for _ in 0..<maximumCompositeDepth {
+            depths = composites.mapValues { composite in
+                let inner = composite.attributes.filter { $0.type == .composite }.compactMap(\.compositeName)
+                return 1 + (inner.compactMap { depths[$0] }.max() ?? 0)
+            }
         }
-        return deepest + 1
+        return depths
     }
 }
