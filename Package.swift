@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
         .plugin(name: "StrataModel", targets: ["StrataModel"]),
@@ -65,6 +66,9 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
+        // Apple's stores, JSON Lines and CSV, in and out. SQLite is looked up when it is needed, not linked.
+        .target(
+            name: "StrataTransfer", dependencies: ["Strata", "StrataLog", "StrataModelFile"], swiftSettings: settings),
         .target(
             name: "StrataTestKit",
             dependencies: [
@@ -75,7 +79,7 @@ let package = Package(
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "Strata", "StrataLog", "StrataIO", "CStrataSupport",
+                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -93,6 +97,10 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrataTransferTests",
+            dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",

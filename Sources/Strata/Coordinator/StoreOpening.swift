@@ -85,7 +85,7 @@ struct StoreOpening {
         get throws {
             guard let place = try fileSystem.attributes(path) else { return false }
             guard place.isDirectory else {
-                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+                throw ForeignFile.error(path.string)
             }
             return try !fileSystem.list(path).isEmpty
         }
@@ -276,7 +276,7 @@ struct StoreOpening {
         let fileSystem = PosixFileSystem()
         return try waiting(timeout(options), url.path) {
             if let place = try fileSystem.attributes(path), !place.isDirectory {
-                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+                throw ForeignFile.error(path.string)
             }
             let log = try SharedLogs.open(path, in: fileSystem, isWriter: !readOnly) {
                 var options = LogOptions()
