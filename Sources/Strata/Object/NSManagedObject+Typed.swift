@@ -28,7 +28,11 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _value(cache.token(shapeID: shapeID, for: self), cache)
+    }
+
+    @inlinable @inline(__always)
+    final func _value<Value: AttributeValue>(_ token: SlotToken, _ cache: _SlotCache) -> Value? {
         let slot = token.index
         if !flags.isDisjoint(with: .readsNoted) { noteAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
@@ -50,7 +54,11 @@ extension NSManagedObject {
     /// Not API. As `_setValue` for a value that is not null: it is moved to its place without another reference.
     @inlinable @inline(__always)
     public final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _setPresent(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ token: SlotToken) {
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         guard let overlay else { return }
@@ -63,7 +71,11 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _setValue(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         guard let overlay else { return }
