@@ -14,6 +14,8 @@ let package = Package(
         .target(
             name: "Bookshop", dependencies: ["Catalogue", .product(name: "CoreData", package: "Strata")],
             plugins: [.plugin(name: "ManagedAccessors", package: "Strata")]),
+        .executableTarget(
+            name: "BookshopDemo", dependencies: ["Bookshop", .product(name: "CoreData", package: "Strata")]),
         .testTarget(name: "BookshopTests", dependencies: ["Bookshop", "Catalogue"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,152 +1,173 @@
 import StrataIO
 
-// What generated accessors read and write. Not API. The compiler chooses by the declared type.
+// What generated accessors call. Not API.
 extension NSManagedObject {
-    /// An attribute; null is read as zero, "" and so on.
+    /// An attribute of a type that some attributes have as it is; null is read as zero, "" and so on.
     @inlinable
-    public subscript<Value: AttributeValue>(slot: ManagedSlot<Value>) -> Value {
-        get { _managedValue(slot._cache) ?? Value._whenNull }
-        set { _setManagedValue(newValue, slot._cache) }
+    public final func _attribute<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value {
+        _optional(slots, position) ?? Value._whenNull
     }
 
-    /// An attribute, nil for null.
+    /// Sets such an attribute.
     @inlinable
-    public subscript<Value: AttributeValue>(slot: ManagedSlot<Value?>) -> Value? {
-        get { _managedValue(slot._cache) }
-        set { _setManagedValue(newValue, slot._cache) }
+    public final func _setAttribute<Value: AttributeValue>(
+        _ value: consuming Value, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let token = slots.token(position)
+        if token.shapeID == shapeID { _setPresent(value, token) } else { setSlowly(value, slots, position) }
     }
 
+    /// Such an attribute, nil for null.
+    @inlinable
+    public final func _optional<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        let token = slots.token(position)
+        return token.shapeID == shapeID ? _value(token) : readSlowly(slots, position)
+    }
+
+    /// Sets such an attribute; nil is null.
+    @inlinable
+    public final func _setOptional<Value: AttributeValue>(
+        _ value: __owned Value?, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let token = slots.token(position)
+        if token.shapeID == shapeID { _setValue(value, token) } else { setSlowly(value, slots, position) }
+    }
+
+    /// The first access with a shape, and every one to a value that has to be converted.
+    @usableFromInline @inline(never)
+    final func readSlowly<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        if let token = slots.resolve(position, shape, as: Value.self) { return _value(token) }
+        return convertedValue(slots.name(position))
+    }
+
+    @usableFromInline @inline(never)
+    final func setSlowly<Value: AttributeValue>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        if let token = slots.resolve(position, shape, as: Value.self) { return _setValue(value, token) }
+        setConverted(value, slots.name(position))
+    }
+}
+
+// Properties of other types: the compiler chooses by the declared one.
+extension NSManagedObject {
     /// An enumeration over an attribute; null is read as the case whose raw value is zero, "" and so on.
     ///
     /// - Precondition: the stored value is a case's.
-    @inlinable
-    public subscript<Value: RawRepresentable>(slot: ManagedSlot<Value>) -> Value where Value.RawValue: AttributeValue {
-        get {
-            guard let value = Value(rawValue: _managedValue(slot._cache) ?? Value.RawValue._whenNull) else {
-                _refuseRawValue(Value.self, slot.name)
-            }
-            return value
+    public final func _property<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value
+    where Value.RawValue: AttributeValue {
+        let raw: Value.RawValue = _attribute(slots, position)
+        guard let value = Value(rawValue: raw) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))", "the stored value is no raw value of \(Value.self)",
+                "Give the enumeration a case for it, or declare the property as \(Value.self)?")
         }
-        set { _setManagedValue(newValue.rawValue, slot._cache) }
+        return value
     }
+
+    /// Sets an enumeration.
+    public final func _setProperty<Value: RawRepresentable>(_ value: Value, _ slots: ManagedSlots, _ position: Int)
+    where Value.RawValue: AttributeValue { _setAttribute(value.rawValue, slots, position) }
 
     /// An enumeration over an attribute, nil for null and for raw values of no case.
-    @inlinable
-    public subscript<Value: RawRepresentable>(slot: ManagedSlot<Value?>) -> Value?
+    public final func _property<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value?
     where Value.RawValue: AttributeValue {
-        get { (_managedValue(slot._cache) as Value.RawValue?).flatMap { Value(rawValue: $0) } }
-        set { _setManagedValue(newValue?.rawValue, slot._cache) }
+        (_optional(slots, position) as Value.RawValue?).flatMap { Value(rawValue: $0) }
     }
 
-    /// A to-one relationship.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<Target?>) -> Target? {
-        get { self[ToOneSlot<Target>(slot._cache)] }
-        set { self[ToOneSlot<Target>(slot._cache)] = newValue }
+    /// Sets an enumeration, or null.
+    public final func _setProperty<Value: RawRepresentable>(_ value: Value?, _ slots: ManagedSlots, _ position: Int)
+    where Value.RawValue: AttributeValue { _setOptional(value?.rawValue, slots, position) }
+
+    /// The object of a to-one relationship.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target? {
+        // Names are for those who look on.
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
+        return unsafeDowncast(target, to: Target.self)
     }
 
-    /// A to-one relationship.
-    ///
-    /// - Precondition: it leads to an object.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<Target>) -> Target {
-        get {
-            guard let target = self[ToOneSlot<Target>(slot._cache)] else {
-                programmerError(
-                    "\(shape.subject).\(slot.name)",
-                    "the relationship leads to no object, and its accessor is not optional",
-                    "Set the relationship before reading it, or declare it as \(Target.self)?")
-            }
-            return target
+    /// Sets a to-one relationship.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: Target?, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let slot = slots.toOne(position, shape, Target.self).index
+        // SAFETY: the model keeps its relationships for ever.
+        shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)]._withUnsafeGuaranteedRef {
+            if let value, setNew($0, to: value) { return }
+            setToOne($0, to: value)
         }
-        set { self[ToOneSlot<Target>(slot._cache)] = newValue }
     }
 
-    /// A to-many relationship.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<Set<Target>>) -> Set<Target> {
-        get { self[ToManySlot<Target>(slot._cache)] }
-        set { self[ToManySlot<Target>(slot._cache)] = newValue }
+    /// The object of a to-one relationship.
+    ///
+    /// - Precondition: it leads to one.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target {
+        guard let target: Target = _property(slots, position) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))",
+                "the relationship leads to no object, and its accessor is not optional",
+                "Set the relationship before reading it, or declare it as \(Target.self)?")
+        }
+        return target
     }
 
-    /// A to-many relationship, never nil; setting nil empties it.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<Set<Target>?>) -> Set<Target>? {
-        get { self[ToManySlot<Target>(slot._cache)] }
-        set { self[ToManySlot<Target>(slot._cache)] = newValue ?? [] }
+    /// The objects of a to-many relationship.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target> {
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        let members = toManyMembers(slots.toMany(position, shape, Target.self))
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class references
+        // have one layout and hash alike.
+        return unsafeBitCast(members, to: Set<Target>.self)
     }
 
-    /// A to-many relationship, in its order if it has one.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<[Target]>) -> [Target] {
-        get { ordered(ToManySlot<Target>(slot._cache)) }
-        set { setOrdered(newValue, ToManySlot<Target>(slot._cache)) }
+    /// The objects of a to-many relationship, never nil.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target>? {
+        .some(_property(slots, position))
     }
 
-    /// A to-many relationship, in its order if it has one, never nil; setting nil empties it.
-    public final subscript<Target: NSManagedObject>(slot: ManagedSlot<[Target]?>) -> [Target]? {
-        get { ordered(ToManySlot<Target>(slot._cache)) }
-        set { setOrdered(newValue ?? [], ToManySlot<Target>(slot._cache)) }
+    /// Sets a to-many relationship; nil empties it.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: Set<Target>?, _ slots: ManagedSlots, _ position: Int
+    ) { setToMany(slots.toMany(position, shape, Target.self), to: Array(value ?? [])) }
+
+    /// The objects of a to-many relationship, in its order if it has one.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target] {
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        return toManyOrder(slots.toMany(position, shape, Target.self)).compactMap { $0 as? Target }
     }
+
+    /// The objects of a to-many relationship, in its order if it has one, never nil.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
+        .some(_property(slots, position))
+    }
+
+    /// Sets a to-many relationship; nil empties it.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: [Target]?, _ slots: ManagedSlots, _ position: Int
+    ) { setToMany(slots.toMany(position, shape, Target.self), to: value ?? []) }
 
     /// A property of any other type.
     ///
     /// - Precondition: the value is not null.
     @_disfavoredOverload
-    public final subscript<Value>(slot: ManagedSlot<Value>) -> Value {
-        get {
-            guard let value: Value = convertedValue(slot.name) else {
-                programmerError(
-                    "\(shape.subject).\(slot.name)", "the value is nil, and its accessor is not optional",
-                    "Set the value before reading it, or declare it as \(Value.self)?")
-            }
-            return value
+    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int) -> Value {
+        guard let value: Value = convertedValue(slots.name(position)) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))", "the value is nil, and its accessor is not optional",
+                "Set the value before reading it, or declare it as \(Value.self)?")
         }
-        set { setConverted(newValue, slot.name) }
+        return value
     }
 
     /// A property of any other type, nil for null.
     @_disfavoredOverload
-    public final subscript<Value>(slot: ManagedSlot<Value?>) -> Value? {
-        get { convertedValue(slot.name) }
-        set { setConverted(newValue, slot.name) }
-    }
-}
-
-extension NSManagedObject {
-    /// Not API. As `_value`, converted if the model stores the attribute in another type.
-    @inlinable @inline(__always)
-    public final func _managedValue<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let token = cache.lastToken
-        return token.shapeID == shapeID ? _value(token, cache) : managedValueSlowly(cache)
+    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        convertedValue(slots.name(position))
     }
 
-    /// Not API.
-    @inlinable @inline(__always)
-    public final func _setManagedValue<Value: AttributeValue>(_ value: consuming Value, _ cache: _SlotCache) {
-        let token = cache.lastToken
-        if token.shapeID == shapeID { _setPresent(value, token) } else { setManagedValueSlowly(value, cache) }
-    }
-
-    /// Not API.
-    @inlinable @inline(__always)
-    public final func _setManagedValue<Value: AttributeValue>(_ value: __owned Value?, _ cache: _SlotCache) {
-        let token = cache.lastToken
-        if token.shapeID == shapeID { _setValue(value, token) } else { setManagedValueSlowly(value, cache) }
-    }
-
-    /// The first access with a shape, and every one to a value that has to be converted.
-    @usableFromInline @inline(never)
-    final func managedValueSlowly<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        if let token = cache.resolveIfFits(self) { return _value(token, cache) }
-        return convertedValue(cache.name)
-    }
-
-    @usableFromInline @inline(never)
-    final func setManagedValueSlowly<Value: AttributeValue>(_ value: Value?, _ cache: _SlotCache) {
-        if let token = cache.resolveIfFits(self) { return _setValue(value, token) }
-        setConverted(value, cache.name)
-    }
-
-    /// Not API.
-    public final func _refuseRawValue<Value>(_ type: Value.Type, _ name: String) -> Never {
-        programmerError(
-            "\(shape.subject).\(name)", "the stored value is no raw value of \(type)",
-            "Give the enumeration a case for it, or declare the property as \(type)?")
+    /// Sets a property of any other type; nil is null.
+    @_disfavoredOverload
+    public final func _setProperty<Value>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        setConverted(value, slots.name(position))
     }
 }

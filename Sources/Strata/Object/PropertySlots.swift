@@ -56,9 +56,6 @@ public struct ToOneSlot<Target: NSManagedObject>: Sendable {
     /// The relationship's name.
     public var name: String { _cache.name }
 
-    /// Another kind of accessor's.
-    init(_ cache: _SlotCache) { _cache = cache }
-
     /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in
@@ -78,9 +75,6 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     /// The relationship's name.
     public var name: String { _cache.name }
 
-    /// Another kind of accessor's.
-    init(_ cache: _SlotCache) { _cache = cache }
-
     /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
         _cache = _SlotCache(name) { shape, place in
@@ -93,8 +87,7 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     }
 }
 
-/// What keeps an accessor from reading a property as an attribute of its type; nil if nothing does.
-func attributeProblem(_ shape: EntityShape, _ place: PropertyPlace, fits: (UInt8) -> Bool) -> String? {
+private func attributeProblem(_ shape: EntityShape, _ place: PropertyPlace, fits: (UInt8) -> Bool) -> String? {
     guard case .slot(let slot) = place, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
     return fits(shape.slots[slot].kind.rawValue) ? nil : "its values are of type \(shape.slots[slot].kind)"
 }

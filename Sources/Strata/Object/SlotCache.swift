@@ -52,23 +52,12 @@ public struct _SlotCache: @unchecked Sendable {
         return token.shapeID == shapeID ? token : resolve(object)
     }
 
-    /// Where the property was last found.
-    @inlinable @inline(__always) var lastToken: SlotToken { SlotToken(rawValue: last.pointee.load(ordering: .relaxed)) }
-
     func token(for object: NSManagedObject) -> SlotToken { token(shapeID: object.shapeID, for: object) }
 
     /// Looks the name up.
     @usableFromInline @inline(never)
     func resolve(_ object: NSManagedObject) -> SlotToken {
         let token = property.takeUnretainedValue().token(object.shape)
-        last.pointee.store(token.rawValue, ordering: .relaxed)
-        return token
-    }
-
-    /// As ``resolve(_:)`` for an accessor that has another way for properties that it cannot use as they lie: nil then.
-    @inline(never)
-    func resolveIfFits(_ object: NSManagedObject) -> SlotToken? {
-        guard let token = property.takeUnretainedValue().tokenIfFits(object.shape) else { return nil }
         last.pointee.store(token.rawValue, ordering: .relaxed)
         return token
     }
@@ -83,14 +72,6 @@ private final class SlotProperty: Sendable {
     init(_ name: String, _ check: @escaping @Sendable (EntityShape, PropertyPlace) -> String?) {
         self.name = name
         self.check = check
-    }
-
-    /// Nil unless the property is a slot's that the accessor can use as it lies.
-    func tokenIfFits(_ shape: EntityShape) -> SlotToken? {
-        guard let place = shape.place(name), case .slot(let slot) = place, check(shape, place) == nil else {
-            return nil
-        }
-        return SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
     }
 
     func token(_ shape: EntityShape) -> SlotToken {

@@ -23,41 +23,38 @@ struct AccessorEmitter {
     // MARK: Accessors
 
     private mutating func emitAccessors(_ type: ManagedDeclarations.Class) {
-        guard !type.properties.isEmpty || !type.methods.isEmpty else { return }
-        lines += ["", Self.quiet, "extension \(type.path) {"]
-        for property in type.properties { emit(property, of: type) }
-        if !type.isGeneric {
-            // Several methods may be about one relationship.
-            for key in Set(type.methods.map(\.member.key)).sorted() {
-                lines.append(
-                    "    fileprivate static let \(memberSlot(key, type)) = ToManySlot<NSManagedObject>(\"\(key)\")")
-            }
+        var names = type.properties.map(\.name)
+        guard !names.isEmpty || !type.methods.isEmpty else { return }
+        for method in type.methods where !names.contains(method.member.key) { names.append(method.member.key) }
+        let slots = "_slots" + unique("", type)
+        let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
+        lines += ["", "private let \(slots) = ManagedSlots(\(list))", "", Self.quiet, "extension \(type.path) {"]
+        for (position, property) in type.properties.enumerated() {
+            emit(property, "\(slots), \(position)", of: type)
         }
-        for (index, method) in type.methods.enumerated() { emit(method, index, of: type) }
+        for (index, method) in type.methods.enumerated() {
+            let position = names.firstIndex(of: method.member.key) ?? 0
+            emit(method, index, "\(slots), \(position)", of: type)
+        }
         lines.append("}")
     }
 
-    private mutating func emit(_ property: ManagedDeclarations.Property, of type: ManagedDeclarations.Class) {
+    private mutating func emit(
+        _ property: ManagedDeclarations.Property, _ place: String, of type: ManagedDeclarations.Class
+    ) {
         let name = unique(property.name, type)
-        // A generic class has no stored statics: its slots are kept by name.
-        let slot =
-            type.isGeneric
-            ? "Self._slot(\"\(property.name)\") { ManagedSlot<\(property.type)>($0) }" : "\(type.path)._slot\(name)"
-        if !type.isGeneric {
-            lines.append(
-                "    fileprivate static let _slot\(name) = ManagedSlot<\(property.type)>(\"\(property.name)\")")
-        }
         let access = property.access.modifier
+        let form = property.form
         lines += [
             "    @_silgen_name(\"\(property.symbol)vg\")",
-            "    \(access)final func _get\(name)() -> \(property.type) { self[\(slot)] }",
+            "    \(access)final func _get\(name)() -> \(property.type) { \(form.getter)(\(place)) }",
             "    @_silgen_name(\"\(property.symbol)vs\")",
-            "    \(access)final func _set\(name)(_ value: __owned \(property.type)) { self[\(slot)] = value }",
+            "    \(access)final func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(place)) }",
         ]
     }
 
     private mutating func emit(
-        _ method: ManagedDeclarations.Method, _ index: Int, of type: ManagedDeclarations.Class
+        _ method: ManagedDeclarations.Method, _ index: Int, _ place: String, of type: ManagedDeclarations.Class
     ) {
         let name = unique("\(method.name)\(index)", type)
         let parameters = method.parameters.map { parameter in
@@ -68,27 +65,20 @@ struct AccessorEmitter {
         lines += [
             "    @_silgen_name(\"\(method.symbol)\")",
             "    \(method.access.modifier)final func _call\(name)(\(parameters.joined(separator: ", "))) {",
-            "        \(call(method, type))", "    }",
+            "        \(call(method, place))", "    }",
         ]
     }
 
-    private func call(_ method: ManagedDeclarations.Method, _ type: ManagedDeclarations.Class) -> String {
+    private func call(_ method: ManagedDeclarations.Method, _ place: String) -> String {
         let names = method.parameters.map { "`\($0.name)`" }
-        let key = method.member.key
-        let slot =
-            type.isGeneric ? "Self._members(\"\(key)\")" : "\(type.path).\(memberSlot(key, type))"
         switch (method.member, names.count) {
-        case (.add, 1): return "_add(\(names[0]), \(slot))"
-        case (.remove, 1): return "_remove(\(names[0]), \(slot))"
-        case (.removeAt, 1): return "_remove(at: \(names[0]), \(slot))"
-        case (.insert, 2): return "_insert(\(names[0]), at: \(names[1]), \(slot))"
-        case (.replace, 2): return "_replace(at: \(names[0]), with: \(names[1]), \(slot))"
+        case (.add, 1): return "_add(\(names[0]), \(place))"
+        case (.remove, 1): return "_remove(\(names[0]), \(place))"
+        case (.removeAt, 1): return "_remove(at: \(names[0]), \(place))"
+        case (.insert, 2): return "_insert(\(names[0]), at: \(names[1]), \(place))"
+        case (.replace, 2): return "_replace(at: \(names[0]), with: \(names[1]), \(place))"
         default: preconditionFailure("a form of \(method.name) has another number of parameters")
         }
-    }
-
-    private func memberSlot(_ key: String, _ type: ManagedDeclarations.Class) -> String {
-        "_members" + unique(key, type)
     }
 
     /// A name that no subclass's accessor has, of whatever module.

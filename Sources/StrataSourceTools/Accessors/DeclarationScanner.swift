@@ -130,7 +130,8 @@ struct DeclarationScanner {
         entry.properties.append(
             ManagedDeclarations.Property(
                 name: name, type: type, symbol: "$s" + node.usr.dropFirst(2).dropLast(2),
-                access: min(own, context.access), isUnavailable: isUnavailable, isVisible: own != .hidden))
+                access: min(own, context.access), form: ManagedDeclarations.Form(node.interfaceType),
+                isUnavailable: isUnavailable, isVisible: own != .hidden))
         result[context.key] = entry
     }
 

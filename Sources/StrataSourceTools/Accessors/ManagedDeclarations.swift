@@ -1,5 +1,45 @@
 /// What a target declares of managed objects.
 struct ManagedDeclarations {
+    /// Which of the runtime's functions are for a type. Leaving the choice among all to the compiler would take long.
+    enum Form {
+        /// A type that some attributes have as it is, and its optional.
+        case attribute, optional
+        case other
+
+        /// - Parameter type: the mangled type, `$s...D`.
+        init(_ type: String) {
+            if Self.attributes.contains(type) {
+                self = .attribute
+            } else if type.hasSuffix("SgD"), Self.attributes.contains(type.dropLast(3) + "D") {
+                self = .optional
+            } else {
+                self = .other
+            }
+        }
+
+        private static let attributes: Set<String> = [
+            "$sSSD", "$sSbD", "$sSiD", "$sSfD", "$sSdD", "$ss5Int16VD", "$ss5Int32VD", "$ss5Int64VD",
+            "$s20FoundationEssentials4DateVD", "$s20FoundationEssentials4DataVD", "$s20FoundationEssentials4UUIDVD",
+            "$s20FoundationEssentials3URLVD", "$s20FoundationEssentials7DecimalVD",
+        ]
+
+        var getter: String {
+            switch self {
+            case .attribute: "_attribute"
+            case .optional: "_optional"
+            case .other: "_property"
+            }
+        }
+
+        var setter: String {
+            switch self {
+            case .attribute: "_setAttribute"
+            case .optional: "_setOptional"
+            case .other: "_setProperty"
+            }
+        }
+    }
+
     /// A property declared `@NSManaged`.
     struct Property: Equatable {
         var name: String
@@ -8,6 +48,8 @@ struct ManagedDeclarations {
         /// What its symbols begin with: `$s` and so on up to the letters of the accessor.
         var symbol: String
         var access: Access
+        /// What the runtime has for the type.
+        var form = Form.other
         /// Whether the compiler would complain about the property's use.
         var isUnavailable = false
         /// Whether the property could be named outside of its file.

@@ -25,10 +25,16 @@ enum MangledName {
     /// stand for those words, the last one in upper case, come before each part of text.
     private static func skipIdentifier(_ rest: inout Substring) {
         var hasWords = false
+        var isPunycode = false
         if rest.first == "0" {
             rest.removeFirst()
             // 00 is an identifier in Punycode, which has no words.
-            if rest.first == "0" { rest.removeFirst() } else { hasWords = true }
+            if rest.first == "0" {
+                rest.removeFirst()
+                isPunycode = true
+            } else {
+                hasWords = true
+            }
         }
         repeat {
             while hasWords, let letter = rest.first, letter.isASCII, letter.isLetter {
@@ -42,7 +48,7 @@ enum MangledName {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             guard let length = Int(digits) else { return }
             rest = rest.dropFirst(digits.count)
-            if rest.first == "_" { rest.removeFirst() }
+            if isPunycode, rest.first == "_" { rest.removeFirst() }
             rest = rest.dropFirst(length)
         } while hasWords
     }

@@ -33,7 +33,8 @@ struct SyntaxTrees {
         ]
         // A file of this name may have statements outside of functions.
         if !sources.contains(where: { $0.hasSuffix("/main.swift") }) { arguments.append("-parse-as-library") }
-        if !withBodies { arguments.append("-experimental-skip-all-function-bodies") }
+        // Bodies are read to be ported, and then imports of parts of Core Data, which there are not, are still there.
+        arguments += withBodies ? ["-import-module", "CoreData"] : ["-experimental-skip-all-function-bodies"]
         for name in ["SWIFT_PACKAGE"] + conditions { arguments += ["-D", name] }
         for name in importable { arguments += ["-module-can-import", name] }
         for path in sources where !relevant.contains(path) { arguments.append(path) }

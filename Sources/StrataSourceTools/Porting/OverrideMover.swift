@@ -10,19 +10,19 @@ struct OverrideMover {
         for index in files.indices {
             for node in files[index].tree.list("items") where node.kind == "extension_decl" {
                 let key = PortedDeclarations.core(node.text("extended_type") ?? "")
-                for member in members(of: node) { move(member, of: node, to: key, from: index, in: &files) }
+                for member in members(of: node, key) { move(member, of: node, to: key, from: index, in: &files) }
             }
         }
     }
 
     /// What has to move: the declarations, properties as a whole.
     private func members(
-        of node: SyntaxNode
+        of node: SyntaxNode, _ key: String
     ) -> [(name: String, range: (start: Int, end: Int), attributes: [SyntaxNode])] {
         let all = node.list("members")
         return all.compactMap { member in
             guard !member.isImplicit, let range = member.range else { return nil }
-            guard member.has("override_attr") || declarations.overridden.contains(member.usr) else { return nil }
+            guard member.has("override_attr") || declarations.isOverridden(member, of: key) else { return nil }
             guard member.kind == "var_decl" else { return (member.name, range, member.attributes) }
             let binding = all.first { other in
                 guard other.kind == "pattern_binding_decl", let outer = other.range else { return false }

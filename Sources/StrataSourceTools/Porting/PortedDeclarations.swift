@@ -15,8 +15,8 @@ struct PortedDeclarations {
     private(set) var named: [String: String] = [:]
     /// The types of the properties of each class, mangled, by class and name.
     private(set) var properties: [String: [String: String]] = [:]
-    /// What a declaration somewhere overrides.
-    private(set) var overridden: Set<String> = []
+    /// The members that declarations override, by the class of the override.
+    private var overriding: [String: Set<String>] = [:]
 
     init(_ files: [(SourceText, SyntaxNode)]) {
         for (index, (_, tree)) in files.enumerated() { collect(tree.list("items"), index, in: nil) }
@@ -24,7 +24,7 @@ struct PortedDeclarations {
 
     private mutating func collect(_ nodes: [SyntaxNode], _ file: Int, in type: String?) {
         for node in nodes where !node.isImplicit {
-            overridden.formUnion(node.fields["override"] as? [String] ?? [])
+            if let type, node.has("override_attr") { overriding[type, default: []].insert(Self.signature(node)) }
             switch node.kind {
             case "class_decl":
                 let key = String(node.usr.dropFirst(2))
@@ -41,6 +41,28 @@ struct PortedDeclarations {
             default: break
             }
         }
+    }
+
+    /// Whether a subclass of a class overrides a member of it.
+    func isOverridden(_ member: SyntaxNode, of key: String) -> Bool {
+        let signature = Self.signature(member)
+        return overriding.contains { type, members in
+            type != key && members.contains(signature) && inherits(type, from: key)
+        }
+    }
+
+    private func inherits(_ key: String, from ancestor: String) -> Bool {
+        var next = key
+        for _ in 0..<100 {
+            guard let type = classes[next] else { return false }
+            if type.superclass == ancestor { return true }
+            next = type.superclass
+        }
+        return false
+    }
+
+    private static func signature(_ node: SyntaxNode) -> String {
+        "\(node.kind) \(node.name)(\(node.labels.joined(separator: ":")))"
     }
 
     /// Whether the class inherits NSManagedObject, as far as the files show.

@@ -2,8 +2,8 @@ import Catalogue
 import CoreData
 
 /// The model, made in code.
-enum BookshopModel {
-    static let shared: NSManagedObjectModel = {
+public enum BookshopModel {
+    public static let shared: NSManagedObjectModel = {
         ValueTransformer.setValueTransformer(PriceTransformer(), forName: PriceTransformer.name)
         let record = entity("Record", Record.self)
         record.isAbstract = true

@@ -60,7 +60,7 @@ import Testing
                 book.publish(in: 3)
                 return book
             },
-            { book in
+            { (book: Book) in
                 #expect(book.identifier == identifier)
                 #expect(book.createdAt != nil)
                 #expect(book.title == "Walden")
@@ -83,7 +83,7 @@ import Testing
     @Test func nullIsZeroNilOrTheFirstCase() throws {
         try roundTrip(
             { context in Book(context: context) },
-            { book in
+            { (book: Book) in
                 #expect(book.title == "")
                 #expect(book.subtitle == nil)
                 #expect(book.pages == 0)
@@ -114,7 +114,7 @@ import Testing
                 book.tags = nil
                 return book
             },
-            { book in
+            { (book: Book) in
                 for key in ["rating", "status", "subtitle", "price", "tags"] { #expect(book.value(forKey: key) == nil) }
             })
     }
@@ -133,7 +133,7 @@ import Testing
                 books[0].editions.insert(books[1])
                 return author
             },
-            { author in
+            { (author: Author) in
                 #expect(author.books?.count == 2)
                 #expect((author.books as? Set<Book>)?.count == 2)
                 #expect(author.born == NSDate(timeIntervalSinceReferenceDate: -5))
@@ -164,7 +164,7 @@ import Testing
                 shelf.sections = [Section.make("b", in: context), Section.make("a", in: context)]
                 return shelf
             },
-            { shelf in
+            { (shelf: Shelf) in
                 #expect((shelf.books?.array as? [Book])?.map(\.title) == ["0", "5"])
                 #expect(shelf.sections.map(\.name) == ["b", "a"])
                 #expect(shelf.sections.first?.shelf === shelf)
@@ -180,7 +180,7 @@ import Testing
                 item.book = Book(context: context)
                 return item
             },
-            { item in
+            { (item: Stock.Item) in
                 #expect(item.place == .back)
                 #expect(item.count == 200)
                 #expect(item.book.title == "")
@@ -226,13 +226,14 @@ import Testing
             book.format = .audio
         }
         try context.save()
-        let request = Book.fetchRequest()
+        let request: NSFetchRequest<Book> = Book.fetchRequest()
         request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.title, ascending: true)]
         #expect(try context.fetch(request).map(\.title) == ["a", "b", "c"])
         // A property of the superclass in another module, and one that is converted.
         #expect(NSExpression(forKeyPath: \Book.format).keyPath == "format")
         #expect(NSExpression(forKeyPath: \Book.identifier).keyPath == "identifier")
-        let typed = try NSFetchRequest<Book>(predicate: #Predicate { $0.pages >= 2 }, sortBy: [SortDescriptor(\.pages)])
+        let typed = try NSFetchRequest<Book>(
+            predicate: #Predicate { $0.pages >= 2 }, sortBy: [SortDescriptor(\Book.pages)])
         #expect(try context.fetch(typed).map(\.title) == ["a", "c"])
     }
 }
