@@ -189,10 +189,11 @@ import Testing
                 "Book.swift",
                 """
                 import CoreData
-                class Base: NSManagedObject { @NSManaged var id: Int }
+                class Base: NSManagedObject { @NSManaged var id: NSNumber? }
                 class Book: Base {
                     @NSManaged var title: String
-                    @NSManaged private var secret: String
+                    @NSManaged var weight: Double
+                    @NSManaged private var secret: NSNumber?
                     func validateTitle(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
                     func validateTitle(_ value: String) throws {}
                     private var hidden = 1
@@ -207,7 +208,9 @@ import Testing
         ])
         let text = try fixture.generator().generate().text
         let table = try #require(text.components(separatedBy: "classes.add(Book.self)").last)
-        for line in ["type.name(\\.`id`, \"id\")", "type.name(\\.`title`, \"title\")", "type.validate(\"title\")"] {
+        for line in [
+            "type.name(\\Book.`id`, \"id\")", "type.name(\\Book.`weight`, \"weight\")", "type.validate(\"title\")",
+        ] {
             #expect(table.contains(line))
         }
         #expect(table.contains("type.accessor(\"shout\", \\Book.`shout`)"))

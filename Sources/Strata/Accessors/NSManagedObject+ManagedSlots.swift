@@ -68,17 +68,19 @@ extension NSManagedObject {
     where Value.RawValue: AttributeValue { _setAttribute(value.rawValue, slots, position) }
 
     /// An enumeration over an attribute, nil for null and for raw values of no case.
-    public final func _property<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value?
+    public final func _propertyOrNil<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value?
     where Value.RawValue: AttributeValue {
         (_optional(slots, position) as Value.RawValue?).flatMap { Value(rawValue: $0) }
     }
 
     /// Sets an enumeration, or null.
-    public final func _setProperty<Value: RawRepresentable>(_ value: Value?, _ slots: ManagedSlots, _ position: Int)
+    public final func _setPropertyOrNil<Value: RawRepresentable>(
+        _ value: Value?, _ slots: ManagedSlots, _ position: Int
+    )
     where Value.RawValue: AttributeValue { _setOptional(value?.rawValue, slots, position) }
 
     /// The object of a to-one relationship.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target? {
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target? {
         // Names are for those who look on.
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
@@ -87,7 +89,7 @@ extension NSManagedObject {
     }
 
     /// Sets a to-one relationship.
-    public final func _setProperty<Target: NSManagedObject>(
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
         _ value: Target?, _ slots: ManagedSlots, _ position: Int
     ) {
         let slot = slots.toOne(position, shape, Target.self).index
@@ -102,7 +104,7 @@ extension NSManagedObject {
     ///
     /// - Precondition: it leads to one.
     public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target {
-        guard let target: Target = _property(slots, position) else {
+        guard let target: Target = _propertyOrNil(slots, position) else {
             programmerError(
                 "\(shape.subject).\(slots.name(position))",
                 "the relationship leads to no object, and its accessor is not optional",
@@ -121,12 +123,12 @@ extension NSManagedObject {
     }
 
     /// The objects of a to-many relationship, never nil.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target>? {
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target>? {
         .some(_property(slots, position))
     }
 
     /// Sets a to-many relationship; nil empties it.
-    public final func _setProperty<Target: NSManagedObject>(
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
         _ value: Set<Target>?, _ slots: ManagedSlots, _ position: Int
     ) { setToMany(slots.toMany(position, shape, Target.self), to: Array(value ?? [])) }
 
@@ -137,12 +139,12 @@ extension NSManagedObject {
     }
 
     /// The objects of a to-many relationship, in its order if it has one, never nil.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
         .some(_property(slots, position))
     }
 
     /// Sets a to-many relationship; nil empties it.
-    public final func _setProperty<Target: NSManagedObject>(
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
         _ value: [Target]?, _ slots: ManagedSlots, _ position: Int
     ) { setToMany(slots.toMany(position, shape, Target.self), to: value ?? []) }
 
@@ -161,13 +163,34 @@ extension NSManagedObject {
 
     /// A property of any other type, nil for null.
     @_disfavoredOverload
-    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+    public final func _propertyOrNil<Value>(_ slots: ManagedSlots, _ position: Int) -> Value? {
         convertedValue(slots.name(position))
     }
 
     /// Sets a property of any other type; nil is null.
     @_disfavoredOverload
-    public final func _setProperty<Value>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+    public final func _setPropertyOrNil<Value>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        setConverted(value, slots.name(position))
+    }
+
+    /// Sets a to-one relationship.
+    public final func _setProperty<Target: NSManagedObject>(_ value: Target, _ slots: ManagedSlots, _ position: Int) {
+        _setPropertyOrNil(value, slots, position)
+    }
+
+    /// Sets a to-many relationship.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: Set<Target>, _ slots: ManagedSlots, _ position: Int
+    ) { _setPropertyOrNil(value, slots, position) }
+
+    /// Sets a to-many relationship.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: [Target], _ slots: ManagedSlots, _ position: Int
+    ) { _setPropertyOrNil(value, slots, position) }
+
+    /// Sets a property of any other type.
+    @_disfavoredOverload
+    public final func _setProperty<Value>(_ value: Value, _ slots: ManagedSlots, _ position: Int) {
         setConverted(value, slots.name(position))
     }
 }

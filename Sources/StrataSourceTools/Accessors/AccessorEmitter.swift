@@ -114,8 +114,11 @@ struct AccessorEmitter {
         // A key path belongs to the class that it was written for, which may be a subclass.
         let chain = [type] + declarations.superclasses(of: type)
         if !type.isIsolated {
-            for property in chain.flatMap(\.properties) where property.isVisible && !property.isUnavailable {
-                body.append("            type.name(\\.`\(property.name)`, \"\(property.name)\")")
+            // Most key paths show their names when the runtime reads them. Those that do not are named here: each one
+            // costs the compiler two functions.
+            for property in chain.flatMap(\.properties)
+            where property.isVisible && !property.isUnavailable && !property.showsItsName {
+                body.append("            type.name(\\\(type.path).`\(property.name)`, \"\(property.name)\")")
             }
             for name in type.accessors {
                 body.append("            type.accessor(\"\(name)\", \\\(type.path).`\(name)`)")

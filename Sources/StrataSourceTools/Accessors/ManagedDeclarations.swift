@@ -4,7 +4,7 @@ struct ManagedDeclarations {
     enum Form {
         /// A type that some attributes have as it is, and its optional.
         case attribute, optional
-        case other
+        case other, otherOptional
 
         /// - Parameter type: the mangled type, `$s...D`.
         init(_ type: String) {
@@ -13,7 +13,7 @@ struct ManagedDeclarations {
             } else if type.hasSuffix("SgD"), Self.attributes.contains(type.dropLast(3) + "D") {
                 self = .optional
             } else {
-                self = .other
+                self = type.hasSuffix("SgD") ? .otherOptional : .other
             }
         }
 
@@ -28,6 +28,7 @@ struct ManagedDeclarations {
             case .attribute: "_attribute"
             case .optional: "_optional"
             case .other: "_property"
+            case .otherOptional: "_propertyOrNil"
             }
         }
 
@@ -36,6 +37,7 @@ struct ManagedDeclarations {
             case .attribute: "_setAttribute"
             case .optional: "_setOptional"
             case .other: "_setProperty"
+            case .otherOptional: "_setPropertyOrNil"
             }
         }
     }
@@ -54,6 +56,10 @@ struct ManagedDeclarations {
         var isUnavailable = false
         /// Whether the property could be named outside of its file.
         var isVisible = true
+        /// Whether the accessor hands out the value as it is stored, so that one can see which it is. A number of type
+        /// Double may be a date's.
+        var showsItsName: Bool { (form == .attribute || form == .optional) && !type.contains("Double") && !isInterval }
+        private var isInterval: Bool { type.contains("TimeInterval") }
     }
 
     /// A method declared `@NSManaged`.

@@ -19,7 +19,9 @@ public final class Price: NSObject {
 }
 
 /// Stores a price as its text.
-public final class PriceTransformer: ValueTransformer {
+public final class PriceTransformer: ValueTransformer, @unchecked Sendable {
+    // Unchecked: it has no state.
+
     public static let name = NSValueTransformerName("PriceTransformer")
 
     override public class func allowsReverseTransformation() -> Bool { true }
