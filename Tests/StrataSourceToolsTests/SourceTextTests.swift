@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SourceTextTests {
     @Test(arguments: [
-        (" String?\n}", "String?"), (" Int, b: String", "Int"), ("[String: [Int]]?\nvar", "[String: [Int]]?"),
+        (" String?\n}", "String?"), (" Int, b: String", "Int"), ("[String: [Int]]?\nvar", "[String:[Int]]?"),
         (" Set<Book> { get }", "Set<Book>"), (" any Shape & Sendable; x", "any Shape&Sendable"),
         (" /* of books */ Set<\n Book // each\n>\n", "Set<Book>"), ("(Int) -> Void\n", "(Int) -> Void"),
         (" Shop\n  .Order?\nvar", "Shop.Order?"), (" `Type`\n", "`Type`"), (" Book)", "Book"),

@@ -68,16 +68,18 @@ struct DeclarationScanner {
 
     private mutating func addImport(_ node: SyntaxNode) {
         guard let range = node.range, let module = node.fields["module_path"] as? [String] else { return }
-        let start = node.attributes.compactMap { $0.range?.start }.map(startOfAttribute).min() ?? range.start
-        let text = file.text(min(start, range.start)..<file.endOfToken(range.end))
-        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        result.imports.append(ImportLine(module: module.joined(separator: "."), text: line))
+        // The tree does not tell what stands before the word.
+        let line = file.bytes[..<range.start].lastIndex(of: SourceText.newline).map { $0 + 1 } ?? 0
+        let before = file.text(line..<range.start).split(whereSeparator: \.isWhitespace).map(String.init)
+        let isModifier = before.allSatisfy { $0.hasPrefix("@") || Self.importAccess.contains($0) }
+        let words = file.text(range.start..<file.endOfToken(range.end)).split(whereSeparator: \.isWhitespace)
+        let text = ((isModifier ? before : []) + words.map(String.init)).joined(separator: " ")
+        result.imports.append(ImportLine(module: module.joined(separator: "."), text: text))
     }
 
-    /// An attribute's range starts behind its `@`.
-    private func startOfAttribute(_ offset: Int) -> Int {
-        offset > 0 && file.bytes[offset - 1] == UInt8(ascii: "@") ? offset - 1 : offset
-    }
+    private static let importAccess: Set<String> = [
+        "public", "package", "internal", "fileprivate", "private",
+    ]
 
     private mutating func scanExtension(_ node: SyntaxNode) {
         let key = Self.core(node.text("extended_type") ?? "")
@@ -125,13 +127,16 @@ struct DeclarationScanner {
         // A result may be of type T!, but nothing else that is generated may.
         if type.hasSuffix("!") { type = type.dropLast() + "?" }
         let own = ManagedDeclarations.Access(node.access)
+        let form = ManagedDeclarations.Form(node.interfaceType)
+        // A number of type Double may be a date's.
+        let showsItsName = (form == .attribute || form == .optional) && !node.interfaceType.hasPrefix("$sSd")
         let isUnavailable = node.attributes.contains { $0.fields["unavailable"] as? Bool == true }
         var entry = result[context.key] ?? outsider(context)
         entry.properties.append(
             ManagedDeclarations.Property(
                 name: name, type: type, symbol: "$s" + node.usr.dropFirst(2).dropLast(2),
-                access: min(own, context.access), form: ManagedDeclarations.Form(node.interfaceType),
-                isUnavailable: isUnavailable, isVisible: own != .hidden))
+                access: min(own, context.access), form: form, showsItsName: showsItsName, isUnavailable: isUnavailable,
+                isVisible: own != .hidden))
         result[context.key] = entry
     }
 

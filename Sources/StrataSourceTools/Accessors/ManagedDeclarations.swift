@@ -52,14 +52,12 @@ struct ManagedDeclarations {
         var access: Access
         /// What the runtime has for the type.
         var form = Form.other
+        /// Whether the accessor hands out the value as it is stored, so that one can see which it is.
+        var showsItsName = false
         /// Whether the compiler would complain about the property's use.
         var isUnavailable = false
         /// Whether the property could be named outside of its file.
         var isVisible = true
-        /// Whether the accessor hands out the value as it is stored, so that one can see which it is. A number of type
-        /// Double may be a date's.
-        var showsItsName: Bool { (form == .attribute || form == .optional) && !type.contains("Double") && !isInterval }
-        private var isInterval: Bool { type.contains("TimeInterval") }
     }
 
     /// A method declared `@NSManaged`.
