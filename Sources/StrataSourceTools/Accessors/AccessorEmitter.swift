@@ -28,7 +28,7 @@ struct AccessorEmitter {
         for method in type.methods where !names.contains(method.member.key) { names.append(method.member.key) }
         let slots = "_slots" + unique("", type)
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
-        lines += ["", "private let \(slots) = ManagedSlots(\(list))", "", Self.quiet, "extension \(type.path) {"]
+        lines += ["", "nonisolated private let \(slots) = ManagedSlots(\(list))", "", Self.quiet, "extension \(type.path) {"]
         for (position, property) in type.properties.enumerated() {
             emit(property, "\(slots), \(position)", of: type)
         }
@@ -97,7 +97,7 @@ struct AccessorEmitter {
         }
         guard !types.isEmpty else { return }
         lines += [
-            "", Self.quiet, "final class _StrataManagedAccessors: _ManagedAccessorTable {",
+            "", Self.quiet, "nonisolated final class _StrataManagedAccessors: _ManagedAccessorTable {",
             "    override class func fill(_ classes: inout _ManagedClasses) {",
         ]
         for type in types { lines += entry(type) }
@@ -113,7 +113,7 @@ struct AccessorEmitter {
         var body: [String] = []
         // A key path belongs to the class that it was written for, which may be a subclass.
         let chain = [type] + declarations.superclasses(of: type)
-        if !type.isIsolated {
+        if !chain.contains(where: \.isIsolated) {
             // Most key paths show their names when the runtime reads them. Those that do not are named here: each one
             // costs the compiler two functions.
             for property in chain.flatMap(\.properties)
