@@ -28,7 +28,9 @@ struct AccessorEmitter {
         for method in type.methods where !names.contains(method.member.key) { names.append(method.member.key) }
         let slots = "_slots" + unique("", type)
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
-        lines += ["", "nonisolated private let \(slots) = ManagedSlots(\(list))", "", Self.quiet, "extension \(type.path) {"]
+        lines += [
+            "", "nonisolated private let \(slots) = ManagedSlots(\(list))", "", Self.quiet, "extension \(type.path) {",
+        ]
         for (position, property) in type.properties.enumerated() {
             emit(property, "\(slots), \(position)", of: type)
         }
