@@ -11,7 +11,14 @@ enum AccessorConversion {
             return held as? Value ?? represented(held, as: representable) as? Value
         }
         if let members = collection(held, as: type) { return members as? Value }
-        return held as? Value
+        return held as? Value ?? swiftCollection(held)
+    }
+
+    /// An array or set of Swift's, of what Foundation's bridging does not cast as a whole.
+    private static func swiftCollection<Value>(_ held: Any) -> Value? {
+        guard let elements = AnyElements(held)?.elements.compactMap({ $0 }) else { return nil }
+        if let array = elements as? Value { return array }
+        return (elements as? [AnyHashable]).flatMap { Set($0) as? Value }
     }
 
     /// A value as the model's attribute takes it.

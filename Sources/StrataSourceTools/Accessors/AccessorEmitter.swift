@@ -25,7 +25,11 @@ struct AccessorEmitter {
     private mutating func emitAccessors(_ type: ManagedDeclarations.Class) {
         var names = type.properties.map(\.name)
         guard !names.isEmpty || !type.methods.isEmpty else { return }
-        for method in type.methods where !names.contains(method.member.key) { names.append(method.member.key) }
+        // A relationship's methods take objects of any class, its property those of one: each has a place of its own.
+        let first = names.count
+        for method in type.methods where !names[first...].contains(method.member.key) {
+            names.append(method.member.key)
+        }
         let slots = "_slots" + unique("", type)
         let list = names.map { "\"\($0)\"" }.joined(separator: ", ")
         lines += [
@@ -35,7 +39,7 @@ struct AccessorEmitter {
             emit(property, "\(slots), \(position)", of: type)
         }
         for (index, method) in type.methods.enumerated() {
-            let position = names.firstIndex(of: method.member.key) ?? 0
+            let position = names[first...].firstIndex(of: method.member.key) ?? 0
             emit(method, index, "\(slots), \(position)", of: type)
         }
         lines.append("}")

@@ -7,7 +7,6 @@ import Testing
 /// Hand-written subclasses in the style of Xcode's templates, over a store in memory and back.
 @Suite struct BookshopTests {
     private let container: NSPersistentContainer
-    private var context: NSManagedObjectContext { container.viewContext }
 
     init() throws {
         container = NSPersistentContainer(name: "Bookshop", managedObjectModel: BookshopModel.shared)
@@ -187,53 +186,65 @@ import Testing
             })
     }
 
-    @Test func aClassIsFoundByItsNameForObjectiveC() throws {
-        let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
-        #expect(shelf is Shelf)
+    @Test func aClassIsFoundByItsNameForObjectiveC() {
+        let context = container.newBackgroundContext()
+        context.performAndWait {
+            let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
+            #expect(shelf is Shelf)
+        }
     }
 
-    @Test func keyValueCodingFindsAccessorsOfTheClass() throws {
-        let author = Author(context: context)
-        author.name = "Ada Lovelace"
-        #expect(author.value(forKey: "initials") as? String == "A. L.")
-        let book = Book(context: context)
-        book.author = author
-        #expect(book.value(forKeyPath: "author.initials") as? String == "A. L.")
-        // An accessor over primitives, in the model.
-        book.setValue("978-0 13", forKey: "isbn")
-        #expect(book.value(forKey: "isbn") as? String == "978013")
-        #expect(book.isbn == "978013")
-        // One that asks key-value coding itself.
-        #expect(book.blurb == "no blurb")
-        #expect(book.value(forKey: "blurb") as? String == "no blurb")
-        book.blurb = "good"
-        #expect(book.value(forKey: "blurb") as? String == "good")
+    @Test func keyValueCodingFindsAccessorsOfTheClass() {
+        let context = container.newBackgroundContext()
+        context.performAndWait {
+            let author = Author(context: context)
+            author.name = "Ada Lovelace"
+            #expect(author.value(forKey: "initials") as? String == "A. L.")
+            let book = Book(context: context)
+            book.author = author
+            #expect(book.value(forKeyPath: "author.initials") as? String == "A. L.")
+            // An accessor over primitives, in the model.
+            book.setValue("978-0 13", forKey: "isbn")
+            #expect(book.value(forKey: "isbn") as? String == "978013")
+            #expect(book.isbn == "978013")
+            // One that asks key-value coding itself.
+            #expect(book.blurb == "no blurb")
+            #expect(book.value(forKey: "blurb") as? String == "no blurb")
+            book.blurb = "good"
+            #expect(book.value(forKey: "blurb") as? String == "good")
+        }
     }
 
     @Test func validatorsAreFoundByTheirNames() throws {
-        let book = Book(context: context)
-        book.title = "Stop!"
-        #expect(throws: CocoaError.self) { try context.save() }
-        book.title = "Stop"
-        try context.save()
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            let book = Book(context: context)
+            book.title = "Stop!"
+            #expect(throws: CocoaError.self) { try context.save() }
+            book.title = "Stop"
+            try context.save()
+        }
     }
 
     @Test func keyPathsHaveNames() throws {
-        for (title, pages) in [("b", 1), ("a", 2), ("c", 3)] {
-            let book = Book(context: context)
-            book.title = title
-            book.pages = pages
-            book.format = .audio
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            for (title, pages) in [("b", 1), ("a", 2), ("c", 3)] {
+                let book = Book(context: context)
+                book.title = title
+                book.pages = pages
+                book.format = .audio
+            }
+            try context.save()
+            let request: NSFetchRequest<Book> = Book.fetchRequest()
+            request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.title, ascending: true)]
+            #expect(try context.fetch(request).map(\.title) == ["a", "b", "c"])
+            // A property of the superclass in another module, and one that is converted.
+            #expect(NSExpression(forKeyPath: \Book.format).keyPath == "format")
+            #expect(NSExpression(forKeyPath: \Book.identifier).keyPath == "identifier")
+            let typed = try NSFetchRequest<Book>(
+                predicate: #Predicate { $0.pages >= 2 }, sortBy: [SortDescriptor(\Book.pages)])
+            #expect(try context.fetch(typed).map(\.title) == ["a", "c"])
         }
-        try context.save()
-        let request: NSFetchRequest<Book> = Book.fetchRequest()
-        request.sortDescriptors = [NSSortDescriptor(keyPath: \Book.title, ascending: true)]
-        #expect(try context.fetch(request).map(\.title) == ["a", "b", "c"])
-        // A property of the superclass in another module, and one that is converted.
-        #expect(NSExpression(forKeyPath: \Book.format).keyPath == "format")
-        #expect(NSExpression(forKeyPath: \Book.identifier).keyPath == "identifier")
-        let typed = try NSFetchRequest<Book>(
-            predicate: #Predicate { $0.pages >= 2 }, sortBy: [SortDescriptor(\Book.pages)])
-        #expect(try context.fetch(typed).map(\.title) == ["a", "c"])
     }
 }
