@@ -20,6 +20,9 @@ let package = Package(
         .plugin(name: "StrataModelLint", targets: ["StrataModelLint"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
+        // What hand-written model classes need: accessors for @NSManaged, and the way over from Apple's platforms.
+        .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
+        .plugin(name: "Port", targets: ["Port"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -84,6 +87,18 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // The tools of the plugins below. They need nothing but Foundation, so that they build in seconds.
+        .target(name: "StrataSourceTools", swiftSettings: settings),
+        .executableTarget(name: "StrataAccessorTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["StrataAccessorTool"]),
+        .executableTarget(name: "StrataPortTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .plugin(
+            name: "Port",
+            capability: .command(
+                intent: .custom(verb: "port", description: "Rewrite Core Data sources for Linux; --write does it")),
+            dependencies: ["StrataPortTool"]),
+        .testTarget(
+            name: "StrataSourceToolsTests", dependencies: ["StrataSourceTools"], swiftSettings: settings),
         .testTarget(
             name: "StrataIOTests",
             dependencies: ["StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system")],

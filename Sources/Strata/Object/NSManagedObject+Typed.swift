@@ -28,7 +28,11 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _value(cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _value<Value: AttributeValue>(_ token: SlotToken) -> Value? {
         let slot = token.index
         if !flags.isDisjoint(with: .readsNoted) { noteAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
@@ -36,7 +40,7 @@ extension NSManagedObject {
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
             return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
         }
-        if blockReference == nil, fire(slot) { return _valueOfFired(cache) }
+        if blockReference == nil, fire(slot) { return valueOfFired(token) }
         if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
             // SAFETY: the object has a reference to the block until it takes another one.
@@ -44,13 +48,17 @@ extension NSManagedObject {
             if column.isNull(row) { return nil }
             if !Value._mayBeExternal || !column.isExternal(row) { return Value._read(column, row) }
         }
-        return readSlowly(cache)
+        return readSlowly(token)
     }
 
     /// Not API. As `_setValue` for a value that is not null: it is moved to its place without another reference.
     @inlinable @inline(__always)
     public final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _setPresent(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ token: SlotToken) {
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         guard let overlay else { return }
@@ -63,7 +71,11 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _setValue(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
         let slot = token.index
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         guard let overlay else { return }
@@ -87,15 +99,15 @@ extension NSManagedObject {
         return true
     }
 
-    /// Not API. The value, once more: awakeFromFetch may have set it.
+    /// The value, once more: awakeFromFetch may have set it.
     @inlinable @inline(never)
-    public final func _valueOfFired<Value: AttributeValue>(_ cache: _SlotCache) -> Value? { _value(cache) }
+    final func valueOfFired<Value: AttributeValue>(_ token: SlotToken) -> Value? { _value(token) }
 
     /// The ways of reading that are not the common one: a default value, a value stored out of line, a slot the row
     /// does not have.
     @usableFromInline @inline(never)
-    final func readSlowly<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let slot = cache.token(for: self).index
+    final func readSlowly<Value: AttributeValue>(_ token: SlotToken) -> Value? {
+        let slot = token.index
         let info = shape.slots[slot]
         if let block, info.isPersistent {
             let column = block.verifiedColumn(slot)

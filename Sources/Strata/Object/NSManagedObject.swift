@@ -206,8 +206,11 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property: what its accessor returns. Fires the fault.
     ///
-    /// - Precondition: the entity has a property of this name, or the class overrides ``value(forUndefinedKey:)``.
+    /// An accessor that the class declares itself is found in modules that use the plugin `ManagedAccessors`, for
+    /// properties that the model does not have, too.
+    /// - Precondition: there is a property of this name, or the class overrides ``value(forUndefinedKey:)``.
     open func value(forKey key: String) -> Any? {
+        if let value = valueOfOwnAccessor(key) { return value }
         if flags.contains(.observable) { noteAccess(key) }
         return keyedValue(key)
     }
@@ -216,7 +219,9 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: the entity has a property of this name that takes the value, or the class overrides
     ///   ``setValue(_:forUndefinedKey:)``.
-    open func setValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
+    open func setValue(_ value: Any?, forKey key: String) {
+        if !setByOwnAccessor(value, key) { setKeyedValue(value, key) }
+    }
 
     /// The value of a property as the object holds it, for accessors that announce accesses themselves.
     ///
@@ -331,7 +336,15 @@ open class NSManagedObject: NSObject {
         return shape.entity
     }
 
+    /// The name that the class has on Apple's platforms by `@objc(Name)`, and so in models. Nil by default.
+    ///
+    /// Models find a class by it in modules that use the plugin `ManagedAccessors`; elsewhere
+    /// ``ManagedObjectClasses/register(_:)`` makes it known.
+    open class var objectiveCName: String? { nil }
+
     /// The names of the properties that Swift key paths of the class stand for. Empty by default.
+    ///
+    /// The plugin `ManagedAccessors` names the properties that are declared `@NSManaged` by itself.
     ///
     /// `#Predicate`, `SortDescriptor` and `NSSortDescriptor(keyPath:ascending:)` name properties by Swift key paths,
     /// which know no names. A class whose objects are fetched with them says which key path is which property. A key
