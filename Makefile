@@ -43,8 +43,9 @@ test: test-debug test-examples test-sweep test-kill test-follow test-service tes
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
 
-test-examples: bootstrap ## Run the example's tests
+test-examples: bootstrap ## Run the tests of the examples
 	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 200,000 query plans, in release
 	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
