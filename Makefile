@@ -47,6 +47,7 @@ test-debug: bootstrap ## Run the library's tests
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/ModelFiles $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(FLAGS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
 

@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
+        .library(name: "Combine", targets: ["Combine"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
         .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
         .plugin(name: "StrataModel", targets: ["StrataModel"]),
@@ -24,11 +25,16 @@ let package = Package(
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
         .plugin(name: "Port", targets: ["Port"]),
     ],
+    traits: [
+        .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // Only the command line needs it: packages that use the libraries do not fetch it.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Only fetched with the trait Combine.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -66,6 +72,15 @@ let package = Package(
             dependencies: [
                 "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Combine",
+            dependencies: [
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+                .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),

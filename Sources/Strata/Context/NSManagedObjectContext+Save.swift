@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         }
         try refusePast()
         try refuseUnread()
-        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+        post(.NSManagedObjectContextWillSave)
         try callWillSave()
         changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
         try updateDerivedAttributes()

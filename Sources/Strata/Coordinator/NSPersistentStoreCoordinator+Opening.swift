@@ -115,8 +115,8 @@ extension NSPersistentStoreCoordinator {
         _ type: NSPersistentStore.Type, _ name: String, _ configuration: String?, _ url: URL?,
         _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
-        let store = type.init(
-            _made: self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        let store = type.made(
+            self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
         try store.loadMetadata()
         let loaded: [String: Any] = store.metadata ?? [:]
         if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,

@@ -187,12 +187,10 @@ struct StoreMigration {
                 if context.queue.isCurrent { work() } else { context.perform(work) }
             }
         }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator,
-            userInfo: [
-                NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [store],
-                NSUUIDChangedPersistentStoresKey: [store, new],
-            ])
+        coordinator.postStoresDidChange([
+            NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [store],
+            NSUUIDChangedPersistentStoresKey: [store, new],
+        ])
     }
 }
 

@@ -60,9 +60,8 @@ extension NSManagedObject {
     @inlinable @inline(__always)
     final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ token: SlotToken) {
         let slot = token.index
-        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
-        guard let overlay else { return }
-        // SAFETY: as for reading; prepareToChange has made the overlay.
+        guard flags.isSuperset(of: .writable), let overlay else { return setAnnounced(value, token) }
+        // SAFETY: as for reading.
         let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
         if overlay.holdsValue(slot) { place.pointee = value } else { place.initialize(to: value) }
         overlay.markChanged(slot, isNull: false)
@@ -76,11 +75,23 @@ extension NSManagedObject {
 
     @inlinable @inline(__always)
     final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
-        let slot = token.index
-        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        guard flags.isSuperset(of: .writable) else { return setAnnounced(value, token) }
+        put(value, slot: token.index, offset: token.offset)
+    }
+
+    /// As `_setValue` where the context or observers have to be told.
+    @inlinable @inline(never)
+    final func setAnnounced<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
+        prepareToChange(token.index)
+        put(value, slot: token.index, offset: token.offset)
+        if !flags.contains(.unobserved) { completeObservedChange(token.index) }
+    }
+
+    @inlinable @inline(__always)
+    final func put<Value: AttributeValue>(_ value: __owned Value?, slot: Int, offset: Int) {
         guard let overlay else { return }
         // SAFETY: as for reading; prepareToChange has made the overlay.
-        let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
+        let place = (overlay.base + offset).assumingMemoryBound(to: Value.self)
         let holdsValue = overlay.holdsValue(slot)
         if let value {
             if holdsValue { place.pointee = value } else { place.initialize(to: value) }
@@ -121,7 +132,8 @@ extension NSManagedObject {
         return convertDefault(value)
     }
 
-    /// Makes the object writable and tells the context that it changes.
+    /// Makes the object writable and tells the context that it changes, and observers that the slot is about to;
+    /// ``completeObservedChange(_:)`` has to follow.
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
         if isFault { realize(slot) }
@@ -134,6 +146,10 @@ extension NSManagedObject {
         // What is transient needs no new row.
         noteChange(slot < facts.pointee.persistentSlotCount ? .dirtySlots : [])
     }
+
+    /// Tells observers, of which there may be some, that a slot has changed.
+    @usableFromInline @inline(never)
+    final func completeObservedChange(_ slot: Int) { observedDidChange(shape.slots[slot].name) }
 }
 
 /// A model's default value, which may be an NSNumber, as an accessor's type.
