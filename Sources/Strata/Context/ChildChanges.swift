@@ -13,6 +13,8 @@ struct ChildChange {
     var row: Row?
     /// The slots that differ from what the child had read.
     var slots: [Int] = []
+    /// The transient values that were set, which no row has.
+    var transients: [(slot: Int, value: Any?)] = []
     /// The stored row that the changes are based on.
     var version = RowVersion.none
     var toMany: [ToMany] = []
@@ -41,7 +43,7 @@ extension NSManagedObjectContext {
     final func take(_ changes: [ChildChange]) {
         processPendingChanges()
         for change in changes where change.kind == .inserted { takeInserted(change) }
-        for change in changes where change.row != nil { takeValues(change) }
+        for change in changes where change.row != nil || !change.transients.isEmpty { takeValues(change) }
         for change in changes where !change.toMany.isEmpty { takeMembers(change) }
         for change in changes where change.isRequired { takeRequired(change) }
         for change in changes where change.kind == .deleted {
@@ -83,12 +85,13 @@ extension NSManagedObjectContext {
 
     private func takeValues(_ change: ChildChange) {
         let known = registeredObject(change.object)
-        guard let row = change.row, let object = known ?? object(change.object) else { return }
+        guard let object = known ?? object(change.object) else { return }
         let wasRead = known.map { !$0.isFault } ?? false
         if !wasRead { object.realize() }
         if object.isDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
-        for slot in change.slots { object.takeValue(slot, from: row) }
+        if let row = change.row { for slot in change.slots { object.takeValue(slot, from: row) } }
+        for (slot, value) in change.transients { object.setBoxedValue(value, slot: slot) }
     }
 
     private func takeRequired(_ change: ChildChange) {

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Code that runs on a queue knows all queues that it holds: a block that was waited for, on whatever thread it runs,
 /// holds the queues of whoever waits. So a child context can go to its parent's queue, and the parent's block back
-/// to the child's, without waiting for itself.
+/// to the child's, without waiting for itself. Threads that find a queue taken wait as ``WaitGraph`` says.
 ///
 /// The main queue is Dispatch's. The others are ``SerialQueue``s, which share the threads of ``ContextPool``.
 final class ContextQueue: Sendable {
@@ -19,12 +19,7 @@ final class ContextQueue: Sendable {
     /// Whether the caller runs on this queue.
     var isCurrent: Bool {
         if queue == nil { return MainQueue.isCurrent || Frame.current?.holdsMain == true }
-        var frame = Frame.current
-        while let held = frame {
-            if held.queue === self { return true }
-            frame = held.outer
-        }
-        return false
+        return Frame.current?.holds(self) ?? false
     }
 
     /// Whether the caller runs on the main queue.
@@ -77,18 +72,39 @@ final class ContextQueue: Sendable {
     }
 
     /// Runs a block of a context on the queue and waits; at once when the caller holds the queue already.
-    func sync<T>(for context: NSManagedObjectContext, _ block: () -> T) -> T {
+    ///
+    /// Who waits lends its queues to what it waits for; see ``WaitGraph``.
+    ///
+    /// - Parameter isQuestion: whether a child asks its parent something.
+    func sync<T>(for context: NSManagedObjectContext, isQuestion: Bool = false, _ block: () -> T) -> T {
         let outer = Frame.current
         if outer?.context === context { return block() }
         let frame = Frame(self, context, outer, outer?.control)
         if isCurrent { return Frame.run(frame, block) }
-        if let queue { return queue.sync { Frame.run(frame, block) } }
-        return withoutActuallyEscaping(block) { block in
-            let box = UncheckedBox((frame, block))
-            let result: UncheckedBox<T> = ContextPool.waiting {
-                DispatchQueue.main.sync { UncheckedBox(Frame.run(box.value.0, box.value.1)) }
+        guard let queue, queue.enter() else { return wait(frame, isQuestion, block) }
+        defer { queue.leave() }
+        return Frame.run(frame, block)
+    }
+
+    private func wait<T>(_ frame: Frame, _ isQuestion: Bool, _ block: () -> T) -> T {
+        withoutActuallyEscaping(block) { block in
+            var result: T?
+            let target = queue.map { QueueWait.Target.queue($0) } ?? .main
+            let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion) {
+                frame.lender = Frame.current
+                result = Frame.run(frame, block)
             }
-            return result.value
+            defer { wait.discard() }
+            guard let queue else {
+                DispatchQueue.main.async { WaitGraph.shared.mainQueueRuns(wait) }
+                WaitGraph.shared.await(wait)
+                guard let result else { preconditionFailure("a block of the main queue was not run") }
+                return result
+            }
+            if !queue.enter(wait) { WaitGraph.shared.await(wait) }
+            if let result { return result }
+            defer { queue.leave() }
+            return Frame.run(frame, block)
         }
     }
 }
@@ -110,10 +126,14 @@ private final class Frame {
     let queue: ContextQueue
     let context: NSManagedObjectContext
     let outer: Frame?
+    /// The block that the thread was inside of, of another one that waits, when this one was lent to it.
+    var lender: Frame? {
+        didSet { if lender?.holdsMain == true { holdsMain = true } }
+    }
     /// What may stop the block's requests.
     let control: RequestControl?
     /// Whether the block was called on the main queue, or by one that was.
-    let holdsMain: Bool
+    private(set) var holdsMain: Bool
 
     init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?, _ control: RequestControl?) {
         self.queue = queue
@@ -121,6 +141,16 @@ private final class Frame {
         self.outer = outer
         self.control = control
         holdsMain = outer?.holdsMain ?? MainQueue.isCurrent
+    }
+
+    /// Whether the block holds a queue, or who waits for it, or lends to it.
+    func holds(_ queue: ContextQueue) -> Bool {
+        var frame: Frame? = self
+        while let held = frame {
+            if held.queue === queue || held.lender?.holds(queue) == true { return true }
+            frame = held.outer
+        }
+        return false
     }
 
     private static let key: pthread_key_t = {

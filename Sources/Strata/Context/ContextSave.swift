@@ -198,13 +198,13 @@ final class ContextSave {
         }
         var all = finish(parts, deletedIDs)
         // Every inserted object has been reported; if that was in one notification, its list has mostly been taken over.
-        if let set = context.reportedInserts, let order = context.reportedInsertOrder,
-            all.inserted.withUnsafeBufferPointer(\.baseAddress) == order.withUnsafeBufferPointer(\.baseAddress),
-            all.inserted.count == order.count
-        {
+        if let set = context.reportedInserts, let order = context.reportedInsertOrder, all.inserted.isSame(order) {
             all.insertedSet = set
         }
-        if let set = context.reportedDeletes, set.count == all.deleted.count { all.deletedSet = set }
+        // What was reported as deleted may have been brought back, and others have been deleted by a merge.
+        if let set = context.reportedDeletes, let order = context.reportedDeleteOrder, all.deleted.isSame(order) {
+            all.deletedSet = set
+        }
         context.forgetReports()
         let (leftovers, overrides) = (context.changed, context.overrides)
         context.changed = []
@@ -271,5 +271,13 @@ final class ContextSave {
         context.assignments = [:]
         context.forgetReports()
         leftovers.forEachUnretained { _ = context.settle($0, isTold: false) }
+    }
+}
+
+extension ContiguousArray {
+    /// Whether both share their memory.
+    fileprivate func isSame(_ other: Self) -> Bool {
+        count == other.count
+            && withUnsafeBufferPointer(\.baseAddress) == other.withUnsafeBufferPointer(\.baseAddress)
     }
 }

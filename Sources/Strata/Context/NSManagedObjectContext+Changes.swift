@@ -196,8 +196,8 @@ extension NSManagedObjectContext {
 
     // MARK: Going back
 
-    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others are as
-    /// the store has them.
+    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have the
+    /// values again that they were last read or saved with.
     ///
     /// `NSManagedObjectContextObjectsDidChange` tells of objects whose insertion had been reported as deleted, of those
     /// whose deletion had been processed as inserted, and of all others as refreshed.
@@ -219,8 +219,12 @@ extension NSManagedObjectContext {
             if flags.contains(.inserted) {
                 detach(object)
                 if flags.contains(.insertReported), !flags.contains(.deleted) { changes.deleted.append(object) }
-            } else {
+            } else if flags.contains(.gone) {
+                // The row is gone all the same: reading it will show that again.
                 object.turnIntoFault(keepingChanges: false)
+                object.flags.remove(.gone)
+            } else {
+                object.restoreCommitted()
                 object.withoutChangeTracking { object.awake(fromSnapshotEvents: .rollback) }
                 if flags.contains(.deletePropagated) {
                     changes.inserted.append(object)
@@ -286,7 +290,11 @@ extension NSManagedObjectContext {
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
     ///   the changes over it again, which `awake(fromSnapshotEvents:)` tells the object instead of `awakeFromFetch()`.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
-        guard object.registry === registry, object.storeIndex != 0, !object.flags.contains(.inserted) else { return }
+        guard object.registry === registry, !object.flags.contains(.gone) else { return }
+        if object.flags.contains(.inserted) || object.storeIndex == 0 {
+            if !flag, !object.isFault, !object.isDeleted { empty(object) }
+            return
+        }
         // What has been read as empty may be part of the changes.
         if changed.isEmpty { readErrors[object.objectID] = nil }
         if generation == nil, let handle = registry.handle(object.storeIndex) {
@@ -308,6 +316,20 @@ extension NSManagedObjectContext {
             object.turnIntoFault(keepingChanges: false)
             object.flags.subtract([.updated, .deleted, .deletePropagated])
         }
+        refreshed.insert(object)
+        scheduleProcessing()
+    }
+
+    /// Makes a fault of an object that was never saved. It fires with its default values.
+    private func empty(_ object: NSManagedObject) {
+        for relationship in object.shape.relationships {
+            if relationship.isToMany {
+                object.setToMany(relationship, to: [])
+            } else {
+                object.setToOne(relationship, to: nil)
+            }
+        }
+        object.turnIntoFault(keepingChanges: false)
         refreshed.insert(object)
         scheduleProcessing()
     }

@@ -61,17 +61,20 @@ extension NSManagedObjectContext {
         var inserted: ContiguousArray<NSManagedObject> = []
         for id in ids.inserted where canHave(id) {
             if let object = registeredObject(for: id) {
-                refresh(object, mergeChanges: true)
+                if takeMergedDeletionBack(object) {
+                    inserted.append(object)
+                } else {
+                    refresh(object, mergeChanges: true)
+                }
             } else {
                 inserted.append(object(with: id))
             }
         }
         var deleted: ContiguousArray<NSManagedObject> = []
         for id in ids.deleted {
-            guard let object = registeredObject(for: id) else { continue }
-            drop(object)
-            deleted.append(object)
+            if let object = registeredObject(for: id), deleteMerged(object) { deleted.append(object) }
         }
+        if !deleted.isEmpty { forgetReports() }
         forgetDropped()
         var changes = ObjectChanges()
         changes.inserted = inserted
@@ -81,6 +84,7 @@ extension NSManagedObjectContext {
         refreshed = []
         // Children may have what this context has let go.
         tellChildren(of: ids)
+        defer { if !event.isEmpty { processPendingChanges() } }
         guard !changes.isEmpty else { return }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         post(
@@ -97,10 +101,66 @@ extension NSManagedObjectContext {
         return coordinator?.handle(identity) != nil
     }
 
-    /// The object's row has been deleted elsewhere. ``forgetDropped()`` has to follow.
+    // MARK: Deletions
+
+    /// Deletes an object whose row has been deleted elsewhere. It stays in the context as deleted until the next save,
+    /// which has nothing to write of it. ``forgetDropped()`` has to follow.
+    ///
+    /// The delete rules have been followed in the store; here only what has not been saved can still refer to it. False
+    /// if nothing changes for those who listen, since the object was deleted here, too.
+    private func deleteMerged(_ object: NSManagedObject) -> Bool {
+        if object.flags.contains(.gone) { return false }
+        let wasReported = object.isDeleted && !object.flags.contains(.inEvent)
+        // A fault can no longer be read: it reads as empty.
+        object.flags.insert(.realized)
+        deleteObject(object)
+        // The program may have reset the context when it was told.
+        guard object.registry === registry else { return false }
+        if propagatesDeletesAtEndOfEvent { deleteUnsavedDependents(of: object) }
+        cutLoose(object)
+        object.toMany = []
+        list(object)
+        undoRecorder?.forgetEvent(of: object)
+        object.flags.remove(.inEvent)
+        object.flags.formUnion([.gone, .deleted, .deletePropagated])
+        return !wasReported
+    }
+
+    /// Follows the cascade rule to what refers to the object since the last save, or it to them.
+    private func deleteUnsavedDependents(of object: NSManagedObject) {
+        for relationship in object.shape.relationships where relationship.deleteRule == .cascadeDeleteRule {
+            if relationship.isToMany {
+                for other in object.existingState(relationship)?.added.objects ?? [] { deleteObject(other) }
+            } else if let overlay = object.overlay, overlay.isDirty(relationship.slot),
+                let other = object.toOneTarget(relationship)
+            {
+                deleteObject(other)
+            }
+        }
+    }
+
+    /// An object that was deleted elsewhere is there again, as one whose deletion is undone is. False if it was not.
+    private func takeMergedDeletionBack(_ object: NSManagedObject) -> Bool {
+        guard object.flags.isSuperset(of: [.gone, .deleted]) else { return false }
+        object.flags.subtract([.gone, .deleted, .deletePropagated, .listed])
+        object.turnIntoFault(keepingChanges: false)
+        return true
+    }
+
+    /// The object's row turned out to have been deleted elsewhere when it was to be written: the object leaves the
+    /// context. ``forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
+        cutLoose(object)
+        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
+        object.flags.insert([.gone, .realized])
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
+        detach(object)
+    }
+
+    /// Nothing in the context refers to the object any more.
+    private func cutLoose(_ object: NSManagedObject) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-        // Nothing in the context refers to it any more.
         ObjectMerge(object).cutReferences()
         refreshed.remove(object)
         undoRecorder?.forgetEvent(of: object)
@@ -111,12 +171,6 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
-        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        // A fault can no longer be read: it reads as empty.
-        object.flags.insert([.gone, .realized])
-        // Without a registry an object does not know its store any more.
-        _ = object.objectID
-        detach(object)
     }
 
     /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.

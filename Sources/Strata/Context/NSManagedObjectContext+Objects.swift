@@ -111,6 +111,10 @@ extension NSManagedObjectContext {
     ///   - given: where the row is looked up; nil for what the context sees.
     final func fulfill(_ object: NSManagedObject, _ slot: Int = -1, in given: Snapshot? = nil) {
         if checksQueue { checkQueue("a fault", object) }
+        if object.flags.contains(.inserted) {
+            object.flags.formUnion([.realized, .defaultsBelow])
+            return
+        }
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),

@@ -59,7 +59,9 @@ extension NSManagedObjectContext {
     /// - Throws: what the block throws.
     final func withParent<T>(_ link: ParentLink, _ block: (NSManagedObjectContext) throws -> T) throws -> T {
         let parent = link.parent
-        let result: Result<T, any Error> = parent.queue.sync(for: parent) { Result { try block(parent) } }
+        let result: Result<T, any Error> = parent.queue.sync(for: parent, isQuestion: true) {
+            Result { try block(parent) }
+        }
         return try result.get()
     }
 

@@ -58,7 +58,11 @@ extension NSManagedObjectContext {
         try refuseUnread()
         post(.NSManagedObjectContextWillSave)
         try callWillSave()
-        changed.forEachUnretained { $0.forgetUnchangedValues(in: self) }
+        changed.forEachUnretained { object in
+            // One that was refreshed is written with its default values.
+            if object.isFault, object.flags.contains(.inserted) { object.realize() }
+            object.forgetUnchangedValues(in: self)
+        }
         try updateDerivedAttributes()
         try validateChanges(changed)
         if let link { return try ParentSave(self, link).run() }

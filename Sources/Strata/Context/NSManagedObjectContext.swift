@@ -308,7 +308,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Brings an object up to date with the store, or with the parent.
     ///
     /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
-    ///   the changes over it again.
+    ///   the changes over it again. An inserted object has nothing to be read: true does nothing, and the fault that false
+    ///   makes fires with the default values and without relationships.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         onQueue().refreshObject(object, mergeChanges: flag)
     }
@@ -317,7 +318,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// which breaks the circles of references among them.
     open func refreshAllObjects() { onQueue().refreshEverything() }
 
-    /// Gives up all changes: inserted objects leave the context, all others are as the store, or the parent, has them.
+    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have the
+    /// values again that they were last read or saved with. Nothing is read anew; ``refresh(_:mergeChanges:)`` does that.
     open func rollback() {
         onQueue().rollBackChanges()
         stateMayHaveChanged()
@@ -375,12 +377,16 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops. What it
     /// returns by itself is ``shouldDeleteInaccessibleFaults``.
     ///
-    /// Override it to decide by object, or to be told.
+    /// Override it to decide by object, or to be told. By itself it also writes a line to standard error, once for each
+    /// property that such a fault was asked for.
     /// - Parameter property: the property whose value was wanted, if it is known.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool {
-        shouldDeleteInaccessibleFaults
+        guard shouldDeleteInaccessibleFaults else { return false }
+        let wanted = [fault.shape.name, property?.name].compactMap(\.self).joined(separator: ".")
+        Warnings.once("a fault's row is gone, and the object counts as deleted: \(wanted) was asked for")
+        return true
     }
 
     /// Takes the news that a property of one of the context's objects has changed, from whoever observes it, and marks

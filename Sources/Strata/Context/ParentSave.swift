@@ -72,6 +72,7 @@ struct ParentSave {
             var change = ChildChange(kind: .inserted, object: context.sharedRef(of: object))
             change.row = packed[ObjectIdentifier(object)]
             change.slots = slots[shape.id] ?? []
+            change.transients = object.transientValues { $0.isPresent($1) }
             change.toMany = toMany(object)
             change.store = context.assignments[ObjectIdentifier(object)]
             changes.append(change)
@@ -80,6 +81,7 @@ struct ParentSave {
             var change = ChildChange(kind: .updated, object: context.sharedRef(of: object))
             change.row = packed[ObjectIdentifier(object)]
             change.slots = object.changedPersistentSlots()
+            change.transients = object.transientValues { $0.isDirty($1) }
             change.version = object.version
             change.toMany = toMany(object)
             changes.append(change)
@@ -90,7 +92,8 @@ struct ParentSave {
             change.isRequired = true
             changes.append(change)
         }
-        for object in all.deleted {
+        // What others have deleted the parent hears of from them.
+        for object in all.deleted where !object.flags.contains(.gone) {
             changes.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
         }
         return changes
@@ -156,6 +159,15 @@ extension NSManagedObject {
         return (0..<shape.persistentSlotCount).filter {
             !shape.slots[$0].isHidden && overlay.isDirty($0) && !hasCommittedValue($0, in: overlay)
         }
+    }
+}
+
+extension NSManagedObject {
+    /// The transient values of the slots that are wanted.
+    fileprivate final func transientValues(_ isWanted: (Overlay, Int) -> Bool) -> [(slot: Int, value: Any?)] {
+        guard let overlay else { return [] }
+        return (shape.persistentSlotCount..<shape.slots.count).filter { isWanted(overlay, $0) }
+            .map { (slot: $0, value: overlay.isNull($0) ? nil : overlay.boxed(shape.slots[$0])) }
     }
 }
 

@@ -115,7 +115,8 @@ private struct ColumnBuilder {
         let folded = folding.apply(to: predicate)
         // Its variables are the names of fetched expressions.
         try KeyPathChecker(shape, allowsVariables: true).check(folded)
-        return rewrite(try ConstantTypes(shape).apply(to: folded))
+        // What stands for an aggregate may be null, as the value of a property may.
+        return ThreeValuedLogic(shape).apply(to: rewrite(try ConstantTypes(shape).apply(to: folded)))
     }
 
     // MARK: Aggregates

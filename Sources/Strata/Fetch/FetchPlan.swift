@@ -44,7 +44,8 @@ struct FetchPlan {
         // Requests in the predicate are made here; one that fails must not be one that finds nothing.
         let folded = try context.throwingReadFailures { settings.predicate.map { folding.apply(to: $0) } }
         try folded.map { try checker.check($0) }
-        let predicate = try folded.map { try ConstantTypes(shape).apply(to: $0) }
+        let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
+        let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
         self.predicate = Self.isAlwaysTrue(predicate) ? nil : predicate
         needsObjects = folding.needsObjects
         resultType = settings.resultType

@@ -5,10 +5,9 @@ import Foundation
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-    /// The request, in the form that models keep; `fetchRequest` converts from and to it.
-    final var template: FetchRequestTemplate? {
-        willSet { assertMutable() }
-    }
+    /// The request, in the form that models keep; `fetchRequest` converts from and to it. In a model that is in use it
+    /// may be changed while nobody else reads it: values that are fetched from then on follow.
+    final var template: FetchRequestTemplate?
 
     /// A text for logs and for debugging; not to be parsed.
     open override var description: String {

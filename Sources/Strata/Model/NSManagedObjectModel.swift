@@ -17,9 +17,9 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
     private static let freezing = Mutex<Void>(())
 
     /// Translations of names for error messages, under keys such as "Entity/Person" and "Property/name".
-    open var localizationDictionary: [String: String]? {
-        willSet { assertMutable() }
-    }
+    ///
+    /// May be changed in a model that is in use, while nobody else reads it.
+    open var localizationDictionary: [String: String]?
 
     /// The user's own marks of the version, kept in the metadata of stores. They take no part in the version hashes.
     open var versionIdentifiers: Set<AnyHashable> = [] {

@@ -110,7 +110,7 @@ extension NSManagedObject {
     }
 
     /// Lets go of what was set to what is stored already, so that a save writes no row for it, if that is all that was
-    /// set. The object stays updated.
+    /// set. The object stays updated. A parent is told of transient values, too.
     ///
     /// - Complexity: O(1) for an object whose first changed property differs from its row.
     final func forgetUnchangedValues(in context: NSManagedObjectContext) {
@@ -120,6 +120,9 @@ extension NSManagedObject {
         else { return }
         for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) {
             guard overlay.equals(slot, block.verifiedColumn(slot), row, self) else { return }
+        }
+        if context.link != nil, (shape.persistentSlotCount..<shape.slots.count).contains(where: overlay.isDirty) {
+            return
         }
         overlay.clearDirty(facts)
         flags.remove(.dirtySlots)

@@ -119,7 +119,9 @@ open class NSManagedObject: NSObject {
     public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }
 
     /// Whether the values have not been read from the store yet.
-    public final var isFault: Bool { !flags.contains(.realized) && storeIndex != 0 }
+    public final var isFault: Bool {
+        !flags.contains(.realized) && (storeIndex != 0 || flags.contains(.inserted))
+    }
 
     /// 0 for an object whose values are there, 1 for a fault.
     public final var faultingState: Int { isFault ? 1 : 0 }

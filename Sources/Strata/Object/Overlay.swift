@@ -168,6 +168,11 @@ struct Overlay {
             ._withUnsafeGuaranteedRef { $0.flags.contains(.deleted) }
     }
 
+    /// Whether any value was changed, transient or not.
+    func isAnyDirty(_ facts: UnsafePointer<ShapeFacts>) -> Bool {
+        (0..<facts.pointee.groupCount).contains { group($0 * 64)[2] != 0 }
+    }
+
     @inline(__always)
     func clearDirty(_ facts: UnsafePointer<ShapeFacts>) {
         for index in 0..<facts.pointee.groupCount {

@@ -153,6 +153,27 @@ final class ToManyState {
         positions = [:]
     }
 
+    /// Takes the changes since the last save back. Members that have been read stay, if their order is known.
+    func takeBack(isOrdered: Bool) {
+        isChangedInEvent = false
+        guard isChanged || !pendingOrder.isEmpty else { return }
+        let (came, left) = (added.objects, removed.objects)
+        added.removeAll()
+        removed.removeAll()
+        isOrderChanged = false
+        pendingOrder = []
+        guard isLoaded else { return }
+        members.subtract(came)
+        members.formUnion(left)
+        guard isOrdered else { return }
+        // What was saved since the members were read has no position.
+        guard members.allSatisfy({ positions[ObjectIdentifier($0)] != nil }) else { return unload() }
+        order = members.sorted {
+            positions[ObjectIdentifier($0), default: 0] < positions[ObjectIdentifier($1), default: 0]
+        }
+        proxy?.mirror(order)
+    }
+
     /// The changes have been saved.
     func didSave() {
         added.removeAll()

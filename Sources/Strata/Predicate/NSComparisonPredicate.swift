@@ -82,6 +82,9 @@ open class NSComparisonPredicate: NSPredicate {
     /// The method called on the left value when the operator is `.customSelector`.
     public let customSelector: Selector?
 
+    /// Whether null satisfies no comparison, as in SQL, instead of being unequal to everything else. Only fetches ask for
+    /// that, of predicates that nobody else sees.
+    let excludesNull: Bool
     let comparator: ValueComparator
     /// The number of predicates and expressions on the longest way down, itself included.
     let depth: Int
@@ -103,13 +106,14 @@ open class NSComparisonPredicate: NSPredicate {
 
     package init(
         _ left: NSExpression, _ right: NSExpression, _ modifier: Modifier, _ type: Operator,
-        _ options: Options, _ selector: Selector?
+        _ options: Options, _ selector: Selector?, excludesNull: Bool = false
     ) {
         leftExpression = left
         rightExpression = right
         comparisonPredicateModifier = modifier
         predicateOperatorType = type
         self.options = options
+        self.excludesNull = excludesNull
         customSelector = selector
         comparator = ValueComparator(type, options, right: right)
         depth = 1 + max(left.depth, right.depth)
@@ -136,10 +140,26 @@ open class NSComparisonPredicate: NSPredicate {
             return (Arithmetic(result)?.doubleValue ?? 0) != 0
         }
         switch comparisonPredicateModifier {
-        case .direct: return comparator.holds(leftExpression.evaluate(context), right)
-        case .any: return leftExpression.leaves(context).contains { comparator.holds($0, right) }
-        case .all: return leftExpression.leaves(context).allSatisfy { comparator.holds($0, right) }
+        case .direct: return holds(leftExpression.evaluate(context), right)
+        case .any: return leftExpression.leaves(context).contains { holds($0, right) }
+        case .all: return leftExpression.leaves(context).allSatisfy { holds($0, right) }
         }
+    }
+
+    private func holds(_ left: Any?, _ right: Any?) -> Bool {
+        if excludesNull, Self.isNull(left) || !comparator.hasPreparedRight && Self.isNull(right) { return false }
+        return comparator.holds(left, right)
+    }
+
+    private static func isNull(_ value: Any?) -> Bool { value == nil || value is NSNull }
+
+    /// The same comparison of other expressions, or with another operator.
+    func with(
+        _ left: NSExpression, _ right: NSExpression, type: Operator? = nil, excludesNull: Bool? = nil
+    ) -> NSComparisonPredicate {
+        NSComparisonPredicate(
+            left, right, comparisonPredicateModifier, type ?? predicateOperatorType, options, customSelector,
+            excludesNull: excludesNull ?? self.excludesNull)
     }
 
     // Immutable, so a copy is the predicate itself.

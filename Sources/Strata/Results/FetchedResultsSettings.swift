@@ -24,7 +24,9 @@ struct FetchedResultsSettings {
         self.shape = shape
         includesSubentities = request.includesSubentities
         // The fetch throws for one that makes no sense.
-        predicate = request.predicate.map { given in shape.flatMap { try? ConstantTypes($0).apply(to: given) } ?? given
+        predicate = request.predicate.map { given in
+            guard let shape else { return given }
+            return ThreeValuedLogic(shape).apply(to: (try? ConstantTypes(shape).apply(to: given)) ?? given)
         }
         sorts = request.sortDescriptors ?? []
         var slots: [Int]? = []

@@ -10,7 +10,7 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
     private enum Item {
         case block(() -> Void)
         /// Somebody who runs a block on his own thread.
-        case waiter(DispatchSemaphore)
+        case waiter(QueueWait)
     }
 
     private let pool: ContextPool
@@ -18,12 +18,17 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
     private var items = JobQueue<Item>()
     /// Somebody runs a block, or the pool has been asked to.
     private var isHeld = false
+    /// The thread that does; 0 as long as the pool has been asked only.
+    private var holdingThread: UInt = 0
     /// So many blocks run until other queues have a turn.
     private static let blocksPerTurn = 16
 
     init(_ pool: ContextPool = .shared) {
         self.pool = pool
     }
+
+    /// The thread that holds the queue, if one does.
+    var holder: UInt? { lock.withLock { isHeld && holdingThread != 0 ? holdingThread : nil } }
 
     /// Runs a block on a thread of the pool, later.
     func async(_ block: @escaping () -> Void) {
@@ -35,21 +40,37 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
         if isFirst { pool.submit(self) }
     }
 
-    /// Runs a block on the calling thread when those before it are done.
-    func sync<T>(_ block: () -> T) -> T {
-        let semaphore = lock.withLock { () -> DispatchSemaphore? in
-            if !isHeld {
-                isHeld = true
-                return nil
-            }
-            let semaphore = DispatchSemaphore(value: 0)
-            items.append(.waiter(semaphore))
-            return semaphore
+    /// Takes the queue if nobody has it. It has to be left then.
+    func enter() -> Bool {
+        lock.withLock {
+            if isHeld { return false }
+            isHeld = true
+            holdingThread = QueueWait.currentThread
+            return true
         }
-        // Whoever signals has handed the queue over.
-        if let semaphore { ContextPool.waiting { semaphore.wait() } }
-        defer { leave() }
-        return block()
+    }
+
+    /// Stands in line. True if the queue has been given up meanwhile and is the caller's at once.
+    func enter(_ wait: QueueWait) -> Bool {
+        lock.withLock {
+            if isHeld {
+                items.append(.waiter(wait))
+                return false
+            }
+            isHeld = true
+            holdingThread = wait.thread
+            return true
+        }
+    }
+
+    /// Leaves the line. False if the queue has been handed over to the one who waits.
+    func remove(_ wait: QueueWait) -> Bool {
+        lock.withLock {
+            items.removeFirst { item in
+                if case .waiter(let other) = item { return other === wait }
+                return false
+            } != nil
+        }
     }
 
     /// On a thread of the pool, which holds the queue.
@@ -66,30 +87,37 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
         lock.lock()
         switch items.popFirst() {
         case .block(let block)?:
+            holdingThread = QueueWait.currentThread
             lock.unlock()
             return block
-        case .waiter(let semaphore)?:
+        case .waiter(let wait)?:
+            holdingThread = wait.thread
             lock.unlock()
-            semaphore.signal()
+            wait.end()
         case nil:
             isHeld = false
+            holdingThread = 0
             lock.unlock()
         }
         return nil
     }
 
-    private func leave() {
+    /// Gives the queue up, or to the next in line.
+    func leave() {
         lock.lock()
         switch items.first {
         case .block?:
+            holdingThread = 0
             lock.unlock()
             pool.submit(self)
-        case .waiter(let semaphore)?:
+        case .waiter(let wait)?:
             _ = items.popFirst()
+            holdingThread = wait.thread
             lock.unlock()
-            semaphore.signal()
+            wait.end()
         case nil:
             isHeld = false
+            holdingThread = 0
             lock.unlock()
         }
     }

@@ -125,7 +125,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         makePermanent(save)
         let request = NSSaveChangesRequest(
             inserted: Set(save.changes.inserted), updated: Set(save.changes.updated),
-            deleted: Set(save.changes.deleted), locked: Set(lockedObjects(save)))
+            // What others have deleted the store has no more.
+            deleted: Set(save.changes.deleted.filter { !$0.flags.contains(.gone) }), locked: Set(lockedObjects(save)))
         do {
             _ = try execute(request, in: save.context)
         } catch let error as CocoaError {

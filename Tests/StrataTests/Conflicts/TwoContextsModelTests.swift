@@ -231,15 +231,17 @@ private final class TwoContexts {
         } else if case let entry? = naive.contexts[index][serial], entry.edits["owner"] == nil {
             naive.contexts[index][serial] = NaiveStore.Entry()
         } else {
-            // Giving up one side of a relationship leaves the other changed; the whole context goes back instead.
+            // Giving up one side of a relationship leaves the other changed; the whole context goes back, too.
             rollBack(index)
+            naive.contexts[index][serial] = NaiveStore.Entry()
         }
     }
 
+    /// Gives the changes up; what was read stays as it was read.
     private func rollBack(_ index: Int) {
         contexts[index].rollback()
         for (serial, entry) in naive.contexts[index] where entry.isPending {
-            naive.contexts[index][serial] = entry.isInserted ? nil : NaiveStore.Entry()
+            naive.contexts[index][serial] = entry.isInserted ? nil : NaiveStore.Entry(base: entry.base)
             if entry.isInserted { objects[index][serial] = nil }
         }
     }

@@ -208,6 +208,9 @@ import Testing
             other.delete(other.object(with: ids.employees[0]))
             try other.save()
             for notification in seen.all { context.mergeChanges(fromContextDidSave: notification) }
+            #expect(person.isDeleted && person.name == "" && person.department == nil)
+            #expect(context.registeredObject(for: ids.employees[0]) === person)
+            try context.save()
             #expect(person.managedObjectContext == nil && person.name == "" && person.department == nil)
             #expect(context.registeredObject(for: ids.employees[0]) == nil)
         }

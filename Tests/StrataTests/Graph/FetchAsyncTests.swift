@@ -170,6 +170,16 @@ import Testing
             #expect(peers(people[0]) == ["E6", "E7", "E8"])
             context.refresh(people[0], mergeChanges: true)
             #expect(peers(people[0]) == ["E6", "E7"])
+            // The request may be another one in a model that is in use, as what it refers to may.
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
+            property.fetchRequest = request
+            context.refresh(people[0], mergeChanges: true)
+            #expect(peers(people[0]) == ["E7", "E6"])
+            property.userInfo = ["minimum": 50]
+            context.refresh(people[0], mergeChanges: true)
+            #expect(peers(people[0]) == [])
+            model.localizationDictionary = ["Entity/Employee": "Mensch"]
+            #expect(model.localizationDictionary == ["Entity/Employee": "Mensch"])
         }
     }
 }

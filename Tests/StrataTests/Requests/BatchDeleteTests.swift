@@ -137,7 +137,7 @@ import Testing
         }
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [viewer, context])
         try viewer.performAndWait { () throws in
-            #expect(kept.count { $0.managedObjectContext == nil } == 3)
+            #expect(kept.count { $0.isDeleted } == 3)
             #expect(try fetchAll(Employee.self, "Employee", viewer).count == 7)
         }
     }

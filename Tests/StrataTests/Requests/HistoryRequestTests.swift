@@ -130,6 +130,88 @@ import Testing
         }
     }
 
+    /// Every key of both entities, with every operator that fits its type.
+    @Test(arguments: StoreKind.allCases) func everyKeyGoesWithEveryOperator(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            context.name = "context"
+            context.transactionAuthor = "importer"
+            let department = Department(context: context)
+            department.title = "a"
+            try context.save()
+            (context.name, context.transactionAuthor) = (nil, nil)
+            department.title = "b"
+            try context.save()
+            context.delete(department)
+            try context.save()
+            let all = try transactions(Request.fetchHistory(after: .distantPast), context)
+            try #require(all.count == 3)
+            let (first, middle) = (all[0], all[1])
+            let id = try #require(first.changes?.first?.changedObjectID)
+            let title = try #require(store.model.entitiesByName["Department"]?.attributesByName["title"])
+
+            func check(
+                _ fetch: NSFetchRequest<any NSFetchRequestResult>?, _ format: String, _ arguments: [Any],
+                _ expected: [Int]
+            ) throws {
+                let fetch = try #require(fetch)
+                fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
+                let found = try transactions(Request.fetchHistory(withFetch: fetch), context).map(\.transactionNumber)
+                #expect(found == expected.map { all[$0].transactionNumber }, "\(format)")
+            }
+            let ofTransactions: [(String, [Any], [Int])] = [
+                ("author == 'importer'", [], [0]), ("author != 'importer'", [], [1, 2]), ("author == nil", [], [1, 2]),
+                ("author IN {'importer', 'x'}", [], [0]), ("author BEGINSWITH[c] 'IMP'", [], [0]),
+                ("author ENDSWITH 'er'", [], [0]), ("author CONTAINS 'port'", [], [0]), ("author LIKE 'i*'", [], [0]),
+                ("author MATCHES 'im.*'", [], [0]), ("contextName == 'context'", [], [0]),
+                ("NOT (contextName == 'context')", [], [1, 2]), ("bundleID == %@", [first.bundleID], [0, 1, 2]),
+                ("processID == %@", [first.processID], [0, 1, 2]), ("storeID == %@", [first.storeID], [0, 1, 2]),
+                ("storeID != %@", [first.storeID], []), ("timestamp == %@", [middle.timestamp], [1]),
+                ("timestamp < %@", [middle.timestamp], [0]), ("timestamp <= %@", [middle.timestamp], [0, 1]),
+                ("timestamp > %@", [middle.timestamp], [2]), ("timestamp >= %@", [middle.timestamp], [1, 2]),
+                ("timestamp BETWEEN %@", [[first.timestamp, middle.timestamp]], [0, 1]),
+                ("timestamp IN %@", [[first.timestamp, all[2].timestamp]], [0, 2]),
+                ("transactionNumber == %@", [middle.transactionNumber], [1]),
+                ("transactionNumber BETWEEN %@", [[first.transactionNumber, middle.transactionNumber]], [0, 1]),
+                ("transactionNumber IN %@", [[middle.transactionNumber]], [1]),
+                ("token == %@", [middle.token], [1]), ("token != %@", [middle.token], [0, 2]),
+                ("token < %@", [middle.token], [0]), ("token <= %@", [middle.token], [0, 1]),
+                ("token > %@", [middle.token], [2]), ("token >= %@", [middle.token], [1, 2]),
+                ("token BETWEEN %@", [[first.token, middle.token]], [0, 1]),
+                ("token IN %@", [[first.token, all[2].token]], [0, 2]),
+                ("changes.@count == 1", [], [0, 1, 2]), ("ANY changes.changeType == 2", [], [2]),
+                ("ANY changes.changedObjectID == %@", [id], [0, 1, 2]),
+                ("SUBQUERY(changes, $c, $c.changeType == 0).@count == 1", [], [0]),
+            ]
+            for (format, arguments, expected) in ofTransactions {
+                try check(NSPersistentHistoryTransaction.fetchRequest, format, arguments, expected)
+            }
+            let changeID = try #require(middle.changes?.first?.changeID)
+            let ofChanges: [(String, [Any], [Int])] = [
+                ("changeID == %@", [changeID], [1]), ("changeID < %@", [changeID], [0]),
+                ("changeID >= %@", [changeID], [1, 2]), ("changeID BETWEEN %@", [[changeID, changeID]], [1]),
+                ("changedObjectID == %@", [id], [0, 1, 2]), ("changedObjectID != %@", [id], []),
+                ("changedObjectID IN %@", [[id]], [0, 1, 2]),
+                ("changedEntity == %@", [id.entity], [0, 1, 2]), ("changedEntity != %@", [id.entity], []),
+                ("changedEntity IN %@", [[id.entity]], [0, 1, 2]),
+                ("changedEntity.name == 'Department'", [], [0, 1, 2]),
+                ("changeType == 1", [], [1]), ("changeType != 1", [], [0, 2]), ("changeType IN {0, 2}", [], [0, 2]),
+                ("changeType BETWEEN {1, 2}", [], [1, 2]), ("changeType > 0", [], [1, 2]),
+                ("tombstone == nil", [], [0, 1, 2]), ("tombstone != nil", [], []),
+                ("updatedProperties != nil", [], [1]), ("updatedProperties CONTAINS %@", [title], [1]),
+                ("%@ IN updatedProperties", [title], [1]), ("ANY updatedProperties.name == 'title'", [], [1]),
+                ("ANY updatedProperties == %@", [title], [1]), ("updatedProperties.@count == 1", [], [1]),
+                ("transaction.author == 'importer'", [], [0]), ("transaction.token > %@", [first.token], [1, 2]),
+                ("transaction.timestamp <= %@", [middle.timestamp], [0, 1]),
+                ("transaction.transactionNumber == %@", [middle.transactionNumber], [1]),
+            ]
+            for (format, arguments, expected) in ofChanges {
+                try check(NSPersistentHistoryChange.fetchRequest, format, arguments, expected)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func resultsComeInEveryForm(_ kind: StoreKind) throws {
         let (store, context) = try filled(kind)
         defer { withExtendedLifetime(store) {} }

@@ -62,6 +62,8 @@ import Testing
                 context.mergeChanges(
                     fromContextDidSave: Notification(
                         name: .NSManagedObjectContextDidSave, object: other, userInfo: saved.infos.last))
+                #expect(!context.deletedObjects.isEmpty)
+                try context.save()
             } else {
                 for object in objects { if let object = object.object { context.delete(object) } }
                 try context.save()

@@ -168,7 +168,7 @@ import Testing
             try context.save()
             #expect(recorder.infos.last?[NSDeletedObjectIDsKey] as? Set<NSManagedObjectID> == [id])
         }
-        other.performAndWait { #expect(first.managedObjectContext == nil) }
+        other.performAndWait { #expect(first.isDeleted && other.deletedObjects == [first]) }
     }
 
     // MARK: Undo in a line of contexts
@@ -313,7 +313,7 @@ import Testing
             #expect(error?.code == .persistentStoreIncompleteSave)
             #expect(!first.hasChanges && !new.hasChanges && doomed.managedObjectContext == nil && double.isInserted)
             #expect(context.deletedObjects.isEmpty && context.registeredObject(for: doomed.objectID) == nil)
-            other.performAndWait { #expect(known.managedObjectContext == nil) }
+            other.performAndWait { #expect(known.isDeleted) }
             double.setValue("free", forKey: "code")
             try context.save()
         }

@@ -128,11 +128,11 @@ struct PlanRun: CustomStringConvertible {
         }
     }
 
-    /// The predicate asks each object by itself, as it does without any store.
+    /// Each object is asked for its values, with what SQL says of null.
     private mutating func compareWithObjects(_ request: PlanRequests.Request, _ world: PlanWorld) throws {
-        guard !world.context.hasChanges, let predicate = request.predicate, let name = request.entityName else {
-            return
-        }
+        guard !world.context.hasChanges, let predicate = request.predicate, let name = request.entityName,
+            ThreeValues.knows(predicate)
+        else { return }
         let objects: [NSManagedObject]
         switch name {
         case "Owner": objects = world.owners
@@ -145,7 +145,8 @@ struct PlanRun: CustomStringConvertible {
         all.predicate = predicate
         all.includesSubentities = request.includesSubentities
         let found = Set(try world.context.fetch(all))
-        #expect(found == Set(objects.filter { predicate.evaluate(with: $0) }), "objects: \(predicate.formatString)")
+        let expected = Set(objects.filter { ThreeValues.answer(predicate, $0) == true })
+        #expect(found == expected, "objects: \(predicate.formatString)")
         comparisons += 1
     }
 

@@ -2,8 +2,7 @@ import CoreData
 import Foundation
 import StrataTestKit
 
-/// A condition in both languages. In SQL it is 0 or 1 and never null: predicates know two values only, and what has no
-/// value is unequal to everything and less than nothing.
+/// A condition in both languages. What is compared with null is unknown in both.
 struct SQLiteCondition {
     var predicate: NSPredicate
     var sql: String
@@ -14,7 +13,7 @@ struct SQLiteConditions {
     static let words = ["", "a", "A", "ab", "Ab", "abc", "b", "B", "delta", "Delta", "x", "é", "日本", "🙂", "Zz", "it's"]
     private static let plainWords = words.filter { word in word.utf8.allSatisfy { $0 < 128 } }
     private static let comparisons: [(format: String, sql: String)] = [
-        ("==", "IS"), ("!=", "IS NOT"), ("<", "<"), ("<=", "<="), (">", ">"), (">=", ">="),
+        ("==", "="), ("!=", "<>"), ("<", "<"), ("<=", "<="), (">", ">"), (">=", ">="),
     ]
     private static let departments = "(SELECT %@ FROM department d WHERE d.pk = p.department)"
     private static let chiefs =
@@ -56,10 +55,7 @@ struct SQLiteConditions {
         SQLiteCondition(predicate: NSPredicate(format: format, argumentArray: arguments), sql: sql)
     }
 
-    /// A comparison of two values in SQL that is not null.
-    private func compared(_ left: String, _ sign: String, _ right: String) -> String {
-        sign.hasPrefix("IS") ? "\(left) \(sign) \(right)" : "COALESCE(\(left) \(sign) \(right), 0)"
-    }
+    private func compared(_ left: String, _ sign: String, _ right: String) -> String { "\(left) \(sign) \(right)" }
 
     private func comparison(_ random: inout SeededGenerator) -> (format: String, sql: String) {
         Self.comparisons[random.below(Self.comparisons.count)]
@@ -78,10 +74,10 @@ struct SQLiteConditions {
         case 2:
             let values = (0...random.below(3)).map { _ in small(&random) }
             let list = values.map(String.init).joined(separator: ", ")
-            return pair("%K IN %@", [path, values], "COALESCE(\(column) IN (\(list)), 0)")
+            return pair("%K IN %@", [path, values], "\(column) IN (\(list))")
         case 3:
             let (low, high) = (small(&random), small(&random))
-            return pair("%K BETWEEN {%@, %@}", [path, low, high], "COALESCE(\(column) BETWEEN \(low) AND \(high), 0)")
+            return pair("%K BETWEEN {%@, %@}", [path, low, high], "\(column) BETWEEN \(low) AND \(high)")
         case 4:
             let (sign, value) = (comparison(&random), Double(small(&random)) + 0.5)
             return pair("%K \(sign.format) %@", [path, value], compared(column, sign.sql, "\(value)"))
@@ -114,18 +110,18 @@ struct SQLiteConditions {
         case 1:
             let values = (0...random.below(3)).map { _ in self.word(&random) }
             let list = values.map(literal).joined(separator: ", ")
-            return pair("%K IN %@", [path, values], "COALESCE(\(column) IN (\(list)), 0)")
+            return pair("%K IN %@", [path, values], "\(column) IN (\(list))")
         case 2 where !word.isEmpty:
-            return condition("BEGINSWITH", "COALESCE(substr(\(own), 1, length(\(value))) = \(value), 0)")
+            return condition("BEGINSWITH", "substr(\(own), 1, length(\(value))) = \(value)")
         case 3 where !word.isEmpty:
-            return condition("ENDSWITH", "COALESCE(substr(\(own), -length(\(value))) = \(value), 0)")
+            return condition("ENDSWITH", "substr(\(own), -length(\(value))) = \(value)")
         case 4 where !word.isEmpty, 5 where !word.isEmpty:
-            return condition("CONTAINS", "COALESCE(instr(\(own), \(value)) > 0, 0)")
+            return condition("CONTAINS", "instr(\(own), \(value)) > 0")
         case 6:
             let pattern =
                 ["*", "?", ""][random.below(3)] + word.replacingOccurrences(of: "'", with: "")
                 + ["*", ""][random.below(2)]
-            return pair("%K LIKE %@", [path, pattern], "COALESCE(\(column) GLOB \(literal(pattern)), 0)")
+            return pair("%K LIKE %@", [path, pattern], "\(column) GLOB \(literal(pattern))")
         default:
             let sign = Self.comparisons[random.below(folds ? 2 : Self.comparisons.count)]
             return condition(" \(sign.format)", compared(own, sign.sql, value))
@@ -139,12 +135,12 @@ struct SQLiteConditions {
         let place = random.below(departments.count)
         switch random.below(9) {
         case 0: return pair("department == nil", [], "p.department IS NULL")
-        case 1: return pair("department == %@", [departments[place]], "p.department IS \(place + 1)")
-        case 2: return pair("department != %@", [departments[place]], "p.department IS NOT \(place + 1)")
+        case 1: return pair("department == %@", [departments[place]], "p.department = \(place + 1)")
+        case 2: return pair("department != %@", [departments[place]], "p.department <> \(place + 1)")
         case 3:
             return pair(
                 "department IN %@", [[departments[place], departments[0]]],
-                "COALESCE(p.department IN (\(place + 1), 1), 0)")
+                "p.department IN (\(place + 1), 1)")
         case 4: return number("department.rank", column(Self.departments, "d.rank"), &random)
         case 5: return text("department.title", column(Self.departments, "d.title"), &random)
         case 6: return number("department.parent.rank", column(Self.chiefs, "rank"), &random)
@@ -171,7 +167,9 @@ struct SQLiteConditions {
         switch random.below(12) {
         case 0: return pair("ANY tags.weight \(sign.format) %@", [value], Self.exists(weighs))
         case 1: return pair("NONE tags.weight \(sign.format) %@", [value], "NOT " + Self.exists(weighs))
-        case 2: return pair("ALL tags.weight \(sign.format) %@", [value], "NOT " + Self.exists("NOT (\(weighs))"))
+        case 2:
+            return pair(
+                "ALL tags.weight \(sign.format) %@", [value], "NOT " + Self.exists("(\(weighs)) IS NOT TRUE"))
         case 3: return pair("ANY tags.label \(sign.format) %@", [text], Self.exists(named))
         case 4:
             return pair(
@@ -193,7 +191,7 @@ struct SQLiteConditions {
         case 10:
             return pair(
                 "SUBQUERY(tags, $t, $t.weight \(sign.format) %@ AND $t.label BEGINSWITH 'a').@count > 0", [value],
-                Self.exists("\(weighs) AND COALESCE(substr(t.label, 1, 1) = 'a', 0)"))
+                Self.exists("\(weighs) AND substr(t.label, 1, 1) = 'a'"))
         default:
             return pair(
                 "SUBQUERY(tags, $t, $t.weight \(sign.format) %@).@count == 1", [value],
@@ -209,10 +207,7 @@ struct SQLiteConditions {
         let colleagues = "FROM person m WHERE m.department = p.department AND \(aged)"
         switch random.below(7) {
         case 0:
-            // Who has no department has no value there, which is unequal to all.
-            return pair(
-                "ANY department.members.age \(sign.format) %@", [value],
-                "(p.department IS NULL AND \(sign.sql == "IS NOT" ? 1 : 0)) OR EXISTS (SELECT 1 \(colleagues))")
+            return pair("ANY department.members.age \(sign.format) %@", [value], "EXISTS (SELECT 1 \(colleagues))")
         case 1:
             return pair(
                 "SUBQUERY(department.members, $m, $m.age \(sign.format) %@).@count == 2", [value],
@@ -235,15 +230,15 @@ struct SQLiteConditions {
         case 5:
             return pair(
                 "department.members.@count \(sign.format) %@", [value],
-                "(p.department IS NULL AND \(sign.sql == "IS NOT" ? 1 : 0)) OR (p.department IS NOT NULL AND "
+                "CASE WHEN p.department IS NOT NULL THEN "
                     + compared(
                         "(SELECT COUNT(*) FROM person m WHERE m.department = p.department)", sign.sql, "\(value)")
-                    + ")")
+                    + " END")
         default:
             return pair(
                 "ALL tags.persons.age \(sign.format) %@", [value],
                 "NOT EXISTS (SELECT 1 FROM person_tag j JOIN person_tag k ON k.tag = j.tag "
-                    + "JOIN person m ON m.pk = k.person WHERE j.person = p.pk AND NOT (\(aged)))")
+                    + "JOIN person m ON m.pk = k.person WHERE j.person = p.pk AND (\(aged)) IS NOT TRUE)")
         }
     }
 
@@ -261,9 +256,6 @@ struct SQLiteConditions {
         ]
         let choice = choices[random.below(choices.count)]
         if random.chance(0.2) {
-            // Two columns; what is equal to no value is left out, since SQL and predicates differ there.
-            let signs = Self.comparisons[2...]
-            let sign = signs[2 + random.below(signs.count)]
             return pair("age \(sign.format) score", [], compared("p.age", sign.sql, "p.score"))
         }
         return pair("\(choice.format) \(sign.format) %@", [value], compared(choice.sql, sign.sql, "\(value)"))

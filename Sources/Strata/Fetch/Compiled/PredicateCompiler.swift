@@ -113,30 +113,34 @@ struct PredicateCompiler {
             comparison.options.contains(.normalized)
             ? [] : comparison.options.intersection([.caseInsensitive, .diacriticInsensitive])
         let (left, right) = (side(comparison.leftExpression), side(comparison.rightExpression))
-        if case .constant(let value) = right { return try node(left, type, options, value) }
+        let excludesNull = comparison.excludesNull
+        if case .constant(let value) = right { return try node(left, type, options, value, excludesNull) }
         guard case .constant(let value) = left else { return nil }
         switch right {
         case .object: return type == .equalTo || type == .notEqualTo ? try object(type, value) : nil
         case .slot, .path:
-            if type == .in, case .string = value { return try node(right, .contains, options, value) }
+            if type == .in, case .string = value { return try node(right, .contains, options, value, excludesNull) }
             guard let relation = Relation(type) else { return nil }
-            return try node(right, relation.flipped.type, options, value)
+            return try node(right, relation.flipped.type, options, value, excludesNull)
         case .constant, .other: return nil
         }
     }
 
     private func node(
         _ side: Side, _ type: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options,
-        _ value: Operand
+        _ value: Operand, _ excludesNull: Bool
     ) throws -> CompiledPredicate.Node? {
         switch side {
-        case .slot(let slot): return try SlotCompiler(self, slot, options).node(type, value)
+        case .slot(let slot):
+            return try SlotCompiler(self, slot, options).node(type, value, excludesNull: excludesNull)
         case .object: return try object(type, value)
         case .path(let slot, let rest):
             let destination = destination(slot)
             guard isWorthScanning(destination) else { return nil }
             let inner = PredicateCompiler(destination, handle, snapshot)
-            guard let condition = try inner.node(inner.side(rest), type, options, value) else { return nil }
+            guard let condition = try inner.node(inner.side(rest), type, options, value, excludesNull) else {
+                return nil
+            }
             return .join(SemiJoin(toOne: relationship(slot), condition))
         case .constant, .other: return nil
         }

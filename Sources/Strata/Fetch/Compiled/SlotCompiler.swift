@@ -18,6 +18,16 @@ struct SlotCompiler {
         kind = compiler.info(slot).kind
     }
 
+    /// As ``node(_:_:)`` for a comparison that null may not satisfy.
+    func node(
+        _ type: NSComparisonPredicate.Operator, _ value: Operand, excludesNull: Bool
+    ) throws -> CompiledPredicate.Node? {
+        guard let node = try node(type, value) else { return nil }
+        // Every other test is false for null by itself.
+        guard excludesNull, type == .notEqualTo else { return node }
+        return .all([test(kind == .toOne ? .isSomething : .isNotNull), node])
+    }
+
     /// Nil for what the interpreter has to do.
     func node(
         _ type: NSComparisonPredicate.Operator, _ value: Operand

@@ -82,7 +82,9 @@ struct StoreIndex: Sendable {
             let compiled = try? PredicateCompiler(shape, handle, handle.log.snapshot).compile(folded),
             compiled.rest == nil, let filter = filter(compiled.program)
         else { return nil }
-        return (filter, Set(PredicateCompiler.conjuncts(folded).map(\.formatString)))
+        // Requests say it in their own form. What of that leaves null out, the index may have, too.
+        let asked = ThreeValuedLogic(shape).apply(to: folded)
+        return (filter, Set(PredicateCompiler.conjuncts(asked).map(\.formatString)))
     }
 
     private static func filter(_ node: CompiledPredicate.Node) -> OrderedFilter? {

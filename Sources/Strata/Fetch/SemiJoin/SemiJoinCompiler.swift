@@ -123,7 +123,8 @@ struct SemiJoinCompiler {
         if path.count == 1, case .slot(let slot)? = compiler.shape.place(path[path.startIndex]),
             compiler.info(slot).isPersistent
         {
-            let node = try SlotCompiler(compiler, slot, options).node(comparison.predicateOperatorType, constant)
+            let node = try SlotCompiler(compiler, slot, options)
+                .node(comparison.predicateOperatorType, constant, excludesNull: comparison.excludesNull)
             return comparison.comparisonPredicateModifier == .all ? node.map { .not($0) } : node
         }
         if case .slot(let slot)? = path.first.flatMap({ compiler.shape.place($0) }), path.count > 1,

@@ -5,6 +5,7 @@ struct ValueTest {
     private let comparator: ValueComparator
     private let constant: Any?
     private let isConstantLeft: Bool
+    private let excludesNull: Bool
 
     /// Nil when the side is not constant.
     init?(_ comparison: NSComparisonPredicate, isConstantLeft: Bool) {
@@ -12,6 +13,7 @@ struct ValueTest {
         guard Self.isConstant(side) else { return nil }
         constant = side.evaluate(EvaluationContext(object: nil, bindings: nil))
         comparator = comparison.comparator
+        excludesNull = comparison.excludesNull
         self.isConstantLeft = isConstantLeft
     }
 
@@ -26,6 +28,7 @@ struct ValueTest {
     var operand: Operand { Operand(constant) }
 
     func holds(_ value: Any?) -> Bool {
-        isConstantLeft ? comparator.holds(constant, value) : comparator.holds(value, constant)
+        if excludesNull, case .null = Operand(value) { return false }
+        return isConstantLeft ? comparator.holds(constant, value) : comparator.holds(value, constant)
     }
 }

@@ -17,9 +17,7 @@ struct VariableFocus {
             guard comparison.customSelector == nil, let left = apply(to: comparison.leftExpression),
                 let right = apply(to: comparison.rightExpression)
             else { return nil }
-            return NSComparisonPredicate(
-                left, right, comparison.comparisonPredicateModifier, comparison.predicateOperatorType,
-                comparison.options, nil)
+            return comparison.with(left, right)
         case let compound as NSCompoundPredicate:
             var parts: [NSPredicate] = []
             for part in compound.subpredicates {

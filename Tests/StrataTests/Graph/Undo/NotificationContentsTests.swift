@@ -207,7 +207,7 @@ import Testing
             #expect(ids(merged, .insertedObjectIDs) == [inserted.objectID])
             #expect(ids(merged, .updatedObjectIDs) == [updated.objectID])
             #expect(ids(merged, .deletedObjectIDs) == [deleted.objectID])
-            #expect(copies[0]?.name == "u" && copies[1]?.managedObjectContext == nil)
+            #expect(copies[0]?.name == "u" && copies[1]?.isDeleted == true)
         }
     }
 

@@ -1,0 +1,71 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A thread that waits for a queue, to run a block there.
+final class QueueWait: @unchecked Sendable {
+    // Unchecked: `target` and `lent` are guarded by the graph's lock; the block belongs to whoever has claimed it.
+
+    /// What has to go on first.
+    enum Target {
+        case queue(SerialQueue)
+        case main
+        /// The block is being run there, or will be.
+        case thread(UInt)
+    }
+
+    let thread = QueueWait.currentThread
+    /// Whether the thread serves the main queue.
+    let isOnMain: Bool
+    /// Whether a child asks its parent something.
+    let isQuestion: Bool
+    let semaphore = DispatchSemaphore(value: 0)
+    var target: Target
+    /// The blocks that this thread is to run while it waits.
+    var lent = JobQueue<QueueWait>()
+    private var block: (() -> Void)?
+    private let isClaimed = Atomic<Bool>(false)
+    private let isFinished = Atomic<Bool>(false)
+
+    init(for target: Target, isOnMain: Bool, isQuestion: Bool, _ block: @escaping () -> Void) {
+        self.target = target
+        self.isOnMain = isOnMain
+        self.isQuestion = isQuestion
+        self.block = block
+    }
+
+    static var currentThread: UInt {
+        #if canImport(Darwin)
+        UInt(bitPattern: pthread_self())
+        #else
+        UInt(pthread_self())
+        #endif
+    }
+
+    /// Whether the queue is this thread's, or the block has been run.
+    var isOver: Bool { isFinished.load(ordering: .acquiring) }
+
+    /// Takes it on oneself to run the block. False if another one has.
+    ///
+    /// Of a wait for a serial queue also takes it out of the queue's line.
+    func claim() -> Bool {
+        if case .queue(let queue) = target, !queue.remove(self) { return false }
+        return isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    /// Runs the block on behalf of the thread that waits.
+    func run() {
+        block?()
+        discard()
+        end()
+    }
+
+    /// Lets go of the block, which lives no longer than the call that waits.
+    func discard() { block = nil }
+
+    /// Lets the thread go on: it holds the queue, or the block has been run.
+    func end() {
+        isFinished.store(true, ordering: .releasing)
+        semaphore.signal()
+    }
+}
