@@ -105,7 +105,8 @@ struct BatchRows {
                 try control?.checkRead()
                 // Without subentities the rows need not be looked at.
                 let entity =
-                    root.subshapes.isEmpty ? handle.map.numbers[root.index] : try handle.log.block(at: run.location).entity
+                    root.subshapes.isEmpty
+                    ? handle.map.numbers[root.index] : try handle.log.block(at: run.location).entity
                 guard wanted.contains(entity) else { return true }
                 for index in 0..<run.count { refs.append(ObjectRef(entity: entity, key: run.firstKey + UInt64(index))) }
                 return true

@@ -130,7 +130,9 @@ struct HistoryConversion {
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
             guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
             // The block shows what was deleted, in the slots of that time.
-            guard let stored = try versions.slot(slot, of: block.entity, inVersion: block.schemaVersion) else { continue }
+            guard let stored = try versions.slot(slot, of: block.entity, inVersion: block.schemaVersion) else {
+                continue
+            }
             let column = try block.column(stored)
             var failure: StoreError?
             let value = ColumnBoxing.box(column, index, info) { external in

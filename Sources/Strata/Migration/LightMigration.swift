@@ -71,7 +71,8 @@ struct LightMigrationPlanner {
         for link in heldLinks {
             let name = StoredModel.linkName(link)
             let number = try links[link.name].flatMap { old.entity("link \($0.name)")?.number } ?? newNumber()
-            entities.append(.init(name: name, number: number, root: number, slots: ["0", "1", "position 0", "position 1"]))
+            entities.append(
+                .init(name: name, number: number, root: number, slots: ["0", "1", "position 0", "position 1"]))
         }
         var stored = StoredModel(
             entities: entities, postings: postings, lastNumber: UInt16(nextNumber - 1),

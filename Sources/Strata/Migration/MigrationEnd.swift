@@ -36,7 +36,8 @@ final class MigrationEnd {
             throw DescribedError(
                 code,
                 userInfo: [
-                    NSLocalizedDescriptionKey: "The store at \(place.url.path) cannot be opened for the migration: \(error)",
+                    NSLocalizedDescriptionKey:
+                        "The store at \(place.url.path) cannot be opened for the migration: \(error)",
                     NSUnderlyingErrorKey: error, NSFilePathErrorKey: place.url.path,
                 ])
         }

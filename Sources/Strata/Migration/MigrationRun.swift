@@ -31,7 +31,8 @@ final class MigrationRun {
         current = mapping.entityMappings.first ?? NSEntityMapping()
         for entity in mapping.entityMappings {
             let isRight =
-                NSMappingModel.isVersion(entity.sourceEntityName, entity.sourceEntityVersionHash, in: manager.sourceModel)
+                NSMappingModel.isVersion(
+                    entity.sourceEntityName, entity.sourceEntityVersionHash, in: manager.sourceModel)
                 && NSMappingModel.isVersion(
                     entity.destinationEntityName, entity.destinationEntityVersionHash, in: manager.destinationModel)
             guard !isRight else { continue }
@@ -42,7 +43,9 @@ final class MigrationRun {
                         "The mapping \(entity.name ?? "") is for other versions of its entities than the models have."
                 ])
         }
-        policies = try mapping.entityMappings.map { try NSEntityMigrationPolicy.make($0.entityMigrationPolicyClassName) }
+        policies = try mapping.entityMappings.map {
+            try NSEntityMigrationPolicy.make($0.entityMigrationPolicyClassName)
+        }
     }
 
     // MARK: The passes
@@ -112,7 +115,8 @@ final class MigrationRun {
         }
     }
 
-    private func inWindows(_ refs: [ObjectRef], _ progress: (Double) -> Void, _ body: (ObjectRef) throws -> Void) throws {
+    private func inWindows(_ refs: [ObjectRef], _ progress: (Double) -> Void, _ body: (ObjectRef) throws -> Void) throws
+    {
         for start in stride(from: 0, to: refs.count, by: Self.windowCount) {
             let end = min(start + Self.windowCount, refs.count)
             for ref in refs[start..<end] {
@@ -164,7 +168,8 @@ final class MigrationRun {
             throw DescribedError(
                 CocoaError.Code(rawValue: NSMigrationConstraintViolationError),
                 userInfo: [
-                    NSLocalizedDescriptionKey: "Objects of the source have values that must be unique from now on: \(error)",
+                    NSLocalizedDescriptionKey:
+                        "Objects of the source have values that must be unique from now on: \(error)",
                     NSUnderlyingErrorKey: error,
                 ])
         }

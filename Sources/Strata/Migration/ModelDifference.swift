@@ -40,7 +40,9 @@ struct ModelDifference: CustomStringConvertible {
         if old.superentity?.name != new.superentity?.name {
             lines.append("\(name) inherits from \(new.superentity?.name ?? "nothing")")
         }
-        if old.isAbstract != new.isAbstract { lines.append("\(name) is \(new.isAbstract ? "abstract" : "not abstract")") }
+        if old.isAbstract != new.isAbstract {
+            lines.append("\(name) is \(new.isAbstract ? "abstract" : "not abstract")")
+        }
         lines += propertyChanges(
             name, Array(old.attributesByName.values), Array(new.attributesByName.values), match.attributes(of: new))
         lines += propertyChanges(

@@ -39,7 +39,8 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
         forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
         guard mapping.relationshipMappings?.isEmpty == false else { return }
-        let source = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [dInstance]).first
+        let source = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [dInstance])
+            .first
         try manager.setValues(mapping.relationshipMappings, of: dInstance, from: source, mapping, self)
     }
 

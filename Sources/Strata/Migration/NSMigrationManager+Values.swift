@@ -32,7 +32,11 @@ extension NSMigrationManager {
     private func set(_ value: Any?, _ name: String, _ object: NSManagedObject) {
         let value = value is NSNull ? nil : value
         guard let relationship = object.entity.relationshipsByName[name] else {
-            if name.contains(".") { object.setValue(value, forKeyPath: name) } else { object.setValue(value, forKey: name) }
+            if name.contains(".") {
+                object.setValue(value, forKeyPath: name)
+            } else {
+                object.setValue(value, forKey: name)
+            }
             return
         }
         let targets = Self.targets(value)

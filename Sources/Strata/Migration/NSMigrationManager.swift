@@ -83,7 +83,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// As ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``, in the new
     /// spelling.
     public func migrateStore(
-        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType, options sourceOptions: [AnyHashable: Any]? = nil,
+        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+        options sourceOptions: [AnyHashable: Any]? = nil,
         mapping: NSMappingModel, to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
         options destinationOptions: [AnyHashable: Any]? = nil
     ) throws {

@@ -21,7 +21,8 @@ extension StoreOpening {
         let difference = source.map { "\(ModelDifference($0, shapes.model))" } ?? ""
         func incompatible(_ remedy: String) -> any Error {
             Self.incompatible(
-                StoreMetadata.read(log, type: type), path: path.string, detail: "\(remedy) What differs: \(difference).")
+                StoreMetadata.read(log, type: type), path: path.string, detail: "\(remedy) What differs: \(difference)."
+            )
         }
         guard migration.isAutomatic else {
             throw incompatible("Set NSMigratePersistentStoresAutomaticallyOption to have the store migrated.")
@@ -82,7 +83,8 @@ extension StoreOpening {
     func migrateByCopying(_ log: LogStore, _ plan: MigrationPlan) throws {
         let destination = shapes.model
         let mapping =
-            try plan.mapping ?? NSMappingModel.inferredMappingModel(forSourceModel: plan.source, destinationModel: destination)
+            try plan.mapping
+            ?? NSMappingModel.inferredMappingModel(forSourceModel: plan.source, destinationModel: destination)
         let metadata = StoreMetadata.read(log, type: type)
         var options = migration.storeOptions
         for key in [

@@ -47,7 +47,8 @@ struct SchemaVersions: Sendable {
         let key = UInt32(version) << 16 | UInt32(entity)
         if let known = shapes[key] { return known }
         guard let stored = schema(version: version)?.entity(entity) else { return nil }
-        if version > target, list.contains(where: { $0.version > target && $0.version <= version && $0.schema.isMigration })
+        if version > target,
+            list.contains(where: { $0.version > target && $0.version <= version && $0.schema.isMigration })
         {
             throw Self.tooNew
         }

@@ -108,7 +108,9 @@ extension LogStore {
                 guard let source = slot.lift.source else { continue }
                 guard source < before.slots.count, before.slots[source].kind == slot.kind,
                     slot.postingsID == 0 || before.slots[source].postingsID == slot.postingsID
-                else { throw mismatch("entity \(entity.name) (\(entity.id)) has slots that its rows cannot be read as") }
+                else {
+                    throw mismatch("entity \(entity.name) (\(entity.id)) has slots that its rows cannot be read as")
+                }
             }
         }
     }
