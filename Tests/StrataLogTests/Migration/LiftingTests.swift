@@ -31,32 +31,31 @@ import Testing
         return store
     }
 
-    static func expectMigrated(_ store: LogStore, rows: Int, _ hint: String = "") throws {
+    static func expectMigrated(_ store: LogStore, rows count: Int, _ hint: String = "") throws {
         let snapshot = store.snapshot
-        #expect(snapshot.count(entity: SampleSchema.person) == rows, "\(hint)")
+        #expect(snapshot.count(entity: SampleSchema.person) == count, "\(hint)")
         #expect(snapshot.count(entity: SampleSchema.department) == 0, "\(hint)")
-        var seen = 0
+        var rows: [Row] = []
         try snapshot.forEachRun(root: SampleSchema.person) { run throws(StoreError) in
             let block = try store.block(at: run.location)
-            #expect(block.slotCount == 7)
-            for row in run.location.row..<run.location.row + run.count {
-                let key = block.key(row)
-                #expect(try block.column(0).int32(row) == 42)
-                #expect(try block.column(1).double(row) == Double(key) / 3)
-                #expect(try block.column(2).string(row) == "person \(key)")
-                #expect(try Array(block.column(3).bytes(row)) == [1, 2, 3])
-                #expect(try block.column(4).int16(row) == Int16(truncatingIfNeeded: key))
-                #expect(try block.column(5).string(row) == "new")
-                #expect(try block.column(6).isNull(row))
-                seen += 1
-            }
-            #expect(block.nullCount(3) ?? 0 == 0)
-            #expect(block.nullCount(6) ?? block.rowCount == block.rowCount)
-            if case .integers(let low, let high)? = block.zone(4) { #expect(low <= high) }
-            #expect(block.zone(0) == nil)
+            rows += (0..<run.count).map { Row(block: block, index: run.location.row + $0) }
             return true
         }
-        #expect(seen == rows, "\(hint)")
+        #expect(rows.count == count, "\(hint)")
+        for row in rows {
+            let (block, index, key) = (row.block, row.index, row.ref.key)
+            #expect(block.slotCount == 7)
+            #expect(try block.column(0).int32(index) == 42)
+            #expect(try block.column(1).double(index) == Double(key) / 3)
+            #expect(try block.column(2).string(index) == "person \(key)")
+            #expect(try Array(block.column(3).bytes(index)) == [1, 2, 3])
+            #expect(try block.column(4).int16(index) == Int16(truncatingIfNeeded: key))
+            #expect(try block.column(5).string(index) == "new")
+            #expect(try block.column(6).isNull(index))
+            #expect(block.nullCount(3) ?? 0 == 0)
+            #expect(block.nullCount(6) ?? block.rowCount == block.rowCount)
+            #expect(block.zone(0) == nil || block.schemaVersion > 1)
+        }
         var departments = 0
         try snapshot.forEachRun(root: SampleSchema.department) { run throws(StoreError) in
             departments += run.count
@@ -92,10 +91,41 @@ import Testing
         try store.checkpoint()
         try store.register(Self.migrated)
         try store.close()
-        for name in try fs.list("/s") where name.hasSuffix(".chk") { try fs.unlink("/s/\(name)") }
+        for name in try fs.list("/s") where name.hasSuffix(".chk") { try fs.unlink(FilePath("/s/\(name)")) }
         store = try LogStore.open("/s", in: fs, options: StoreTests.options(), schema: nil)
         #expect(store.recovery.checkpoint == nil)
         try Self.expectMigrated(store, rows: 300)
+        try store.close()
+    }
+
+    @Test func segmentsAfterAMigrationTellOfIt() throws {
+        let fs = MemoryFileSystem()
+        var options = StoreTests.options()
+        options.segmentMaximumBytes = 64 << 10
+        var store = try LogStore.open("/s", in: fs, options: options, schema: SampleSchema.schema)
+        _ = try StoreTests.insert(store, 50, department: .null)
+        try store.register(Self.migrated)
+        for _ in 0..<20 {
+            let first = store.allocateKeys(root: SampleSchema.person, count: 400)
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.person)
+            for key in first..<first + 400 {
+                writer.beginInsert(key: key)
+                writer.set(0, Int32(42))
+                writer.set(1, Double(key) / 3)
+                writer.set(2, "person \(key)")
+                ([1, 2, 3] as [UInt8]).withUnsafeBytes { writer.set(3, bytes: $0) }
+                writer.set(4, Int16(truncatingIfNeeded: key))
+                writer.set(5, "new")
+                writer.endRow()
+            }
+            _ = try store.commit(transaction)
+        }
+        #expect(store.statistics.newestSegment > 1)
+        try store.close()
+        for name in try fs.list("/s") where name.hasSuffix(".chk") { try fs.unlink(FilePath("/s/\(name)")) }
+        store = try LogStore.open("/s", in: fs, options: options, schema: nil)
+        try Self.expectMigrated(store, rows: 8_050)
         try store.close()
     }
 

@@ -65,14 +65,13 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    func text(_ key: String) -> String? { value(forKey: key) as? String }
     func uri() -> String { objectID.uriRepresentation().absoluteString }
     func targets(_ key: String) -> Set<String> {
         let members = value(forKey: key)
-        let objects =
-            (members as? NSOrderedSet)?.array as? [NSManagedObject] ?? (members as? Set<NSManagedObject>).map(
-                Array.init) ?? []
-        return Set(objects.map { $0.uri() })
+        if let ordered = members as? NSOrderedSet {
+            return Set(ordered.array.compactMap { ($0 as? NSManagedObject)?.uri() })
+        }
+        return Set((members as? Set<NSManagedObject> ?? []).map { $0.uri() })
     }
 }
 

@@ -49,6 +49,10 @@ import Testing
         /// Names come in no order, so that slots change places.
         func name(_ prefix: String) -> String { "\(prefix)\(Int.random(in: 0..<1000, using: &random))x\(number())" }
 
+        private static func value(_ text: String, _ attribute: Attribute) -> Any {
+            attribute.isText ? text : Int32(text) ?? 0
+        }
+
         func addEntity() {
             let name = name("E")
             entities.append(Entity(number: number(), name: name, formerName: name, attributes: [], link: nil))
@@ -73,7 +77,7 @@ import Testing
                 let description = GraphModel.entity(entity.name)
                 description.renamingIdentifier = entity.formerName
                 description.properties = entity.attributes.map { attribute in
-                    let value: Any? = attribute.standard.map { attribute.isText ? $0 : Int32($0) as Any }
+                    let value: Any? = attribute.standard.map { Self.value($0, attribute) }
                     return GraphModel.attribute(
                         attribute.name, attribute.isText ? .stringAttributeType : .integer32AttributeType,
                         default: value
@@ -169,7 +173,7 @@ import Testing
                 let value =
                     Int.random(in: 0..<3, using: &random) == 0 ? nil : "\(Int.random(in: 0..<500, using: &random))"
                 values.values[attribute.number] = value
-                object.setValue(value.map { attribute.isText ? $0 : Int32($0) as Any }, forKey: attribute.name)
+                object.setValue(value.map { Self.value($0, attribute) }, forKey: attribute.name)
             }
         }
 

@@ -93,7 +93,7 @@ import Testing
                 ])
             #expect((worker.value(forKey: "projects") as? Set<NSManagedObject>)?.count == 2)
             #expect((worker.value(forKey: "badge") as? NSManagedObject)?.value(forKey: "number") as? Int32 == 7)
-            #expect(try context.all("Worker", "unit.title == 'd1' AND ANY projects.code == 'p1'").count == 5)
+            #expect(try context.all("Worker", "unit.title == 'd1' AND ANY projects.code == 'p1'").count == 6)
             worker.setValue(NSSet(), forKey: "projects")
             context.delete(try #require(context.all("Worker", "name == 'e8'").first))
             try context.save()
