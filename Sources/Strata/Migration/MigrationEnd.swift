@@ -52,6 +52,10 @@ final class MigrationEnd {
     /// The objects of an entity that a request asks for.
     func refs(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [ObjectRef] {
         guard let handle = store?.handle else { return [] }
+        if handle.custom != nil {
+            // Stores of the program's own have no rows before they are asked.
+            return try context.fetch(request).compactMap { ($0 as? NSManagedObject)?.ref }
+        }
         return try BatchRows(request, handle, in: context, nil).refs
     }
 

@@ -105,7 +105,7 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
 
     private static func filled(_ count: Int) throws -> MigratedStore {
         let store = try MigratedStore()
-        try store.with(source()) { context in
+        try store.with(source()) { context throws in
             var owner: NSManagedObject?
             for index in 0..<count {
                 if index % 10 == 0 { owner = context.insert("Owner", ["name": "o\(index)", "age": index % 90]) }
@@ -133,7 +133,7 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         let new = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        try context.performAndWait {
+        try context.performAndWait { () throws in
             #expect(try context.all("Person").count == 500)
             #expect(try context.all("Word").count == 10_000)
             let person = try #require(context.all("Person", "label == 'o120'").first)

@@ -219,7 +219,7 @@ import Testing
         let chain = try Chain(seed: seed)
         for step in 0..<8 {
             let hint = "seed \(seed), step \(step)"
-            try chain.store.with(chain.model()) { context in
+            try chain.store.with(chain.model()) { context throws in
                 try chain.check(context, hint)
                 try chain.work(context)
                 context.reset()

@@ -52,7 +52,7 @@ import Testing
 
     private static func filled() throws -> MigratedStore {
         let store = try MigratedStore()
-        try store.with(version(1)) { context in
+        try store.with(version(1)) { context throws in
             for index in 0..<20 { _ = context.insert("Person", ["fullName": "a\(index) b\(index)"]) }
             try context.save()
         }
@@ -67,7 +67,7 @@ import Testing
         let rest = NSLightweightMigrationStage([Self.version(3).versionChecksum, Self.version(4).versionChecksum])
         let manager = NSStagedMigrationManager([split, drop, rest])
         for _ in 0..<2 {
-            try store.with(Self.version(4), Self.options(manager)) { context in
+            try store.with(Self.version(4), Self.options(manager)) { context throws in
                 let people = try context.all("Person")
                 #expect(people.count == 20)
                 for person in people {
@@ -107,6 +107,6 @@ import Testing
         #expect(throws: Stop.self) {
             try store.with(Self.version(2), Self.options(NSStagedMigrationManager([stage]))) { _ in }
         }
-        try store.with(Self.version(1), [:]) { #expect(try $0.all("Person").count == 20) }
+        try store.with(Self.version(1), [:]) { context throws in #expect(try context.all("Person").count == 20) }
     }
 }
