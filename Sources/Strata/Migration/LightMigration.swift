@@ -158,12 +158,23 @@ struct LightMigrationPlanner {
             let known = source.flatMap { before.slots[$0].kind == layout.slots[slot].kind ? $0 : nil }
             let fill = try MigrationFill(shape, slot).bytes(
                 replacing: known, of: sources.attribute(shape.slots[slot].name), in: log, entity: layout.id)
+            checkDerivation(shape, shape.slots[slot], sources)
             if fill?.count ?? 0 > SlotLift.fillMaximumByteCount {
                 obstacles.append("\(shape.name).\(shape.slots[slot].name) has a long default value")
                 continue
             }
             layout.slots[slot].lift = SlotLift(source: known, fill: fill)
         }
+    }
+
+    /// Derived values that are new have to be computed.
+    private mutating func checkDerivation(_ shape: EntityShape, _ info: SlotInfo, _ sources: SlotSources) {
+        guard let derived = info.attribute as? NSDerivedAttributeDescription,
+            source(shape).map({ count($0) > 0 }) == true
+        else { return }
+        let before = sources.attribute(info.name) as? NSDerivedAttributeDescription
+        guard before?.derivationExpression != derived.derivationExpression else { return }
+        obstacles.append("\(shape.name).\(info.name) is derived in another way")
     }
 
     // MARK: Constraints

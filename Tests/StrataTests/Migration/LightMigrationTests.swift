@@ -147,6 +147,20 @@ import Testing
         }
     }
 
+    @Test func newDerivedAttributesHaveTheirValues() throws {
+        let store = try Self.filled(30)
+        let newer = Self.people { person in
+            let derived = NSDerivedAttributeDescription()
+            derived.name = "loud"
+            derived.attributeType = .stringAttributeType
+            derived.derivationExpression = NSExpression(format: "uppercase:(name)")
+            person.properties.append(derived)
+        }
+        try store.with(newer) { context throws in
+            #expect(try Set(context.all("Person").compactMap { $0.text("loud") }) == Set((0..<30).map { "N\($0)" }))
+        }
+    }
+
     @Test func aNewParentTakesPropertiesOver() throws {
         let store = try Self.filled(60)
         let uris = try store.with(Self.people()) { Set(try $0.all("Person").map { $0.uri() }) }
