@@ -97,7 +97,8 @@ import Testing
         func changeModel() {
             for index in entities.indices {
                 entities[index].formerName = entities[index].name
-                entities[index].link?.formerName = entities[index].link?.name ?? ""
+                let link = entities[index].link?.name ?? ""
+                entities[index].link?.formerName = link
                 for attribute in entities[index].attributes.indices {
                     entities[index].attributes[attribute].formerName = entities[index].attributes[attribute].name
                 }
