@@ -180,7 +180,11 @@ import Testing
 
     @Test func aNewUniquenessConstraintIsCheckedAgainstAllObjects() throws {
         func model(unique: Bool) -> NSManagedObjectModel {
-            LightMigrationTests.people { if unique { $0.uniquenessConstraints = [["name"]] } }
+            LightMigrationTests.people { person in
+                guard unique else { return }
+                person.uniquenessConstraints = [["name"]]
+                person.properties.append(G.attribute("extra", .stringAttributeType))
+            }
         }
         let store = try LightMigrationTests.filled(50)
         try store.with(model(unique: false)) { context throws in
