@@ -34,8 +34,12 @@ void *strata_pages_map_small(size_t byte_count) {
     return start == MAP_FAILED ? NULL : start;
 }
 
+size_t strata_page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
 void strata_pages_drop(void *base, size_t byte_count) {
-    // Where pages are larger, they stay: a part of one cannot be given back.
+    // Of a large page, Linux divides what is left. Where all pages are larger, a part of one stays.
     madvise(base, byte_count, MADV_DONTNEED);
 }
 

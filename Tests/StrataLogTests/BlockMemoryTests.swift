@@ -61,6 +61,30 @@ struct BlockMemoryTests {
         memory.deallocate(again)
     }
 
+    @Test("what is free goes back to the system, and what is not stays as it is")
+    func freePagesAreGivenBack() throws {
+        let memory = try #require(BlockMemory(budgetBytes: 16 << 20))
+        let sizes = [3_000_000, 100_000, 3_000_000, 5_000]
+        let pieces = sizes.map { memory.allocate($0) }
+        for (piece, size) in zip(pieces, sizes) {
+            piece.initializeMemory(as: UInt8.self, repeating: 0xA5, count: size)
+        }
+        memory.deallocate(pieces[0])
+        memory.deallocate(pieces[2])
+        memory.giveBackFree()
+        memory.giveBackFree()
+        for index in [1, 3] {
+            let bytes = UnsafeRawBufferPointer(start: pieces[index], count: sizes[index])
+            #expect(bytes.allSatisfy { $0 == 0xA5 })
+        }
+        // Pages that the system has taken back are zero when they are used again.
+        let again = memory.allocate(2_900_000)
+        #expect(again == pieces[0])
+        let bytes = UnsafeRawBufferPointer(start: again, count: 2_900_000)
+        #expect(bytes.allSatisfy { $0 == 0 })
+        for piece in [again, pieces[1], pieces[3]] { memory.deallocate(piece) }
+    }
+
     @Test("a budget below a large page has no stretch of its own")
     func smallBudgets() {
         #expect(BlockMemory(budgetBytes: 0) == nil)

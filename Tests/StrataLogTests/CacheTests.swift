@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 
@@ -83,6 +84,67 @@ import Testing
         for number in numbers { #expect(cache.get(place(number)) == nil) }
         cache.insert(try block(3))
         #expect(cache.get(place(3)) != nil)
+    }
+
+    // MARK: Giving back
+
+    /// A cache kept what it had until something else needed the room.
+    @Test(arguments: [10, 3_000]) func whatIsNotUsedForARoundGoes(_ count: Int) throws {
+        let cache = BlockCache(budgetBytes: try block(0).estimatedByteCount * count * 2)
+        for number in 0..<count { cache.insert(try block(number)) }
+        // What came in since counts as used.
+        cache.removeUnused()
+        #expect(cache.statistics.blockCount == count)
+        for number in stride(from: 0, to: count, by: 2) { #expect(cache.get(place(number)) != nil) }
+        cache.removeUnused()
+        #expect(cache.statistics.blockCount == count / 2)
+        for number in 0..<count { #expect((cache.get(place(number)) != nil) == (number % 2 == 0)) }
+        cache.removeUnused()
+        #expect(cache.statistics.blockCount == count / 2)
+        cache.removeUnused()
+        #expect(cache.statistics.blockCount == 0 && cache.statistics.byteCount == 0)
+        // The tables have become smaller, and work as before.
+        for number in 0..<count {
+            cache.insert(try block(number))
+            #expect(try cache.get(place(number)).map(self.number) == number)
+        }
+        #expect(cache.statistics.blockCount == count)
+    }
+
+    @Test func aCacheThatSharesABudgetGivesWay() throws {
+        let one = try block(0).estimatedByteCount
+        let budget = MemoryBudget(limitBytes: one * 10, intervalMilliseconds: 60_000)
+        let cache = BlockCache(budgetBytes: one * 100, sharing: budget)
+        for number in 0..<8 { cache.insert(try block(number)) }
+        #expect(budget.heldBytes == one * 8)
+        // Somebody else takes the rest: what comes in now takes the place of what is there.
+        budget.note(one * 2)
+        for number in 100..<150 { cache.insert(try block(number)) }
+        #expect(cache.heldBytes <= one * 10 && budget.heldBytes <= one * 12)
+        cache.shrink(to: one * 3)
+        #expect(cache.statistics.blockCount == 3 && budget.heldBytes == one * 5)
+        cache.removeAll()
+        #expect(budget.heldBytes == one * 2)
+    }
+
+    /// Others look for blocks while the cache gives them back and makes its tables smaller.
+    @Test func givingBackDisturbsNoReader() throws {
+        let cache = BlockCache(budgetBytes: 64 << 20)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var random = FormatRandom(seed: UInt64(thread))
+            for round in 0..<4_000 {
+                if thread == 0, round % 200 == 0 { cache.removeUnused() }
+                let wanted = random.below(2_500)
+                if let found = cache.get(place(wanted)) {
+                    #expect((try? number(found)) == wanted)
+                } else if let made = try? block(wanted) {
+                    cache.insert(made)
+                }
+            }
+        }
+        cache.removeUnused()
+        cache.removeUnused()
+        #expect(cache.statistics.blockCount == 0)
     }
 
     /// Requests with a Zipf distribution (exponent 0.99) over `count` blocks.

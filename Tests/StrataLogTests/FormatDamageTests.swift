@@ -137,6 +137,51 @@ import Testing
         #expect(refused > 10_000 && refused < 90_000, "seed \(seed): \(refused) of 100,000 refused")
     }
 
+    /// Such a column read as nulls without a word, and went on doing so.
+    @Test func aForgedColumnIsDamageOnceItHasBeenRead() throws {
+        let layout = makeLayout([.int64, .string])
+        let buffer = RowBuffer(layout: layout, schemaVersion: 5)
+        for row in 0..<400 {
+            buffer.beginRow(key: UInt64(row + 1))
+            buffer.set(0, Int64(row))
+            buffer.set(1, "the same text again and again, \(row % 5)")
+            buffer.endRow()
+        }
+        let sound = stamped(buffer.take().encode()).bytes
+        let slot = 1
+        var found = 0
+        // Wherever the column's bytes end, what decodes them finds out at the end.
+        for start in stride(from: 64 + 40 * 2, to: sound.count - 64, by: 16) {
+            var bytes = sound
+            for index in start..<start + 64 { bytes[index] = 0xFF }
+            restampChunks(&bytes)
+            restamp(&bytes)
+            guard let block = try? load(bytes, layout), (try? block.verify()) != nil,
+                (try? load(bytes, layout).column(slot)) == nil
+            else { continue }
+            found += 1
+            let damage = DamagedPlaces()
+            block.tell(damage)
+            for _ in 0..<3 { #expect(block.verifiedColumn(slot).isNull(3)) }
+            #expect(damage.count == 1 && damage.entries.first?.place.offset == FormatPlace.location.byteOffset)
+            #expect(throws: StoreError.self) { try block.column(slot) }
+            #expect(throws: StoreError.self) { try block.verify() }
+            // Others of the block are read as before.
+            #expect(block.verifiedColumn(0).int64(7) == 7)
+        }
+        #expect(found > 0)
+    }
+
+    /// Whoever listens takes note; what nobody takes is noted all the same.
+    @Test func damageIsToldToWhoListens() {
+        let error = StoreError(.corruption, "a test", segment: 1, offset: 64)
+        let (kept, passed) = (DamagedPlaces(), DamagedPlaces())
+        kept.listen { _ in true }
+        passed.listen { _ in false }
+        for places in [kept, passed] { places.meet(error) }
+        #expect(kept.isEmpty && passed.count == 1)
+    }
+
     /// Reads every value and zone; nil when refused.
     private func touch(_ bytes: [UInt8], _ layout: EntityLayout, verifyFirst: Bool) -> Int? {
         guard let block = try? load(bytes, layout) else { return nil }

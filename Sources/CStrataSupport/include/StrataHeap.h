@@ -13,4 +13,11 @@ static inline void *_Nullable strata_heap_allocate(size_t byte_count) { return m
 /// Gives back what strata_heap_allocate gave.
 static inline void strata_heap_free(void *_Nullable memory) { free(memory); }
 
+/// Has the heap give back to the system what it keeps of freed memory, where the C library has such a call. Takes
+/// milliseconds, for which threads that allocate may wait.
+void strata_heap_trim(void);
+
+/// The machine's memory in bytes; 0 where the system does not say.
+size_t strata_machine_memory(void);
+
 #endif

@@ -10,6 +10,9 @@ void *_Nullable strata_pages_map(size_t byte_count);
 /// As strata_pages_map, on pages of the usual size. `byte_count` is a multiple of their size.
 void *_Nullable strata_pages_map_small(size_t byte_count);
 
+/// The size of a page of the usual size.
+size_t strata_page_bytes(void);
+
 /// Gives the memory of such pages back to the system; they stay reserved, and are zero when they are touched again.
 void strata_pages_drop(void *_Nonnull base, size_t byte_count);
 

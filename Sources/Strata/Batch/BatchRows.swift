@@ -52,7 +52,10 @@ struct BatchRows {
         var rounds = 0
         while true {
             let before = handle.log.snapshot.sequence
-            let found = try FetchExecutor(finder, plan, turn: finder.turn(control, plan)).storedRefs()
+            // What the predicate asks of others may fail: without it, not these rows would be meant.
+            let found = try context.throwingReadFailures {
+                try FetchExecutor(finder, plan, turn: finder.turn(control, plan)).storedRefs()
+            }
             rounds += 1
             if handle.log.snapshot.sequence == before || rounds == Self.maximumRounds {
                 refs = found

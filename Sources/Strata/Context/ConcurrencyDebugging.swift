@@ -67,14 +67,37 @@ public enum ConcurrencyDebugging: Sendable {
 
 /// The program's setting, and how much has been said.
 enum ConcurrencyMonitor {
-    static let mode = Mutex(
+    private static let setting = AdaptiveMutex(
         ConcurrencyDebugging.initial(
             arguments: CommandLine.arguments, environment: ProcessInfo.processInfo.environment))
+    /// Whether the setting is `off`: 1 or 0, -1 before somebody has asked. Every new context asks, of which a service makes
+    /// one for each request: a lock that all its threads take would hold them up.
+    private static let known = Atomic<Int>(-1)
+
+    static var mode: ConcurrencyDebugging {
+        get { setting.withLock { $0 } }
+        set {
+            setting.withLock {
+                $0 = newValue
+                known.store(newValue.isOff ? 1 : 0, ordering: .releasing)
+            }
+        }
+    }
+
+    static var isOff: Bool {
+        let known = known.load(ordering: .acquiring)
+        if known >= 0 { return known == 1 }
+        return setting.withLock {
+            Self.known.store($0.isOff ? 1 : 0, ordering: .releasing)
+            return $0.isOff
+        }
+    }
+
     /// How many warnings may still be written: a program that always goes wrong need not be told so for ever.
     private static let warningsLeft = Atomic<Int>(16)
 
     static func report(_ message: String, in context: NSManagedObjectContext) {
-        switch mode.withLock({ $0 }) {
+        switch mode {
         case .off: return
         case .report(let handler): handler(message)
         case .stop: programmerError("NSManagedObjectContext", message, "Use perform(_:) or performAndWait(_:)")
@@ -93,8 +116,8 @@ extension NSManagedObjectContext {
     ///
     /// Safe to use from any thread.
     public static var concurrencyDebugging: ConcurrencyDebugging {
-        get { ConcurrencyMonitor.mode.withLock { $0 } }
-        set { ConcurrencyMonitor.mode.withLock { $0 = newValue } }
+        get { ConcurrencyMonitor.mode }
+        set { ConcurrencyMonitor.mode = newValue }
     }
 
     /// Takes over the program's setting; part of making a context.
@@ -102,10 +125,9 @@ extension NSManagedObjectContext {
         guard queueType == .mainQueueConcurrencyType || queueType == .privateQueueConcurrencyType else {
             return
         }
-        let mode = Self.concurrencyDebugging
-        if mode.isOff { return }
+        if ConcurrencyMonitor.isOff { return }
         checksQueue = true
-        if mode.isStrict { registry.registrationFlags.formUnion([.confined, .observable]) }
+        if Self.concurrencyDebugging.isStrict { registry.registrationFlags.formUnion([.confined, .observable]) }
     }
 
     /// For a context that has no objects yet, and does not leave the thread that has made it.

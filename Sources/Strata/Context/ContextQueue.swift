@@ -33,6 +33,16 @@ final class ContextQueue: Sendable {
     /// The context whose block the calling thread runs, if any.
     static var currentContext: NSManagedObjectContext? { Frame.current?.context }
 
+    /// Whether the calling thread is inside a block of a context, be it that others run inside of that.
+    static func isInside(_ context: NSManagedObjectContext) -> Bool {
+        var frame = Frame.current
+        while let held = frame {
+            if held.context === context { return true }
+            frame = held.outer
+        }
+        return false
+    }
+
     /// What may stop the requests that the calling thread makes, if anything.
     static var currentControl: RequestControl? { Frame.current?.control }
 

@@ -131,18 +131,3 @@ extension NSManagedObjectContext {
         }
     }
 }
-
-extension FetchExecutor {
-    /// As ``NSManagedObjectContext/checkDamage(_:)`` for results that are not rows: counts and dictionaries.
-    func checkDamage(behind stores: [SeenStore]) throws {
-        for store in stores where !store.handle.log.damage.isEmpty {
-            var refs: [ObjectRef] = []
-            let scan = StoreScan(plan, store, needsRow: false, context: context, report: ScanReport())
-            try scan.forEach { ref, _ in
-                refs.append(ref)
-                return true
-            }
-            try store.handle.checkDamage(of: refs, in: store.snapshot)
-        }
-    }
-}

@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
         checkQueue()
         return try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let count = try custom.count()
+                let count = try throwingReadFailures { try custom.count() }
                 try control?.check()
                 return count
             }
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
     final func results<T>(of request: NSFetchRequest<T>) throws -> [T] {
         try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
-                let results = try custom.results()
+                let results = try throwingReadFailures { try custom.results() }
                 try control?.check()
                 return try FetchResults.typed(results)
             }
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
     /// Keeps results registered, held by the program or not, until the block given to `perform` or `performAndWait`
     /// ends; on the main queue, until its current turn ends.
     private final func holdUntilTheEventEnds(_ objects: [NSManagedObject]) {
-        if ContextQueue.currentContext !== self {
+        if !ContextQueue.isInside(self) {
             // Outside of a block only the main queue has an end to wait for.
             guard queueType == .mainQueueConcurrencyType else { return }
             if heldResults.isEmpty { queue.async { [weak self] in self?.heldResults.release() } }
@@ -138,16 +138,18 @@ extension FetchResults {
 
 extension NSManagedObjectContext: FetchExpressionContext {
     package final func fetchExpressionValue(_ request: Any, countOnly: Bool) -> Any? {
-        guard let request = request as? any AnyFetchRequest,
-            let plan = try? FetchPlan(request.settings, resultClass: request.resultClass, in: self)
-        else { return nil }
-        let executor = FetchExecutor(self, plan)
         do {
+            guard let request = request as? any AnyFetchRequest else {
+                throw FetchProblem.error("FETCH needs a fetch request, not \(type(of: request)).")
+            }
+            let plan = try FetchPlan(request.settings, resultClass: request.resultClass, in: self)
+            let executor = FetchExecutor(self, plan)
             if countOnly { return try executor.count() }
             return try executor.results().any
         } catch {
-            // Predicates cannot throw; the fetch that the predicate is of does.
+            // Predicates cannot throw; the request that the predicate is of does, which may be another context's.
             noteReadFailure(error)
+            if let asking = ContextQueue.currentContext, asking !== self { asking.noteReadFailure(error) }
             return nil
         }
     }

@@ -99,18 +99,8 @@ extension NSManagedObjectContext {
 
     /// The object's row has been deleted elsewhere. ``forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
-        cutLoose(object)
-        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
-        // A fault can no longer be read: it reads as empty.
-        object.flags.insert([.gone, .realized])
-        // Without a registry an object does not know its store any more.
-        _ = object.objectID
-        detach(object)
-    }
-
-    /// Nothing in the context refers to the object any more.
-    private func cutLoose(_ object: NSManagedObject) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
+        // Nothing in the context refers to it any more.
         ObjectMerge(object).cutReferences()
         refreshed.remove(object)
         undoRecorder?.forgetEvent(of: object)
@@ -121,6 +111,12 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
+        object.flags.subtract([.listed, .inEvent, .updated, .deleted])
+        // A fault can no longer be read: it reads as empty.
+        object.flags.insert([.gone, .realized])
+        // Without a registry an object does not know its store any more.
+        _ = object.objectID
+        detach(object)
     }
 
     /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.

@@ -24,7 +24,8 @@ extension NSManagedObjectContext {
 
     /// `rescue` throws what it is given: only errors of closures may be thrown on.
     private final func waitFor<T>(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
-        let isNested = ContextQueue.currentContext === self
+        // Blocks of other contexts may lie between.
+        let isNested = ContextQueue.isInside(self)
         let result: Result<T, any Error> = queue.sync(for: self) {
             let result = Result { try block() }
             if !isNested {

@@ -1,3 +1,4 @@
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -27,7 +28,7 @@ final class PermanentIDs: Sendable {
         var handle: StoreHandle
     }
 
-    private let entries = Mutex<[UInt64: Entry]>([:])
+    private let entries = AdaptiveMutex<[UInt64: Entry]>([:])
     /// Grows with each addition.
     let generation = Atomic<Int>(0)
 

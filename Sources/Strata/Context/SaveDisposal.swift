@@ -1,5 +1,5 @@
 import CStrataSupport
-import Dispatch
+import StrataLog
 
 /// Lets go of the objects of a large save on another core.
 ///
@@ -40,7 +40,7 @@ final class SaveDisposal: @unchecked Sendable {
                 registry.forgetUnheld(changes.inserted, references: 3)
             }
         }
-        DispatchQueue.global(qos: .userInitiated).async { self.free() }
+        HelperPool.shared.async { self.free() }
     }
 
     /// Whether an observer has kept the notification's set, and with it all objects: that adds to no object's references.

@@ -1,5 +1,6 @@
 import Dispatch
 import StrataLog
+import Synchronization
 
 /// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the save goes on.
 ///
@@ -35,7 +36,8 @@ final class SavedIDs {
     func start() {
         if isStarted { return }
         isStarted = true
-        DispatchQueue.global(qos: .userInitiated).async { [work, finished] in
+        HelperPool.shared.async { [work, finished] in
+            guard work.claim() else { return }
             work.run()
             finished.signal()
         }
@@ -44,8 +46,8 @@ final class SavedIDs {
     /// The IDs of the objects as they have been saved; nil when these are not the objects that the IDs were made for,
     /// because a merge policy has changed what was saved.
     func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID>? {
-        start()
-        finished.wait()
+        // What no helper has begun with is done here: they may be busy with what others want.
+        if work.claim() { work.run() } else { finished.wait() }
         // For whoever asks next.
         finished.signal()
         guard objects.count == refs.count else { return nil }
@@ -78,9 +80,10 @@ private struct ShapeReference {
     unowned(unsafe) let shape: EntityShape
 }
 
-/// Unchecked: the input is constant, and the result is written once, before the semaphore is signalled that its reader
-/// waits for.
+/// Unchecked: the input is constant, and the result is written once, by whoever has claimed the work, before the
+/// semaphore is signalled that its reader waits for.
 private final class IDWork: @unchecked Sendable {
+    private let isClaimed = Atomic<Bool>(false)
     private let refs: ContiguousArray<ObjectRef>
     private let shapes: ContiguousArray<ShapeReference>
     private let identity: StoreIdentity
@@ -98,6 +101,9 @@ private final class IDWork: @unchecked Sendable {
         self.shapes = shapes
         self.identity = identity
     }
+
+    /// Whether the caller is the one to do it.
+    func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
 
     func run() {
         var set = Set<IDMember>(minimumCapacity: ObjectChanges.capacity(refs.count))

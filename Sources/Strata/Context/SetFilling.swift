@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StrataLog
 import Synchronization
 
 /// A set of objects that another core fills with what the context's queue hands over, part by part.
@@ -45,7 +46,7 @@ final class SetFilling: @unchecked Sendable {
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isNeeded { DispatchQueue.global(qos: .userInitiated).async { self.run() } }
+        if isNeeded { HelperPool.shared.async { self.run() } }
     }
 
     private func run() {

@@ -5,7 +5,7 @@ extension NSPersistentStoreCoordinator {
     /// Closes all stores in order, so that the next opening has nothing to replay.
     ///
     /// Waits for the blocks that have been given to `perform` of the coordinator's contexts with queues of their own, and
-    /// for every save and batch request that is running, then removes the stores: a compaction ends with the step that it
+    /// for every save and batch request that is running and every store that is being added, then removes the stores: a compaction ends with the step that it
     /// is in, and a checkpoint is written. Blocks of the main queue are not waited for, but for their saves. What another
     /// coordinator has open, too, stays open there.
     ///
@@ -25,6 +25,7 @@ extension NSPersistentStoreCoordinator {
             }
         }
         let work = UncheckedBox { [self] () throws -> Void in
+            opening.wait()
             writing.wait()
             try removeAll()
         }

@@ -21,6 +21,7 @@ extension NSPersistentStoreCoordinator {
         let policy = try HistoryRetention.option(options)
         let handle = try opening.open()
         do {
+            try checkIsOnly(handle)
             try prepare(handle, policy, options)
         } catch {
             try? handle.close()
@@ -64,17 +65,22 @@ extension NSPersistentStoreCoordinator {
         _ description: NSPersistentStoreDescription,
         _ block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
+        let isAsynchronous = description.shouldAddStoreAsynchronously
         let work = UncheckedBox { [self] in
-            do {
+            let outcome = Result {
                 try addPersistentStore(
                     ofType: description.type, configurationName: description.configuration, at: description.url,
                     options: description.options)
-            } catch {
-                return block(description, error)
             }
-            block(description, nil)
+            // Before the block, which may wait for whoever closes the stores.
+            if isAsynchronous { opening.leave() }
+            switch outcome {
+            case .success: block(description, nil)
+            case .failure(let error): block(description, error)
+            }
         }
-        if description.shouldAddStoreAsynchronously {
+        if isAsynchronous {
+            opening.enter()
             DispatchQueue.global().async { work.value() }
         } else {
             work.value()
@@ -88,6 +94,19 @@ extension NSPersistentStoreCoordinator {
             CocoaError.Code(rawValue: Self.sameStoreTwice),
             userInfo: [
                 NSLocalizedDescriptionKey: "Can't add the same store twice.", NSFilePathErrorKey: url.path,
+            ])
+    }
+
+    /// Object IDs name a store by its UUID: two stores of one UUID, such as a store and its copy, could not be told apart.
+    private func checkIsOnly(_ handle: StoreHandle) throws {
+        guard let other = persistentStores.first(where: { $0.handle?.identity === handle.identity }) else { return }
+        throw DescribedError(
+            CocoaError.Code(rawValue: Self.sameStoreTwice),
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The coordinator has a store of the same UUID, \(handle.identity.uuidString), at "
+                    + "\(other.url?.path ?? "no URL"). Add the copy to a coordinator of its own.",
+                NSFilePathErrorKey: handle.path,
             ])
     }
 
@@ -127,6 +146,7 @@ extension NSPersistentStoreCoordinator {
         default: throw StoreOpening.unknownType(name)
         }
         let handle = try link.makeHandle(shapes, store, StoreIdentity.named(uuid))
+        try checkIsOnly(handle)
         store.setSystemMetadata([
             NSStoreTypeKey: name, NSStoreUUIDKey: uuid,
             NSStoreModelVersionHashesKey: try StoredModel(bytes: handle.log.schema.model).versionHashes,

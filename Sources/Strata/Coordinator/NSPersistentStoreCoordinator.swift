@@ -42,6 +42,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let lockForLocking = NSRecursiveLock()
     /// The saves and batch requests that are running.
     let writing = DispatchGroup()
+    /// The stores that are being added asynchronously.
+    let opening = DispatchGroup()
     /// Where stores are closed, one after the other.
     let closingQueue = DispatchQueue(label: "strata.closing", qos: .userInitiated)
 
@@ -144,7 +146,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - configuration: the part of the model that the store holds; nil for all entities.
     ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
     /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
-    ///   has the store; 134081 when the coordinator has a store at the URL already; 134090 when another process still
+    ///   has the store; 134081 when the coordinator has a store at the URL, or of the same UUID, already; 134090 when another process still
     ///   has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
     ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
     ///   is not there; 512 when it cannot be made.

@@ -83,6 +83,10 @@ final class StoreHandle: Sendable {
         ancestors = lineage.ancestors
         let found = StoreIndex.all(self)
         indexes.withLock { $0 = found }
+        log.damage.listen { [weak self] error in
+            self?.noteDamage(error)
+            return self != nil
+        }
         // A store whose disk refuses to be written has no indexes, and says so when it is written.
         if !isReadOnly, SharedLogs.useCount(log) <= 1 { try? log.maintain(found.map(\.definition)) }
     }

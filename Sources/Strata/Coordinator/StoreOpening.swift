@@ -52,12 +52,9 @@ struct StoreOpening {
         migration = MigrationOptions(options)
     }
 
-    /// What decoded blocks may take: a thirty-second of the machine's memory, 256 MiB at least and 1 GiB at most. It is
-    /// taken only as far as that much is read.
-    private static let cacheMaximumBytes: Int = {
-        let share = Int(clamping: ProcessInfo.processInfo.physicalMemory / 32)
-        return min(max(share, 256 << 20), 1 << 30)
-    }()
+    /// What decoded blocks may take: four fifths of what the process may keep. It is taken only as far as that much is
+    /// read.
+    private static var cacheMaximumBytes: Int { MemoryBudget.shared.limitBytes / 5 * 4 }
 
     static func isInMemory(_ type: String, _ url: URL?) -> Bool {
         type == NSInMemoryStoreType || (type == NSSQLiteStoreType && url?.path == "/dev/null")

@@ -53,10 +53,12 @@ final class BackgroundFetch: @unchecked Sendable {
         context.perform {
             let outcome = Result {
                 try self.control.check()
-                let found = try found()
-                try self.control.check()
-                if self.plan.includesPendingChanges { self.context.processPendingChanges() }
-                return try self.executor.results(of: found)
+                return try self.context.throwingReadFailures {
+                    let found = try found()
+                    try self.control.check()
+                    if self.plan.includesPendingChanges { self.context.processPendingChanges() }
+                    return try self.executor.results(of: found)
+                }
             }
             if case .success(let results) = outcome {
                 if self.progress.totalUnitCount < 0 { self.progress.totalUnitCount = Int64(max(1, results.count)) }

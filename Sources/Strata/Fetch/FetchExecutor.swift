@@ -156,14 +156,24 @@ struct FetchExecutor {
         guard stores.count == 1, plan.sorts.isEmpty, plan.limit == Int.max, plan.offset == 0,
             !plan.includesPendingChanges, context.link == nil
         else { return try orderedMatches(withKeys: false).map(\.ref) }
+        return try context.throwingReadFailures { try soundRefs(stores[0]) }
+    }
+
+    /// The rows of a store that the request describes, none of which lies in a place that could not be read.
+    private func soundRefs(_ store: SeenStore) throws -> [ObjectRef] {
         var refs: [ObjectRef] = []
-        let scan = StoreScan(plan, stores[0], needsRow: false, context: context, report: report, turn: turn)
+        let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
         try scan.forEach { ref, _ in
             refs.append(ref)
             return true
         }
-        try stores[0].handle.checkDamage(of: refs, in: stores[0].snapshot)
+        try store.handle.checkDamage(of: refs, in: store.snapshot)
         return refs
+    }
+
+    /// Refuses counts and dictionaries that are made of rows in places that could not be read.
+    private func checkDamage(behind stores: [SeenStore]) throws {
+        for store in stores where !store.handle.log.damage.isEmpty { _ = try soundRefs(store) }
     }
 
     func count() throws -> Int { try context.throwingReadFailures { try counted() } }
@@ -172,11 +182,11 @@ struct FetchExecutor {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
         if plan.includesPendingChanges { context.processChanges() }
         try context.refuseUnread(plan, needsObjects: needsObjects)
-        if context.link == nil, !plan.needsObjects { try checkDamage(behind: stores()) }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
         if plan.predicate == nil, !plan.needsObjects, context.link == nil {
+            try checkDamage(behind: stores())
             let stored = try stores().reduce(0) { total, store in
                 let map = store.handle.map
                 return plan.family.reduce(total) { total, shape in
@@ -188,7 +198,7 @@ struct FetchExecutor {
             return min(max(0, total - plan.offset), plan.limit)
         }
         if context.link == nil, !plan.needsObjects, plan.dictionaries == nil { return try countStored() }
-        return window(overlaid(try search(stores(), maximum: maximumMatches, counting: true))).count
+        return try checked(window(overlaid(try search(stores(), maximum: maximumMatches, counting: true)))).count
     }
 
     /// Counts rows without collecting them: of changed objects not the row counts, but the object.
@@ -197,9 +207,15 @@ struct FetchExecutor {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         let maximum = isUnlimited || !overlay.isEmpty ? Int.max : end
         var total = overlay.count(plan)
-        for store in try stores() where total < maximum {
+        let stores = try stores()
+        try turn?.begin()
+        defer { turn?.leave() }
+        for store in stores where total < maximum {
             let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-            total += try scan.count(maximum: maximum - total)
+            // Where places are known that cannot be read, the rows themselves are asked for, and counted.
+            total +=
+                store.handle.log.damage.isEmpty
+                ? try scan.count(maximum: maximum - total) : try soundRefs(store).count
             let changed = overlay.stored.filter { $0.storeIndex == store.index }.map(\.ref)
             if !changed.isEmpty { total -= try scan.count(of: changed) }
         }
@@ -238,6 +254,8 @@ struct FetchExecutor {
         _ stores: [SeenStore], maximum: Int, counting: Bool = false
     ) throws -> StoredMatches {
         if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
+        try turn?.begin()
+        defer { turn?.leave() }
         var found = StoredMatches()
         if let dictionaries = plan.dictionaries, !counting {
             try checkDamage(behind: stores)

@@ -44,9 +44,7 @@ struct FetchPlan {
         let folded = settings.predicate.map { folding.apply(to: $0) }
         try folded.map { try checker.check($0) }
         let predicate = try folded.map { try ConstantTypes(shape).apply(to: $0) }
-        // A predicate that is always true is none. Comparisons, whose text may be long, never are.
-        let isAlwaysTrue = !(predicate is NSComparisonPredicate) && predicate?.formatString == "TRUEPREDICATE"
-        self.predicate = isAlwaysTrue ? nil : predicate
+        self.predicate = Self.isAlwaysTrue(predicate) ? nil : predicate
         needsObjects = folding.needsObjects
         resultType = settings.resultType
         dictionaries =
@@ -74,6 +72,16 @@ struct FetchPlan {
             return path
         }
         try Self.checkOptions(settings, shape)
+    }
+
+    /// Whether a predicate holds for every row, and so is none. The text is asked of leaves only: that of others is long.
+    private static func isAlwaysTrue(_ predicate: NSPredicate?) -> Bool {
+        switch predicate {
+        case nil, is NSComparisonPredicate: false
+        case let compound as NSCompoundPredicate:
+            compound.compoundPredicateType == .and && compound.subpredicates.allSatisfy { isAlwaysTrue($0) }
+        case let predicate?: predicate.formatString == "TRUEPREDICATE"
+        }
     }
 
     /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.

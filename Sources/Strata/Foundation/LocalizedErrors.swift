@@ -1,4 +1,5 @@
 public import Foundation
+public import StrataLog
 
 // What errors that are not Core Data's say as their localizedDescription, which otherwise names their type and a number.
 
@@ -15,4 +16,9 @@ extension PredicateConversionError: LocalizedError {
 extension ModelError: LocalizedError {
     /// What is wrong, and where.
     public var errorDescription: String? { message }
+}
+
+extension StoreError: LocalizedError {
+    /// What went wrong, with where.
+    public var errorDescription: String? { description }
 }

@@ -1,6 +1,5 @@
 import Foundation
 import StrataIO
-import Synchronization
 
 /// The name under which a value transformer is registered.
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
@@ -36,7 +35,7 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
 /// Thread rule: transformers are used by several threads at once and must not change after they were registered, which
 /// is what `@unchecked Sendable` stands for.
 open class ValueTransformer: NSObject, @unchecked Sendable {
-    private static let registry = Mutex<[NSValueTransformerName: ValueTransformer]>([
+    private static let registry = AdaptiveMutex<[NSValueTransformerName: ValueTransformer]>([
         .negateBooleanTransformerName: NegateBooleanTransformer(),
         .isNilTransformerName: NilTestTransformer(valueForNil: true),
         .isNotNilTransformerName: NilTestTransformer(valueForNil: false),

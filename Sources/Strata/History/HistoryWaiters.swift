@@ -1,4 +1,4 @@
-import Synchronization
+import StrataIO
 
 /// Wakes those who follow the history of a coordinator's stores.
 final class HistoryWaiters: Sendable {
@@ -8,7 +8,7 @@ final class HistoryWaiters: Sendable {
         var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = AdaptiveMutex(State())
 
     /// Grows with every transaction.
     var generation: UInt64 { state.withLock { $0.generation } }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataIO
 
 /// What the history tells of a transaction besides its changes. Its changes hold it, and so can name the transaction when
 /// nobody holds that any more.
@@ -14,7 +14,7 @@ final class TransactionFacts: Sendable {
     let contextName: String?
     let author: String?
     let writer: HistoryFacts.Writer
-    private let made = Mutex(Made())
+    private let made = AdaptiveMutex(Made())
 
     init(
         timestamp: Date, transactionNumber: Int64, storeID: String, contextName: String?, author: String?,

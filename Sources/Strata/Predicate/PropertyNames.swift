@@ -25,7 +25,7 @@ final class ObjectSortDescriptor: NSSortDescriptor {
     /// - Parameter compare: in the wanted direction.
     init(ascending: Bool, compare: @escaping (Any, Any) -> ComparisonResult) {
         compareObjects = compare
-        super.init(keyPath: \KeySortDescriptor.Root[key: "self"], ascending: ascending)
+        super.init(keyPath: \KeySortDescriptor.Root.value, ascending: ascending)
     }
 
     required init?(coder: NSCoder) {

@@ -1,6 +1,8 @@
 import CStrataSupport
 import Dispatch
 import Foundation
+import StrataIO
+import StrataLog
 
 /// Something that a pool's thread runs.
 protocol PoolJob: AnyObject, Sendable {
@@ -76,6 +78,9 @@ final class ContextPool: @unchecked Sendable {
         pthread_getspecific(key).map { Unmanaged<Worker>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    /// Whether the calling thread is one of a pool.
+    static var isCurrent: Bool { pthread_getspecific(key) != nil }
+
     // MARK: Work
 
     /// Has a job run, after those that were submitted before.
@@ -147,6 +152,7 @@ final class ContextPool: @unchecked Sendable {
         workers[ObjectIdentifier(worker)] = worker
         most = max(most, workers.count)
         running += 1
+        MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
         return true
     }
 
@@ -186,6 +192,7 @@ final class ContextPool: @unchecked Sendable {
             idle.removeAll { $0 === worker }
             workers[ObjectIdentifier(worker)] = nil
             lock.unlock()
+            MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
             return
         }
     }

@@ -1,5 +1,7 @@
 import Dispatch
 import Foundation
+import StrataIO
+import StrataLog
 import Synchronization
 
 /// The threads that help with scans: one pool for the process, so that scans share the cores instead of each taking all.
@@ -98,6 +100,7 @@ final class ScanPool: @unchecked Sendable {
                 } else if threads < cores, PoolThread.start("strata.scan", { self.help() }) {
                     threads += 1
                     helpers += 1
+                    MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
                 }
             }
         }
@@ -142,6 +145,7 @@ final class ScanPool: @unchecked Sendable {
                 idle.removeAll { $0 === semaphore }
                 threads -= 1
                 lock.unlock()
+                MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
                 return
             }
         }

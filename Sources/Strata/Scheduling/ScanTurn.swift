@@ -10,6 +10,8 @@ final class ScanTurn {
     private let gate: ScanGate?
     private var rows = 0
     private var isInside = false
+    /// Whether the thread has a place among those that search.
+    private var isSearching = false
     /// Whether the thread does not count among those of contexts meanwhile.
     private var isAside = false
 
@@ -22,6 +24,14 @@ final class ScanTurn {
 
     deinit { leave() }
 
+    /// About to search: waits until one of the processors is free for it. Nested searches need no turn of their own.
+    ///
+    /// - Throws: why the request should stop.
+    func begin() throws {
+        guard gate != nil, !isSearching, !isInside else { return }
+        isSearching = try SearchGate.shared.enter(control)
+    }
+
     /// About to look at so many rows more: the first time that they are many, waits until the scan may run.
     ///
     /// - Throws: why the request should stop.
@@ -30,14 +40,22 @@ final class ScanTurn {
         guard let gate, !isInside else { return }
         rows += isInterpreted ? count * Self.costOfInterpretedRow : count
         guard rows >= Self.rowsOfLargeScan else { return }
+        // Small searches go on beside the large ones.
+        endSearch()
         try gate.enter(control)
         isInside = true
         isAside = ContextPool.stepAside()
     }
 
+    private func endSearch() {
+        if isSearching { SearchGate.shared.leave() }
+        isSearching = false
+    }
+
     /// The scan is over.
     func leave() {
         rows = 0
+        endSearch()
         guard isInside else { return }
         isInside = false
         if isAside { ContextPool.stepBack() }

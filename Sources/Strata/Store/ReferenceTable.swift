@@ -1,7 +1,6 @@
 import Foundation
 import StrataIO
 import StrataLog
-import Synchronization
 
 /// Which key stands for which reference object of a custom store.
 ///
@@ -23,7 +22,7 @@ final class ReferenceTable: @unchecked Sendable {
         var model: StoredModel?
     }
 
-    private let state = Mutex<UncheckedBox<State>>(UncheckedBox(State()))
+    private let state = AdaptiveMutex<UncheckedBox<State>>(UncheckedBox(State()))
 
     private func withState<R>(_ body: (inout State) throws -> R) rethrows -> R {
         try state.withLock { box in

@@ -55,6 +55,11 @@ public final class Block: @unchecked Sendable {
     /// Set before the block is handed out.
     private var epoch: SegmentEpoch?
     private var kept: [Block] = []
+    /// Where a column is told of that cannot be decoded after it was verified. Set before the block is handed out.
+    private var damage: DamagedPlaces?
+    /// What stands for such columns, by slot. Guarded by `lock`.
+    private var undecodable: [Int: DecodedColumn] = [:]
+    private let hasUndecodable = Atomic<Bool>(false)
 
     /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place. Its rows are shown
     /// as they are stored.
@@ -223,6 +228,7 @@ public final class Block: @unchecked Sendable {
 
     deinit {
         for slot in 0..<slotCount { owned[slot].map(free) }
+        for column in undecodable.values { column.owned.map(free) }
         ready.deinitialize(count: slotCount)
         // All three lie there.
         UnsafeMutableRawPointer(views).deallocate()
@@ -267,6 +273,11 @@ public final class Block: @unchecked Sendable {
             if storedDescriptor(slot)?.flags.contains(.externals) == true { return true }
         }
         return false
+    }
+
+    /// Says where to tell of columns that turn out to be undecodable. Only by the thread that loaded the block.
+    func tell(_ damage: DamagedPlaces) {
+        self.damage = damage
     }
 
     /// Keeps segments that the block's values lie in. Only by the thread that loaded the block.
@@ -330,11 +341,11 @@ public final class Block: @unchecked Sendable {
     /// As ``column(_:)`` for a block that ``verify()`` passed.
     ///
     /// A chunk whose checksum is right but that does not inflate, which only a forger or a broken writer can make,
-    /// reads as nulls.
+    /// reads as nulls; it counts as damage of the store, and from then on ``verify()`` and ``column(_:)`` throw.
     @inlinable
     public func verifiedColumn(_ slot: Int) -> ColumnView {
         precondition(UInt(bitPattern: slot) < UInt(bitPattern: slotCount), "slot out of range")
-        if ready[slot].load(ordering: .acquiring) == 0 { decodeVerified(slot) }
+        if ready[slot].load(ordering: .acquiring) == 0 { return decodeVerified(slot) }
         return views[slot]
     }
 
@@ -347,14 +358,25 @@ public final class Block: @unchecked Sendable {
     }
 
     @usableFromInline
-    func decodeVerified(_ slot: Int) {
-        precondition(isVerified.load(ordering: .acquiring), "the block was not verified")
+    func decodeVerified(_ slot: Int) -> ColumnView {
+        precondition(
+            isVerified.load(ordering: .acquiring) || hasUndecodable.load(ordering: .acquiring),
+            "the block was not verified")
         do {
             try decode(slot)
+            return views[slot]
         } catch {
-            lock.withLock { _ in
-                if ready[slot].load(ordering: .relaxed) == 0 { publish(slot, nullColumn(slot)) }
+            let (view, isNew) = lock.withLock { _ in
+                if let known = undecodable[slot] { return (known.view, false) }
+                let column = nullColumn(slot)
+                undecodable[slot] = column
+                return (column.view, true)
             }
+            // In this order: whoever finds the block not verified finds out why.
+            hasUndecodable.store(true, ordering: .releasing)
+            isVerified.store(false, ordering: .releasing)
+            if isNew { damage?.meet(error) }
+            return view
         }
     }
 
@@ -380,6 +402,7 @@ public final class Block: @unchecked Sendable {
     /// - Complexity: O(stored bytes) the first time, O(1) afterwards.
     public func verify() throws(StoreError) {
         if isVerified.load(ordering: .acquiring) { return }
+        if hasUndecodable.load(ordering: .acquiring) { throw damaged("column that does not decode") }
         if !header.flags.contains(.plain) {
             for slot in 0..<header.slotCount where plan != nil || ready[slot].load(ordering: .acquiring) == 0 {
                 try verifyChunk(slot)

@@ -37,11 +37,16 @@ package final class BlockCache: @unchecked Sendable {
     private let shards: UnsafeMutablePointer<AdaptiveMutex<CacheQueues>>
     private let shardCount: Int
     private let counters = CacheCounters()
+    /// What this cache shares with others; nil for one by itself.
+    private let shared: MemoryBudget?
 
-    /// - Parameter budgetBytes: what the blocks may weigh together, by ``Block/estimatedByteCount``; 0 keeps nothing.
-    package init(budgetBytes: Int) {
+    /// - Parameters:
+    ///   - budgetBytes: what the blocks may weigh together, by ``Block/estimatedByteCount``; 0 keeps nothing.
+    ///   - shared: a budget that other caches have a part in. Whoever owns the cache registers with it.
+    package init(budgetBytes: Int, sharing shared: MemoryBudget? = nil) {
         precondition(budgetBytes >= 0)
         self.budgetBytes = budgetBytes
+        self.shared = shared
         var count = 1
         while count < Self.shardsMaximum, budgetBytes / (count * 2) >= Self.shardMinimumBytes { count *= 2 }
         fronts = .allocate(byteCount: count * CacheFront.stride, alignment: CacheFront.stride)
@@ -164,10 +169,14 @@ package final class BlockCache: @unchecked Sendable {
     package func insert(_ block: Block) -> Block {
         let key = block.location.block.rawValue
         let hash = CacheTable.hash(key)
-        let (kept, free) = shard(hash).pointee.withLock { queues in
-            let kept = queues.insert(block, key: key, hash: hash)
-            return (kept, queues.reclaim(isUrgent: false))
+        var allowance = Int.max
+        if let share = shared?.allowance(adding: block.estimatedByteCount) { allowance = share / shardCount }
+        let (kept, change, free) = shard(hash).pointee.withLock { queues in
+            let before = queues.heldBytes
+            let kept = queues.insert(block, key: key, hash: hash, allowance: allowance)
+            return (kept, queues.heldBytes - before, queues.reclaim(isUrgent: false))
         }
+        shared?.note(change)
         free.free()
         return kept
     }
@@ -191,8 +200,30 @@ package final class BlockCache: @unchecked Sendable {
     }
 
     private func remove(where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool) {
+        removeFromParts { $0.remove(where: isUnwanted) }
+    }
+
+    /// Forgets blocks that were neither found nor put in since the last call.
+    ///
+    /// - Complexity: O(blocks held).
+    func removeUnused() {
+        removeFromParts { $0.removeUnused() }
+    }
+
+    /// Forgets blocks until the others weigh no more than this.
+    func shrink(to byteCount: Int) {
+        let part = max(0, byteCount) / shardCount
+        removeFromParts { $0.shrink(to: part) }
+    }
+
+    private func removeFromParts(_ remove: @Sendable (inout CacheQueues) -> Void) {
         for index in 0..<shardCount {
-            shards[index].withLock { $0.remove(where: isUnwanted) }
+            let change = shards[index].withLock { queues in
+                let before = queues.heldBytes
+                remove(&queues)
+                return queues.heldBytes - before
+            }
+            shared?.note(change)
             // What somebody still looks at is mostly free a moment later. If not, it goes with what comes in next.
             for turn in 0..<Self.yieldsMaximum + Self.pausesMaximum {
                 if turn >= Self.yieldsMaximum { strata_pause_briefly() } else if turn > 0 { strata_yield() }
@@ -202,6 +233,14 @@ package final class BlockCache: @unchecked Sendable {
             }
         }
     }
+
+    /// What the blocks weigh.
+    package var heldBytes: Int {
+        (0..<shardCount).reduce(0) { sum, index in sum + shards[index].withLock { $0.heldBytes } }
+    }
+
+    /// How often blocks were asked for.
+    var lookUps: UInt64 { counters.sums.hits &+ counters.sums.misses }
 
     package var statistics: Statistics {
         var sum = Statistics()

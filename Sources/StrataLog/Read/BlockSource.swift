@@ -5,7 +5,7 @@ internal import SystemPackage
 /// Where rows are read from: the open segment files behind the cache of decoded blocks.
 ///
 /// Kept by the store and by every snapshot, so that a snapshot goes on reading after the store was closed.
-final class BlockSource: Sendable {
+final class BlockSource: MemoryHolder {
     /// What is read at least: enough for the whole of a small block, and for the header of a large one.
     private static let firstReadByteCount = 4096
 
@@ -18,6 +18,8 @@ final class BlockSource: Sendable {
     /// What may be read now; see ``SegmentEpoch``.
     private let currentEpoch: AdaptiveMutex<SegmentEpoch>
     let references = SegmentReferences()
+    /// What could not be read.
+    let damage = DamagedPlaces()
     /// Whether a compaction has the processor that would help to encode transactions.
     let isCrowded = Atomic<Bool>(false)
     private let schemas = AdaptiveMutex(SchemaVersions())
@@ -30,13 +32,23 @@ final class BlockSource: Sendable {
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
 
-    init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int) {
+    /// What the cache shares with those of other stores.
+    private let budget: MemoryBudget
+    private let notedLookUps = Atomic<UInt64>(0)
+
+    init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int, budget: MemoryBudget = .shared) {
         self.files = files
         self.storeUUID = storeUUID
-        cache = BlockCache(budgetBytes: cacheMaximumBytes)
+        self.budget = budget
+        cache = BlockCache(budgetBytes: cacheMaximumBytes, sharing: budget)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
         segments = SegmentFiles()
         currentEpoch = AdaptiveMutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
+        budget.register(self)
+    }
+
+    deinit {
+        budget.unregister(ObjectIdentifier(self), heldBytes: cache.heldBytes)
     }
 
     /// Keeps everything readable that is now, as long as it is held. O(1).
@@ -181,6 +193,7 @@ final class BlockSource: Sendable {
         }
         // The values it refers to stay readable as long as it does.
         if block.hasExternals { block.pin(epoch) }
+        block.tell(damage)
         return block
     }
 
@@ -266,5 +279,23 @@ final class BlockSource: Sendable {
             bytes.deallocate()
             throw error
         }
+    }
+}
+
+// MARK: - Giving back memory
+
+extension BlockSource {
+    var heldBytes: Int { cache.heldBytes }
+
+    func giveBackUnused() -> Int {
+        cache.removeUnused()
+        memory?.giveBackFree()
+        let lookUps = cache.lookUps
+        return Int(truncatingIfNeeded: lookUps &- notedLookUps.exchange(lookUps, ordering: .relaxed))
+    }
+
+    func shrink(to byteCount: Int) {
+        cache.shrink(to: byteCount)
+        memory?.giveBackFree()
     }
 }

@@ -41,6 +41,8 @@ struct CacheQueues: ~Copyable {
     let lists: UnsafeMutablePointer<List>
     /// Blocks that came in.
     private var tick: UInt32 = 0
+    /// That of the last ``removeUnused()``.
+    private var roundTick: UInt32 = 0
     private(set) var evictions: UInt64 = 0
     /// What readers may still look at.
     private var retired = RetiredMemory()
@@ -69,13 +71,13 @@ struct CacheQueues: ~Copyable {
 
     var blockCount: Int { self[.small].count + self[.main].count }
 
-    mutating func insert(_ block: Block, key: UInt64, hash: UInt64) -> Block {
+    /// - Parameter allowance: what the part may hold; more than that only in the place of what it has.
+    mutating func insert(_ block: Block, key: UInt64, hash: UInt64, allowance: Int) -> Block {
         precondition(key != 0, "a block at the absent location")
         let found = table.find(key, hash: hash)
         if let found, let present = Self.block(found) { return present.takeUnretainedValue() }
         guard block.estimatedByteCount <= budgetBytes else { return block }
-        tick = CacheTable.tick(after: tick)
-        front.pointee.tick.store(tick, ordering: .relaxed)
+        advanceTick()
         var isGhost = false
         if let found, found.pointee.node != CacheTable.noNode {
             // The ghost stays in its queue without a key until it comes out.
@@ -83,7 +85,7 @@ struct CacheQueues: ~Copyable {
             nodes[Int(found.pointee.node)].key = 0
             forget(found)
         }
-        makeRoom(block.estimatedByteCount)
+        makeRoom(block.estimatedByteCount, within: min(budgetBytes, max(allowance, heldBytes)))
         let index = takeNode()
         let kept = Unmanaged.passRetained(block)
         let place = entry(for: key, hash: hash, node: index)
@@ -95,15 +97,42 @@ struct CacheQueues: ~Copyable {
         return block
     }
 
+    private mutating func advanceTick() {
+        tick = CacheTable.tick(after: tick)
+        front.pointee.tick.store(tick, ordering: .relaxed)
+    }
+
     /// Forgets blocks, and the ghosts of blocks, of which `isUnwanted` says so.
     mutating func remove(where isUnwanted: @Sendable (_ key: UInt64, _ block: Unmanaged<Block>?) -> Bool) {
+        remove { node, _ in isUnwanted(node.key, node.block) }
+    }
+
+    /// Forgets blocks that were neither found nor put in since the last call, and gives back what the table took for
+    /// more than there is.
+    mutating func removeUnused() {
+        let (now, round) = (tick, CacheTable.distance(from: roundTick, to: tick))
+        remove { _, entry in CacheTable.distance(from: CacheTable.tick(entry), to: now) > round }
+        trimGhosts()
+        // What is found from here on is told from what was found before.
+        advanceTick()
+        roundTick = tick
+        shrinkTable()
+    }
+
+    /// Forgets blocks as for a smaller budget.
+    mutating func shrink(to byteCount: Int) {
+        makeRoom(0, within: byteCount)
+        shrinkTable()
+    }
+
+    private mutating func remove(where isUnwanted: (Node, UnsafeMutablePointer<CacheTable.Entry>) -> Bool) {
         for queue in [Queue.small, .main, .ghost] {
             let list = self[queue]
             lists[queue.rawValue] = List()
             var index = list.head
             while index != Node.none {
                 let node = nodes[Int(index)]
-                if node.key == 0 || isUnwanted(node.key, node.block) {
+                if node.key == 0 || isUnwanted(node, entry(of: node)) {
                     if node.key != 0 { forget(entry(of: node)) }
                     if let block = node.block { retired.add(block, byteCount: node.byteCount) }
                     giveBack(index)
@@ -177,15 +206,48 @@ extension CacheQueues {
     }
 }
 
+// MARK: - Giving back
+
+extension CacheQueues {
+    private static var smallNodeCapacity: Int { 1_024 }
+
+    /// Moves nodes and entries to smaller memory once most of it stands empty.
+    private mutating func shrinkTable() {
+        let needed = blockCount + self[.ghost].count
+        guard nodeCapacity > Self.smallNodeCapacity, needed * 4 <= nodeCapacity else { return }
+        let old = nodes
+        nodeCapacity = Self.smallNodeCapacity / 16
+        while nodeCapacity < needed { nodeCapacity *= 2 }
+        nodes = .allocate(capacity: nodeCapacity)
+        nodeCount = 0
+        lists[Queue.free.rawValue] = List()
+        for queue in [Queue.small, .main, .ghost] {
+            var index = self[queue].head
+            lists[queue.rawValue] = List()
+            while index != Node.none {
+                let node = old[Int(index)]
+                index = node.next
+                let moved = UInt32(nodeCount)
+                (nodes + nodeCount).initialize(to: node)
+                nodeCount += 1
+                if node.key != 0 { entry(of: node).pointee.node = moved }
+                append(moved, to: queue)
+            }
+        }
+        old.deallocate()
+        renewTable()
+    }
+}
+
 // MARK: - Eviction
 
 extension CacheQueues {
     var heldBytes: Int { self[.small].byteCount + self[.main].byteCount }
 
-    private mutating func makeRoom(_ byteCount: Int) {
-        while heldBytes + byteCount > budgetBytes {
+    private mutating func makeRoom(_ byteCount: Int, within limit: Int) {
+        while heldBytes + byteCount > limit, blockCount > 0 {
             let small = self[.small]
-            if small.count > 0, small.byteCount > budgetBytes / 10 || self[.main].count == 0 {
+            if small.count > 0, small.byteCount > limit / 10 || self[.main].count == 0 {
                 evictSmall()
             } else {
                 evictMain()
@@ -207,7 +269,11 @@ extension CacheQueues {
         entry.pointee.block.store(0, ordering: .sequentiallyConsistent)
         drop(node)
         append(index, to: .ghost)
-        // As many ghosts as blocks held, so that "soon" follows the size of the cache.
+        trimGhosts()
+    }
+
+    /// As many ghosts as blocks held, so that "soon" follows the size of the cache.
+    private mutating func trimGhosts() {
         while self[.ghost].count > max(blockCount, 16) {
             let oldest = popFirst(.ghost)
             let ghost = nodes[Int(oldest)]

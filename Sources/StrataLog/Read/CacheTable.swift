@@ -134,6 +134,14 @@ struct CacheTable {
         entry.pointee.mark.store(tick &<< usesBits, ordering: .relaxed)
     }
 
+    /// When it was used last, or came in.
+    static func tick(_ entry: UnsafeMutablePointer<Entry>) -> UInt32 {
+        entry.pointee.mark.load(ordering: .relaxed) &>> usesBits
+    }
+
+    /// How many ticks came after one up to another.
+    static func distance(from earlier: UInt32, to later: UInt32) -> UInt32 { (later &- earlier) & (.max >> usesBits) }
+
     /// As many ticks are told apart.
     static func tick(after tick: UInt32) -> UInt32 { (tick &+ 1) & (.max >> usesBits) }
 }

@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import Synchronization
 
 /// The places of a store that could not be read since it was opened, as those who read have met them.
@@ -54,7 +55,8 @@ public final class DamagedPlaces: Sendable {
     public static let objectsMaximum = 100
 
     private let known = Atomic<Int>(0)
-    private let state = Mutex(State())
+    private let listener = AdaptiveMutex<(@Sendable (StoreError) -> Bool)?>(nil)
+    private let state = AdaptiveMutex(State())
 
     /// Whether every place that was met has been readable.
     public var isEmpty: Bool { known.load(ordering: .acquiring) == 0 }
@@ -96,6 +98,17 @@ public final class DamagedPlaces: Sendable {
             known.store(state.entries.count, ordering: .releasing)
             return isNew
         }
+    }
+
+    /// Who takes note of what nobody asked about: it notes the place and returns true, or false to have it noted.
+    package func listen(_ listener: @escaping @Sendable (StoreError) -> Bool) {
+        self.listener.withLock { $0 = listener }
+    }
+
+    /// Something could not be read where nothing can be thrown.
+    func meet(_ error: StoreError) {
+        let listener = listener.withLock { $0 }
+        if listener?(error) != true { _ = note(error) }
     }
 
     /// What to compare rows with.
@@ -155,6 +168,8 @@ extension LogStore {
             if blocks.contains(location.block), sound.insert(location.block).inserted {
                 let block = try snapshot.block(at: location)
                 try block.verify()
+                // One that a forger has sealed is found out only so.
+                for slot in 0..<block.slotCount { _ = try block.column(slot) }
                 damage.forget(location.block)
             }
             guard let values = rows[ref] else { continue }

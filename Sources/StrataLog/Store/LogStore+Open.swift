@@ -12,11 +12,13 @@ extension LogStore {
     ///   - path: the store's directory; created with mode 0700 if it is missing and the options allow it.
     ///   - schema: the shape of rows to be written; registered as a new version if the store's newest differs. Nil
     ///   keeps what is there.
-    /// - Throws: `.locked` when another process (or another open in this one) writes the store; `.notFound`;
-    ///   `.corruption`, naming segment and
-    ///   offset, when acknowledged data is damaged (nothing is changed then); `.unsupportedFormat`; `.io`;
-    ///   `.schemaMismatch` when a read-only open asks
-    ///   for another schema than the stored one.
+    /// - Throws: `.locked` when another process (or another open in this one) writes the store, or others make, replace
+    ///   or remove it all the while; `.notFound` when nothing is there, or a link to nothing, and nothing may be made;
+    ///   `.corruption`, naming segment and offset, when acknowledged data is damaged, and when there are files of a
+    ///   store whose log or manifest is missing; `.unsupportedFormat` for a file that is no directory, a directory that
+    ///   holds files of others and no store, and a store of another version; `.io`; `.schemaMismatch` when a read-only
+    ///   open asks for another schema than the stored one, or the schema does not continue the stored one;
+    ///   `.invalidArgument` for options out of range. Nothing on disk is changed then.
     /// - Complexity: in proportion to what was committed since the last checkpoint, not to the size of the store.
     public static func open(
         _ path: FilePath, in fileSystem: any FileSystem, options: LogOptions = LogOptions(), schema: Schema?

@@ -23,9 +23,9 @@ public final class LogStore: Sendable {
     /// Held while segments are being compacted.
     let compacting = Mutex<Void>(())
     /// What is known of segments that the log has left; see ``SegmentInfo``.
-    let segmentInfos = Mutex<[UInt32: SegmentInfo]>([:])
+    let segmentInfos = AdaptiveMutex<[UInt32: SegmentInfo]>([:])
     /// What ``LogRetention/rowsFloor`` keeps, as far as the history has been read for it.
-    let replacedRows = Mutex(ReplacedRows())
+    let replacedRows = AdaptiveMutex(ReplacedRows())
     /// Tells those who follow the store how far its log counts; nil where that cannot be told, and for readers.
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
@@ -34,7 +34,7 @@ public final class LogStore: Sendable {
     /// What opening found.
     public let recovery: RecoveryReport
     /// What could not be read since.
-    public let damage = DamagedPlaces()
+    public var damage: DamagedPlaces { source.damage }
 
     /// What many threads ask for and few change.
     struct SharedState {
@@ -327,6 +327,7 @@ public final class LogStore: Sendable {
 
     private func afterCommit(_ commit: PreparedTransaction, began: ContinuousClock.Instant) {
         if case .interval(let milliseconds) = options.durability { scheduleFlush(milliseconds) }
+        MemoryBudget.shared.noteUse()
         mergeIfDue(after: commit)
         if options.compaction.isAutomatic {
             compactIfDue(after: commit, took: (ContinuousClock.now - began) / .nanoseconds(1))
@@ -338,11 +339,10 @@ public final class LogStore: Sendable {
             return true
         }
         guard isDue else { return }
-        if options.checkpointsInBackground {
-            DispatchQueue.global(qos: .utility).async { [self] in runCheckpoint() }
-        } else {
-            runCheckpoint()
-        }
+        // On a thread of its own, since it waits for the disk; by itself where the system has none to give.
+        let isElsewhere =
+            options.checkpointsInBackground && PoolThread.start("strata.checkpoint") { [self] in runCheckpoint() }
+        if !isElsewhere { runCheckpoint() }
     }
 
     /// Writes a checkpoint that has fallen due. A failure costs nothing but the time a later opening takes, so it is

@@ -85,7 +85,7 @@ final class EncodingPool: Sendable {
             return true
         }
         if startsWorker {
-            DispatchQueue.global(qos: .userInitiated).async { [self] in work() }
+            HelperPool.shared.async { [self] in work() }
         }
     }
 
@@ -114,8 +114,8 @@ final class EncodingPool: Sendable {
 
     /// Encodes what nobody has taken yet and waits for the rest. Everything submitted is encoded when this returns.
     ///
-    /// Waits only for jobs that are running, never for a helper that has not started: on a queue whose threads all
-    /// stand here it might not start for seconds.
+    /// Waits only for jobs that are running, never for a helper that has not started: the helpers may be busy with what
+    /// others submitted.
     func finish() {
         while let job = next(retiringWorker: false) { job.run() }
         let mustWait = state.withLock { state in

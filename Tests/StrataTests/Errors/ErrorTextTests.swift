@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataLog
 import Testing
 
 /// Errors name what they are about, and no log gets users' data by printing them.
@@ -144,6 +145,33 @@ struct ErrorTextTests {
             let update = NSBatchUpdateRequest(entityName: "Employee")
             update.propertiesToUpdate = ["nmae": Self.secret]
             Self.check(try Self.error { _ = try context.execute(update) }, code: 134070, says: "did you mean \"name\"?")
+        }
+    }
+
+    /// It said only which type the error is of, and a number.
+    @Test func theEnginesErrorsDescribeThemselves() {
+        let error = StoreError(.corruption, "a block is damaged", path: "/store", segment: 3, offset: 64)
+        #expect(error.localizedDescription == error.description)
+        #expect(error.localizedDescription == "a block is damaged (/store) [segment 3, offset 64]")
+    }
+
+    /// A request in a predicate that makes no sense was as good as one that finds nothing.
+    @Test func requestsInPredicatesThatMakeNoSenseThrow() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        context.performAndWait {
+            let foreign = NSFetchRequest<any NSFetchRequestResult>(entityName: "Departmant")
+            for inner in [foreign, "no request"] as [Any] {
+                let request = NSFetchRequest<Employee>(entityName: "Employee")
+                request.predicate = NSComparisonPredicate(
+                    leftExpression: NSFetchRequestExpression.expression(
+                        forFetch: NSExpression(forConstantValue: inner),
+                        context: NSExpression(forConstantValue: context), countOnly: false),
+                    rightExpression: NSExpression(forConstantValue: nil), modifier: .direct, type: .equalTo)
+                Employee(context: context).name = "Ann"
+                #expect(throws: CocoaError.self) { try context.fetch(request) }
+                #expect(throws: CocoaError.self) { try context.count(for: request) }
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Strata
@@ -58,6 +59,24 @@ import Testing
             context.reset()
             #expect(kept == nil)
         }
+    }
+
+    /// A block of another context between two of the same one ended the outer block's results.
+    @Test func blocksOfOthersBetweenDoNotEndTheBlock() throws {
+        try other.check { _ = try makeEmployee("Ann", in: other) }
+        weak var kept: Employee?
+        let processed = Atomic<Int>(0)
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { _ in processed.add(1, ordering: .relaxed) }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try context.check {
+            kept = try fetchAll(Employee.self, "Employee", context).first
+            kept?.name = "Bea"
+            other.performAndWait { context.performAndWait {} }
+            #expect(kept != nil && processed.load(ordering: .relaxed) == 0)
+        }
+        #expect(processed.load(ordering: .relaxed) == 1)
     }
 
     @Test func howMuchABlockHoldsIsLimited() throws {

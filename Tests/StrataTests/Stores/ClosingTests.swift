@@ -184,4 +184,21 @@ import Testing
         }
         try await second.close()
     }
+
+    /// A store that was being opened meanwhile was open when `close()` had returned.
+    @Test func storesThatAreBeingAddedAreClosedToo() async throws {
+        let urls = (0..<6).map { _ in place() }
+        defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
+        let container = NSPersistentContainer(name: "Closing", managedObjectModel: GraphModel.company())
+        container.persistentStoreDescriptions = urls.map { url in
+            let description = NSPersistentStoreDescription(url: url)
+            description.shouldAddStoreAsynchronously = true
+            return description
+        }
+        container.loadPersistentStores { _, _ in }
+        try await container.close()
+        #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)
+        // Everything was opened, and is free again.
+        for url in urls { try await self.container(url).close() }
+    }
 }

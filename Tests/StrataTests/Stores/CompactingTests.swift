@@ -118,6 +118,24 @@ import Testing
         #expect(try numbers() == Self.left)
     }
 
+    /// Closing ends a compaction behind the step that it is in.
+    @Test func closingDuringACompactionLosesNothing() async throws {
+        defer { removeAll() }
+        let store = try add(.log)
+        try fillAndDelete()
+        let box = Unchecked(coordinator: coordinator, store: store)
+        let progress = Progress(totalUnitCount: 0)
+        let compacting = Task { try await box.coordinator.compact(box.store, progress: progress) }
+        // Once it has done something, or is over already.
+        while progress.completedUnitCount == 0, !progress.isFinished { await Task.yield() }
+        try await coordinator.close()
+        #expect(coordinator.persistentStores.isEmpty)
+        // Whoever compacts hears of it, unless all was done.
+        if case .failure(let error) = await compacting.result { #expect(error is CocoaError) }
+        _ = try add(.log)
+        #expect(try numbers() == Self.left)
+    }
+
     @Test func aCancelledTaskStopsIt() async throws {
         defer { removeAll() }
         let store = try add(.log)

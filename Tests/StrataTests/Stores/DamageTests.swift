@@ -37,6 +37,10 @@ import Testing
                     }
                     try context.save()
                 }
+                let employee = Employee(context: context)
+                employee.name = "Ann"
+                employee.department = made[300] as? Department
+                try context.save()
                 return made.map(\.objectID)
             }
             try maker.remove(maker.persistentStores[0])
@@ -52,7 +56,7 @@ import Testing
         }
 
         /// Flips the bytes where they stand in a segment.
-        private static func damage(_ url: URL, _ needle: Data) throws {
+        static func damage(_ url: URL, _ needle: Data) throws {
             var found = 0
             for name in try FileManager.default.contentsOfDirectory(atPath: url.path) where name.hasSuffix(".seg") {
                 let file = url.appendingPathComponent(name)
@@ -256,5 +260,128 @@ import Testing
             Department(context: context).title = "sound"
             #expect(throws: CocoaError.self) { try context.save() }
         }
+    }
+
+    // MARK: On other ways to it
+
+    /// What a fetch fetches beside its results throws, too.
+    @Test(arguments: [false, true]) func damageMetByPrefetchingThrows(_ isLarge: Bool) throws {
+        let damaged = try DamagedStore(isLarge: isLarge)
+        let context = damaged.context()
+        try context.performAndWait { () throws in
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            let found = try context.fetch(request)
+            #expect(found.map(\.name) == ["Ann"])
+            request.relationshipKeyPathsForPrefetching = ["department"]
+            if isLarge {
+                // The row is sound; the value is read when it is asked for.
+                #expect(try context.fetch(request).first?.department?.budget == 2)
+                #expect(damaged.lost(context)?.title == nil)
+            } else {
+                #expect(throws: CocoaError.self) { try context.fetch(request) }
+            }
+            #expect(try !damaged.coordinator.damage(of: damaged.store).places.isEmpty)
+        }
+    }
+
+    /// Predicates cannot throw: a condition that cannot be asked was false, and a batch delete took it so.
+    @Test func damageMetByAFetchInAPredicateThrows() throws {
+        let damaged = try DamagedStore()
+        let context = damaged.context()
+        let other = damaged.context()
+        try context.performAndWait { () throws in
+            for asked in [context, other] {
+                let inner = NSFetchRequest<Department>(entityName: "Department")
+                inner.predicate = NSPredicate(format: "title BEGINSWITH 'nothing'")
+                let request = NSFetchRequest<Employee>(entityName: "Employee")
+                request.predicate = NSPredicate(format: "NOT (FETCH(%@, %@, YES) == 0)", inner, asked)
+                #expect(throws: CocoaError.self) { try context.fetch(request) }
+                #expect(throws: CocoaError.self) { try context.count(for: request) }
+                let named = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+                named.predicate = request.predicate
+                #expect(throws: CocoaError.self) { try context.execute(NSBatchDeleteRequest(fetchRequest: named)) }
+            }
+            #expect(try context.count(for: NSFetchRequest<Employee>(entityName: "Employee")) == 1)
+        }
+    }
+
+    /// Another context's save is merged into one that has read a row as empty: the save stays refused.
+    @Test func mergingDoesNotMakeUpForDamage() throws {
+        let damaged = try DamagedStore()
+        let context = damaged.context()
+        let updates = [NSUpdatedObjectIDsKey: [damaged.ids[300], damaged.ids[0]]]
+        try context.performAndWait { () throws in
+            // Neither a fault nor an object that could not be read stops it.
+            let (lost, sound) = (damaged.lost(context), context.object(with: damaged.ids[0]) as? Department)
+            #expect(sound?.title == "part 0 0")
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: updates, into: [context])
+            try context.save()
+            #expect(lost?.title == nil)
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: updates, into: [context])
+            #expect(lost?.title == nil && sound?.title == "part 0 0")
+            Department(context: context).title = "sound"
+            #expect(throws: CocoaError.self) { try context.save() }
+            context.rollback()
+            Department(context: context).title = "sound"
+            try context.save()
+        }
+    }
+
+    /// The reader has a log of its own, as in another process, while a writer has the store.
+    @Test func whoFollowsAStoreIsToldByItsOwnLog() throws {
+        let damaged = try DamagedStore([NSReadOnlyPersistentStoreOption: true])
+        let writers = NSPersistentStoreCoordinator(managedObjectModel: damaged.coordinator.managedObjectModel)
+        let store = try writers.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: damaged.url)
+        defer { try? writers.remove(store) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = writers
+        try context.performAndWait { () throws in
+            Department(context: context).title = "written beside"
+            try context.save()
+        }
+        damaged.meet()
+        #expect(try damaged.coordinator.damage(of: damaged.store).places.count == 1)
+        #expect(try writers.damage(of: store).places.isEmpty)
+        let reader = damaged.context()
+        try reader.performAndWait { () throws in
+            #expect(throws: CocoaError.self) { try reader.fetch(Self.whole) }
+            let request = NSFetchRequest<Department>(entityName: "Department")
+            request.predicate = NSPredicate(format: "title == 'written beside'")
+            // It looks at all titles, those that cannot be read too.
+            #expect(throws: CocoaError.self) { try reader.fetch(request) }
+            request.predicate = NSPredicate(format: "budget == 7")
+            #expect(try reader.fetch(request).map(\.title) == ["written beside"])
+        }
+    }
+
+    /// What the history keeps of deleted objects is checked as rows are.
+    @Test func damagedTombstonesThrow() throws {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-damage-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.everything())
+        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { () throws in
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            thing.setValue(DamagedStore.needle, forKey: "string")
+            try context.save()
+            context.delete(thing)
+            try context.save()
+        }
+        try coordinator.remove(store)
+        try DamagedStore.damage(url, Data(DamagedStore.needle.utf8))
+        let again = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let reader = NSManagedObjectContext(.privateQueue)
+        reader.persistentStoreCoordinator = coordinator
+        reader.performAndWait {
+            _ = #expect(throws: CocoaError.self) {
+                let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+                let result = try reader.execute(request) as? NSPersistentHistoryResult
+                return (result?.result as? [NSPersistentHistoryTransaction])?.flatMap { $0.changes ?? [] }
+                    .compactMap(\.tombstone)
+            }
+        }
+        try coordinator.remove(again)
     }
 }

@@ -105,6 +105,30 @@ import Testing
         try close(store)
     }
 
+    /// Object IDs name a store by its UUID: of two with the same one, an ID led to the one that was added first.
+    @Test func aCoordinatorHasOnlyOneStoreOfAUUID() throws {
+        let original = try coordinator("store")
+        try save("a", original)
+        try original.replacePersistentStore(
+            at: place("copy"), destinationOptions: nil, withPersistentStoreFrom: place("store"), sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
+        for isReadOnly in [false, true] {
+            let error = #expect(throws: CocoaError.self) {
+                try original.addPersistentStore(
+                    type: .sqlite, at: place("copy"), options: [NSReadOnlyPersistentStoreOption: isReadOnly])
+            }
+            #expect(error?.errorCode == 134_081)
+            #expect(error?.localizedDescription.contains(uuid(original) ?? "?") == true)
+        }
+        #expect(original.persistentStores.count == 1)
+        // It has been given up again, and another coordinator may have it.
+        let other = try coordinator("copy")
+        #expect(uuid(other) == uuid(original))
+        try save("b", other)
+        try close(other)
+        try close(original)
+    }
+
     @Test func aCopyIsAnotherStoreOnceItIsWritten() throws {
         let original = try coordinator("store")
         let id = try save("a", original)

@@ -20,6 +20,8 @@ extension FetchExecutor {
         let (limit, isTooMany) = end.addingReportingOverflow(overlay.stored.count)
         let rowLimit = isUnlimited || isTooMany ? Int.max : limit
         let store = stores[0]
+        try turn?.begin()
+        defer { turn?.leave() }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
         let found = try scan.firstByIndex(sorts, limit: rowLimit) { kept?.note($0, in: store.snapshot) }
         if let refs = found {

@@ -132,4 +132,19 @@ final class ScannedChunk {
             }
         }
     }
+
+    /// Calls the body with the positions of the runs that have a match.
+    @inline(__always)
+    func forEachMatchingRun(_ body: (_ position: Int) -> Void) {
+        for position in runs.indices {
+            let run = runs[position]
+            let index = strips == nil ? Int(partIndexes[position]) : 0
+            guard index >= 0 else { continue }
+            let first = strips.map { Int($0.starts[position]) } ?? run.location.row
+            for row in first..<first + run.count where bits[index].contains(row) {
+                body(position)
+                break
+            }
+        }
+    }
 }

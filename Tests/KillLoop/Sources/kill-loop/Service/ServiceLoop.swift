@@ -17,8 +17,8 @@ struct ServiceLoop {
     private static let fullSeconds = 120
     /// What the process may be larger after its rest.
     private static let tolerance = 1.2
-    /// On top of that in a short run, whose process is small and rests for a moment: threads and their heaps.
-    private static let shortRunBytes = 32 << 20
+    /// On top of that in a short run, whose process is small: pages of code that run for the first time under load.
+    private static let shortRunBytes = 16 << 20
 
     private let path: String
     private let seconds: Int
@@ -35,7 +35,7 @@ struct ServiceLoop {
         let base = try KillLoop.makeDirectory()
         let isFull = seconds >= fullSeconds
         var loop = ServiceLoop(
-            path: "\(base)/store", seconds: seconds, idleSeconds: idleSeconds ?? (isFull ? 60 : 4),
+            path: "\(base)/store", seconds: seconds, idleSeconds: idleSeconds ?? (isFull ? 60 : 8),
             slotCount: isFull ? 40_000 : 4_000, random: Plan.mix(seed))
         print("service loop: \(seconds) s, seed \(seed), \(loop.slotCount) orders, in \(base)")
         try loop.fill()

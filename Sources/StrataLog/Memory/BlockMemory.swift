@@ -1,5 +1,4 @@
 internal import CStrataSupport
-internal import Dispatch
 internal import StrataIO
 internal import Synchronization
 
@@ -22,6 +21,8 @@ final class BlockMemory: @unchecked Sendable {
     private let units: AdaptiveMutex<UnitMap>
     /// The last large page that memory has been taken of.
     private let reached = Atomic<Int>(0)
+    /// Whether something was given back since ``giveBackFree()``.
+    private let hasFreed = Atomic<Bool>(false)
 
     /// Nil when the budget is too small for large pages, or there is no address space.
     init?(budgetBytes: Int) {
@@ -57,7 +58,7 @@ final class BlockMemory: @unchecked Sendable {
         guard page > before, (page + 2) * Self.largePageBytes <= byteCount,
             reached.compareExchange(expected: before, desired: page, ordering: .relaxed).exchanged
         else { return }
-        DispatchQueue.global(qos: .userInitiated).async { [self] in
+        HelperPool.shared.async { [self] in
             guard reached.load(ordering: .relaxed) == page else { return }
             strata_pages_touch(base + (page + 1) * Self.largePageBytes, Self.largePageBytes)
         }
@@ -70,6 +71,24 @@ final class BlockMemory: @unchecked Sendable {
             return
         }
         units.withLock { $0.release(offset / Self.unitBytes) }
+        if !hasFreed.load(ordering: .relaxed) { hasFreed.store(true, ordering: .relaxed) }
+    }
+
+    /// Gives pages that nothing lies on back to the system, if anything was given back since the last call. Parts of
+    /// large pages, too: the system divides them then.
+    ///
+    /// - Complexity: O(units / 64), and a system call for each stretch of free memory.
+    func giveBackFree() {
+        guard hasFreed.exchange(false, ordering: .relaxed) else { return }
+        let pageUnits = min(max(1, Int(strata_page_bytes()) / Self.unitBytes), 64)
+        var unit = 0
+        // Each stretch is taken while its pages go, so that nobody writes there.
+        while let free = units.withLock({ $0.takeFree(from: unit, multipleOf: pageUnits) }) {
+            strata_pages_drop(base + free.lowerBound * Self.unitBytes, free.count * Self.unitBytes)
+            units.withLock { $0.release(free.lowerBound) }
+            unit = free.upperBound
+        }
+        reached.store(0, ordering: .relaxed)
     }
 }
 
@@ -85,6 +104,10 @@ struct UnitMap: ~Copyable {
     /// Where the last search that went far ended.
     private var cursor = 0
     private static let nearWords = 64
+    /// No unit from here on has ever been taken.
+    private var takenEnd = 0
+    /// More units are not taken at once to be given back.
+    private static let stretchMaximum = 8_192
 
     init(count: Int) {
         precondition(count > 0 && count % 64 == 0)
@@ -148,8 +171,28 @@ struct UnitMap: ~Copyable {
         let (used, ends) = (used, ends)
         for unit in first..<first + count { used[unit >> 6] |= 1 << UInt64(unit & 63) }
         let last = first + count - 1
+        takenEnd = max(takenEnd, last + 1)
         ends[last >> 6] |= 1 << UInt64(last & 63)
         return first
+    }
+
+    /// Takes the next stretch of free units that begins and ends at a multiple of some number of units, at or behind a
+    /// unit, among those that have ever been taken; nil when there is none. A long one is taken in parts.
+    ///
+    /// - Precondition: the number is a power of two, up to 64.
+    mutating func takeFree(from unit: Int, multipleOf multiple: Int) -> Range<Int>? {
+        precondition(multiple <= 64 && multiple.nonzeroBitCount == 1)
+        let used = used
+        let mask = multiple == 64 ? UInt64.max : (1 << UInt64(multiple)) - 1
+        func isFree(_ first: Int) -> Bool { used[first >> 6] >> UInt64(first & 63) & mask == 0 }
+        let end = (takenEnd + multiple - 1) / multiple * multiple
+        var first = (unit + multiple - 1) / multiple * multiple
+        while first < end, !isFree(first) { first += multiple }
+        guard first < end else { return nil }
+        var last = first + multiple
+        while last < min(end, first + Self.stretchMaximum), isFree(last) { last += multiple }
+        _ = mark(from: first, last - first)
+        return first..<last
     }
 
     /// Gives back what was taken together from `first` on.

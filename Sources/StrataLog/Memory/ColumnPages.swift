@@ -16,6 +16,9 @@ package final class ColumnPages: Sendable {
     package func deallocate(_ pointer: UnsafeMutableRawPointer) {
         if let memory { memory.deallocate(pointer) } else { pointer.deallocate() }
     }
+
+    /// Gives pages that nothing lies on back to the system.
+    package func giveBackFree() { memory?.giveBackFree() }
 }
 
 extension ColumnView {

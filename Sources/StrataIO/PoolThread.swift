@@ -1,10 +1,17 @@
-import CStrataSupport
-import Foundation
+internal import CStrataSupport
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// Threads of our own: Dispatch's are for work that does not wait.
-enum PoolThread {
+package enum PoolThread {
     /// Runs a body on a new thread. False when the system has none to give.
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
         final class Box: Sendable {
             let name: String
             let body: @Sendable () -> Void
