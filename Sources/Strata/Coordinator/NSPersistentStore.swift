@@ -172,6 +172,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: type]
     }
 
+    /// The class that migrates stores of this class object by object: ``NSMigrationManager``, or what a subclass names.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
     /// The metadata of a store of this class that no coordinator need have opened. A subclass overrides it; this one
     /// reads that of a log store.
     ///

@@ -11,6 +11,11 @@ extension NSPersistentStoreCoordinator {
         if let type = try StoreClasses.customClass(storeType) {
             return try addCustomStore(type, storeType, configuration, storeURL, options)
         }
+        if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager,
+            let storeURL, !StoreOpening.isInMemory(storeType, storeURL)
+        {
+            try StagedMigration(stages, storeURL, storeType, configuration, options, managedObjectModel).run()
+        }
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let policy = try HistoryRetention.option(options)

@@ -309,7 +309,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let key: UInt64
         if handle.custom != nil {
             guard !text.isEmpty else { return nil }
-            key = handle.identity.ensuredReferences.key(root: handle.map.numbers[shape.rootIndex], text: text)
+            key = handle.identity.ensuredReferences.key(root: handle.map.root(shape), text: text)
         } else {
             guard let number = UInt64(text), number > 0, number <= ObjectRef.maximumKey else { return nil }
             key = number

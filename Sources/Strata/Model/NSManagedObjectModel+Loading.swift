@@ -68,7 +68,7 @@ extension NSManagedObjectModel {
         NSManagedObjectModel(byMerging: models(in: bundles, allVersions: true), forStoreMetadata: metadata)
     }
 
-    private static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
+    static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
         var models: [NSManagedObjectModel] = []
         for bundle in bundles ?? ModelBundles.program {
             let directories = resources(of: bundle, withExtension: "momd")

@@ -52,7 +52,7 @@ package struct RowLayouts {
         rows = shapes.shapes.filter { map.holds($0) }.sorted { $0.name < $1.name }.map { shape in
             Rows(
                 entity: shape.entity, name: shape.name, number: map.numbers[shape.index],
-                root: map.numbers[shape.rootIndex], slots: Self.slots(shape))
+                root: map.root(shape), slots: Self.slots(shape))
         }
         var found: [Int: Links] = [:]
         for shape in shapes.shapes where map.holds(shape) {
