@@ -22,6 +22,7 @@ FOLLOW_SECONDS ?= 10
 SERVICE_SECONDS ?= 15
 
 DEMO := Examples/PackageGraph
+BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
@@ -43,8 +44,12 @@ test: test-debug test-examples test-sweep test-kill test-follow test-service tes
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
 
-test-examples: bootstrap ## Run the example's tests
+test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/ModelFiles $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 200,000 query plans, in release
 	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
@@ -86,4 +91,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BOOKSHOP)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

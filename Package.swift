@@ -12,15 +12,29 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
+        .library(name: "Combine", targets: ["Combine"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
+        .library(name: "StrataModelXML", targets: ["StrataModelXML", "StrataModelFile"]),
+        .plugin(name: "StrataModel", targets: ["StrataModel"]),
+        .plugin(name: "StrataModelGenerate", targets: ["StrataModelGenerate"]),
+        .plugin(name: "StrataModelLint", targets: ["StrataModelLint"]),
         .library(name: "StrataTestKit", targets: ["StrataTestKit"]),
         .executable(name: "strata", targets: ["StrataCLI"]),
+        // What hand-written model classes need: accessors for @NSManaged, and the way over from Apple's platforms.
+        .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
+        .plugin(name: "Port", targets: ["Port"]),
+    ],
+    traits: [
+        .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it.")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // Only the command line needs it: packages that use the libraries do not fetch it.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Only fetched with the trait Combine.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -36,13 +50,43 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // Model files: no part of these may depend on Strata, since the plugin's tool has to build in seconds.
+        .target(name: "StrataModelFile", swiftSettings: settings),
+        .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
+        .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelGenerate",
+            capability: .command(
+                intent: .custom(verb: "generate-model-classes", description: "Write the classes of models"),
+                permissions: [.writeToPackageDirectory(reason: "The generated classes go into the source tree.")]),
+            dependencies: ["StrataModelTool"]),
+        .plugin(
+            name: "StrataModelLint",
+            capability: .command(
+                intent: .custom(verb: "lint-models", description: "Say what is wrong with models")),
+            dependencies: ["StrataModelTool"]),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+            ],
+            swiftSettings: settings),
+        .target(
+            name: "Combine",
+            dependencies: [
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: .when(traits: ["Combine"])),
+                .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
             swiftSettings: settings),
         .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
+        // Apple's stores, JSON Lines and CSV, in and out. SQLite is looked up when it is needed, not linked.
+        .target(
+            name: "StrataTransfer", dependencies: ["Strata", "StrataLog", "StrataModelFile"], swiftSettings: settings),
         .target(
             name: "StrataTestKit",
             dependencies: [
@@ -53,11 +97,23 @@ let package = Package(
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "Strata", "StrataLog", "StrataIO", "CStrataSupport",
+                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
+        // The tools of the plugins below. They need nothing but Foundation, so that they build in seconds.
+        .target(name: "StrataSourceTools", swiftSettings: settings),
+        .executableTarget(name: "StrataAccessorTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["StrataAccessorTool"]),
+        .executableTarget(name: "StrataPortTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .plugin(
+            name: "Port",
+            capability: .command(
+                intent: .custom(verb: "port", description: "Rewrite Core Data sources for Linux; --write does it")),
+            dependencies: ["StrataPortTool"]),
+        .testTarget(
+            name: "StrataSourceToolsTests", dependencies: ["StrataSourceTools"], swiftSettings: settings),
         .testTarget(
             name: "StrataIOTests",
             dependencies: ["StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system")],
@@ -71,6 +127,14 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrataTransferTests",
+            dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "StrataModelTests",
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

@@ -1,6 +1,7 @@
 import Foundation
 import Strata
 import StrataLog
+import StrataTransfer
 
 /// An error as the command prints it: one clear line.
 struct CommandError: Error, CustomStringConvertible {
@@ -31,7 +32,7 @@ extension CommandError {
     /// What the command ends with when its work has thrown: exit codes and the like stay what they are.
     static func reported(_ error: any Error) -> any Error {
         switch error {
-        case is CocoaError, is StoreError, is PredicateFormatError, is ModelError: CommandError(error)
+        case is CocoaError, is StoreError, is PredicateFormatError, is ModelError, is TransferError: CommandError(error)
         default: error
         }
     }

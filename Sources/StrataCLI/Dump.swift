@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataTransfer
 
 /// All objects of a store.
 struct Dump: ParsableCommand {
@@ -13,9 +14,12 @@ struct Dump: ParsableCommand {
     var entities: [String] = []
     @Option(help: "A point of the past: a transaction number or a time, such as 2026-05-01T12:00.")
     var at: Point?
+    @Flag(help: "Print JSON Lines with everything in them, which `import --jsonl` makes an equal store of.")
+    var jsonl = false
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if jsonl, at != nil { throw ValidationError("--jsonl prints the store as it is now: leave --at out.") }
         if output.format == .csv, entities.count != 1 {
             throw ValidationError("CSV has the columns of one entity: name one.")
         }
@@ -23,6 +27,12 @@ struct Dump: ParsableCommand {
 
     func run() throws {
         try reporting {
+            if jsonl {
+                var transfer = TextTransfer()
+                transfer.entities = entities
+                _ = try transfer.writeJSONLines(argument.url, to: "-")
+                return
+            }
             let session = try argument.session(at: at)
             try session.context.performAndWait { try print(session) }
         }

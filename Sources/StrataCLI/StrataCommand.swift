@@ -8,7 +8,8 @@ struct StrataCommand: AsyncParsableCommand {
         abstract: "Look into a Strata store.",
         discussion: """
             A store is a directory. Everything only reads, also beside a program that has the store open; but `compact` \
-            needs the store for itself, and `backup` and `verify --salvage` write another one.
+            needs the store for itself, and `backup`, `verify --salvage` and \
+            `import` write another one.
 
             Points of the past (--at, --after) are transaction numbers, or times such as 2026-05-01, \
             2026-05-01T12:00:00 (UTC) or 2026-05-01T12:00:00+02:00.
@@ -18,6 +19,7 @@ struct StrataCommand: AsyncParsableCommand {
             """,
         subcommands: [
             Info.self, Verify.self, Backup.self, Compact.self, History.self, Dump.self, Get.self, Query.self,
+            Import.self, Export.self,
         ])
 }
 

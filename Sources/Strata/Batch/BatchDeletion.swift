@@ -36,7 +36,7 @@ final class BatchDeletion {
     /// Objects are told apart by root entity and key: a reference may name any entity of the family.
     private func identity(_ ref: ObjectRef) -> UInt64 {
         guard let shape = handle.map.shape(ref.entity) else { return ref.rawValue }
-        return ObjectRef(entity: handle.map.numbers[shape.rootIndex], key: ref.key).rawValue
+        return ObjectRef(entity: handle.map.root(shape), key: ref.key).rawValue
     }
 
     private func add(_ row: Row) {

@@ -83,7 +83,7 @@ final class BatchInsertExecutor {
 
     private func nextRef() -> ObjectRef {
         if keys.isEmpty {
-            let first = handle.log.allocateKeys(root: handle.map.numbers[shape.rootIndex], count: reservation)
+            let first = handle.log.allocateKeys(root: handle.map.root(shape), count: reservation)
             keys = first..<first + UInt64(reservation)
             reservation = min(reservation * 2, 4_096)
         }

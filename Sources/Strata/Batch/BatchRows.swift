@@ -98,7 +98,7 @@ struct BatchRows {
         _ family: [EntityShape], _ root: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot,
         _ control: RequestControl?
     ) throws -> [ObjectRef] {
-        let rootNumber = handle.map.numbers[root.index]
+        let rootNumber = handle.map.root(root)
         guard rootNumber != 0 else { return [] }
         let wanted = Set(family.map { handle.map.numbers[$0.index] })
         var refs: [ObjectRef] = []
@@ -107,7 +107,9 @@ struct BatchRows {
             try snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
                 try control?.checkRead()
                 // Without subentities the rows need not be looked at.
-                let entity = root.subshapes.isEmpty ? rootNumber : try handle.log.block(at: run.location).entity
+                let entity =
+                    root.subshapes.isEmpty
+                    ? handle.map.numbers[root.index] : try handle.log.block(at: run.location).entity
                 guard wanted.contains(entity) else { return true }
                 for index in 0..<run.count { refs.append(ObjectRef(entity: entity, key: run.firstKey + UInt64(index))) }
                 return true

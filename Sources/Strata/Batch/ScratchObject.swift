@@ -11,7 +11,7 @@ final class ScratchObject {
 
     init(_ shape: EntityShape) {
         self.shape = shape
-        object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
+        object = shape.objectClass.made(shape.entity, insertInto: nil)
         let toOne = shape.relationships.filter { !$0.isToMany }
         let isFree = { (relationship: RelationshipShape) in
             relationship.inverse.map { $0.isToMany && !$0.isOrdered } ?? true

@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
             return
         }
         let shape = change.object.shape
-        let object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
+        let object = shape.objectClass.made(shape.entity, insertInto: nil)
         object.ref = change.object.ref
         if let handle = change.object.handle { object.storeIndex = registry.storeIndex(of: handle) }
         insertNew(object)
@@ -146,6 +146,7 @@ extension NSManagedObject {
         if overlay.holdsValue(slot) { overlay.release(code) }
         let isNull = !overlay.initialize(code, shape.slots[slot], from: column, row.index)
         overlay.markChanged(slot, isNull: isNull)
+        if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
     /// Puts the members of an ordered relationship into the order given; those that it does not name come last.

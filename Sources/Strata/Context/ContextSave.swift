@@ -114,7 +114,7 @@ final class ContextSave {
         for index in spaces.indices {
             let handle = registry.handles[Int(spaces[index].store) - 1]
             spaces[index].next = handle.log.allocateKeys(
-                root: handle.map.numbers[spaces[index].root], count: spaces[index].count)
+                root: handle.map.root(at: spaces[index].root), count: spaces[index].count)
         }
         try objects.forEachUnretained { object in
             guard needsKey(object) else { return }

@@ -43,6 +43,12 @@ open class NSConstraintConflict: NSObject {
         constraintValues = values
     }
 
+    /// Creates a conflict about nothing.
+    public override convenience init() {
+        self.init(
+            constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
     /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         "NSConstraintConflict (\(addressDescription(self))) for constraint \(constraint): "

@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
         registry.add(object)
         if isRetaining { retained.append(object) }
         list(object)
+        stateMayHaveChanged()
         object.awakeFromInsert()
     }
 
@@ -281,9 +282,7 @@ extension NSManagedObjectContext {
             detach(object)
         }
         forgetPermanentIDs()
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self,
-            userInfo: [NSInvalidatedAllObjectsKey: invalidated])
+        post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: invalidated])
     }
 
     /// Brings an object up to date with the store.

@@ -87,9 +87,9 @@ extension NSManagedObjectContext {
         defer { if !event.isEmpty { processPendingChanges() } }
         guard !changes.isEmpty else { return }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self,
-            userInfo: [
+        post(
+            .NSManagedObjectContextDidMergeChangesObjectIDs,
+            [
                 NSInsertedObjectIDsKey: Set(ids.inserted), NSUpdatedObjectIDsKey: Set(ids.updated),
                 NSDeletedObjectIDsKey: Set(ids.deleted), NSRefreshedObjectIDsKey: refreshedIDs,
             ])

@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         }
         try refusePast()
         try refuseUnread()
-        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+        post(.NSManagedObjectContextWillSave)
         try callWillSave()
         changed.forEachUnretained { object in
             // One that was refreshed is written with its default values.

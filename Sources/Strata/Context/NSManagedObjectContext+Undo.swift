@@ -83,7 +83,8 @@ extension NSManagedObject {
             let relationship = undo.relationship
             let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
             noteChange(.dirtyToMany)
-            if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+            let isObserved = observedWillChange(relationship)
+            defer { if isObserved { observedDidChange(relationship.name) } }
             for member in undo.came { state.remove(member, isOrdered: relationship.isOrdered) }
             for member in undo.left where !member.flags.contains(.gone) {
                 state.insert(member, isOrdered: relationship.isOrdered)

@@ -8,7 +8,11 @@ import Synchronization
 /// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
 /// also directly on the main thread. Whenever a fault fires or a fetch runs, the store is read at its newest state, or
 /// at that of the generation that the context is pinned to; a child context reads its parent instead.
-open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
+///
+/// Contexts may be handed to any thread; what is asked of them there goes by way of their queue.
+open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sendable {
+    // Unchecked: the queue guards everything else; what other threads may ask for is atomic, or has a lock.
+
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
@@ -91,6 +95,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     final var knownSequences: [ObjectIdentifier: KnownSequences] = [:]
     /// The generation that the context is pinned to; nil for one that reads what is newest.
     @exclusivity(unchecked) final var generation: PinnedGeneration?
+    /// Those who observe what the context says of itself.
+    @exclusivity(unchecked) final var stateObservers: ContiguousArray<any StateObserver> = []
     /// Records what can be undone; nil without an undo manager.
     @exclusivity(unchecked) final var undoRecorder: UndoRecorder?
 
@@ -273,7 +279,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
     ///   a store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
-    open func save() throws { try onQueue().saveChanges() }
+    open func save() throws {
+        defer { stateMayHaveChanged() }
+        try onQueue().saveChanges()
+    }
 
     /// Inserts an object that was created without context. An object that is here already is inserted again if it was
     /// deleted.
@@ -284,11 +293,17 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Marks an object as deleted. Its relationships follow the delete rules when pending changes are processed.
     ///
     /// - Precondition: the object belongs to this context.
-    open func delete(_ object: NSManagedObject) { onQueue().deleteObject(object) }
+    open func delete(_ object: NSManagedObject) {
+        onQueue().deleteObject(object)
+        stateMayHaveChanged()
+    }
 
     /// Follows the delete rules of what was deleted and posts
     /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
-    open func processPendingChanges() { onQueue().processChanges() }
+    open func processPendingChanges() {
+        onQueue().processChanges()
+        stateMayHaveChanged()
+    }
 
     /// Brings an object up to date with the store, or with the parent.
     ///
@@ -305,10 +320,16 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
 
     /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have the
     /// values again that they were last read or saved with. Nothing is read anew; ``refresh(_:mergeChanges:)`` does that.
-    open func rollback() { onQueue().rollBackChanges() }
+    open func rollback() {
+        onQueue().rollBackChanges()
+        stateMayHaveChanged()
+    }
 
     /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
-    open func reset() { onQueue().forgetEverything() }
+    open func reset() {
+        onQueue().forgetEverything()
+        stateMayHaveChanged()
+    }
 
     /// The object with this ID if it is in memory.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
@@ -400,7 +421,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking {
     /// Brings objects in memory up to date with what another context has saved; changes of this one are kept.
     ///
     /// - Parameter notification: a did-save notification of another context.
-    open func mergeChanges(fromContextDidSave notification: Notification) { mergeSaved(notification) }
+    open func mergeChanges(fromContextDidSave notification: Notification) {
+        mergeSaved(notification)
+        stateMayHaveChanged()
+    }
 
     /// As ``mergeChanges(fromContextDidSave:)``, for several contexts and for changes from elsewhere.
     ///

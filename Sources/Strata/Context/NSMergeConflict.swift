@@ -34,6 +34,12 @@ open class NSMergeConflict: NSObject {
         objectSnapshot = source.committedSnapshot()
     }
 
+    /// Creates a conflict about an object outside of any context.
+    public override convenience init() {
+        self.init(
+            source: NSManagedObject(), newVersion: 0, oldVersion: 0, cachedSnapshot: nil, persistedSnapshot: nil)
+    }
+
     /// A text for logs and for debugging; not to be parsed.
     override open var description: String {
         var text =

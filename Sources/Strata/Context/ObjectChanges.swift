@@ -29,7 +29,7 @@ struct ObjectChanges {
             info[NSDeletedObjectsKey] = set
         }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
-        NotificationCenter.default.post(name: name, object: context, userInfo: info)
+        context.post(name, info)
     }
 
     /// Posts the notification of a save, which has all three sets, empty or not.
@@ -56,7 +56,7 @@ struct ObjectChanges {
             NSInsertedObjectIDsKey: insertedIDs ?? Self.ids(inserted), NSUpdatedObjectIDsKey: Self.ids(updated),
             NSDeletedObjectIDsKey: deletedIDs ?? Self.ids(deleted),
         ]
-        NotificationCenter.default.post(name: .NSManagedObjectContextDidSaveObjectIDs, object: context, userInfo: info)
+        context.post(.NSManagedObjectContextDidSaveObjectIDs, info)
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {

@@ -5,7 +5,7 @@ import StrataLog
 extension ObjectRegistry {
     /// A fault for an object that only the parent knows, by its temporary reference; it is not in the table yet.
     func newUnsavedFault(_ ref: ObjectRef, _ shape: EntityShape) -> NSManagedObject {
-        let object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
+        let object = shape.objectClass.made(shape.entity, insertInto: nil)
         object.ref = ref
         object.storeIndex = Self.unsavedIndex
         add(object)

@@ -194,7 +194,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// A fault for a row; not yet in the table.
     private func makeFault(_ ref: ObjectRef, _ storeIndex: UInt16, handle: StoreHandle) -> NSManagedObject? {
         guard let shape = handle.map.shape(ref.entity) else { return nil }
-        let object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
+        let object = shape.objectClass.made(shape.entity, insertInto: nil)
         object.ref = ref
         object.storeIndex = storeIndex
         object.registry = self

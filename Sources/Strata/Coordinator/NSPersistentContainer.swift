@@ -31,14 +31,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
     }
 
-    /// Creates a container whose model is the file of that name in the main bundle or, failing that, in another bundle
-    /// that the program has loaded; failing that, all models in the main bundle, merged.
+    /// Creates a container whose model is the file of that name (".momd" or ".mom", Strata's or Apple's) in the main
+    /// bundle or, failing that, in a bundle of resources beside the program or another one that it has loaded; failing
+    /// that, all models of the program, merged.
     ///
     /// - Precondition: there is a model, and it can be read.
     public convenience init(name: String) {
-        let model =
-            ([Bundle.main] + Bundle.allBundles).lazy.compactMap { Self.model(named: name, in: $0) }.first
-            ?? NSManagedObjectModel.mergedModel(from: nil)
+        let model = ModelBundles.model(named: name) ?? NSManagedObjectModel.mergedModel(from: nil)
         guard let model else {
             programmerError(
                 "NSPersistentContainer(name: \"\(name)\")",
@@ -46,11 +45,6 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
                 "Pass the model: NSPersistentContainer(name:managedObjectModel:)")
         }
         self.init(name: name, managedObjectModel: model)
-    }
-
-    private static func model(named name: String, in bundle: Bundle) -> NSManagedObjectModel? {
-        ["momd", "mom"].lazy.compactMap { bundle.url(forResource: name, withExtension: $0) }
-            .compactMap { NSManagedObjectModel(contentsOf: $0) }.first
     }
 
     /// Creates a container with one store, `name.sqlite` in ``defaultDirectoryURL()``, that has not been loaded yet.

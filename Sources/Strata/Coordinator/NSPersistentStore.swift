@@ -57,8 +57,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Creates a store that a coordinator is about to add. Opens nothing yet.
     ///
-    /// Called by the coordinator with the class that was registered for a type. A subclass that has a designated
-    /// initialiser of its own overrides this one, too.
+    /// Called by the coordinator with the class that was registered for a type. A registered subclass that has a
+    /// designated initialiser of its own overrides this one, too.
     public init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -71,14 +71,6 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             State(
                 url: url, isReadOnly: StoreOptions.flag(options, NSReadOnlyPersistentStoreOption), coordinator: root))
         super.init()
-    }
-
-    /// Not API: makes a store of a class that is only known when the program runs. Swift calls only required
-    /// initialisers on metatypes; this one subclasses inherit as soon as they override the other one.
-    public required convenience init(
-        _made root: NSPersistentStoreCoordinator, configuration: String?, url: URL, options: [AnyHashable: Any]?
-    ) {
-        self.init(persistentStoreCoordinator: root, configurationName: configuration, at: url, options: options)
     }
 
     // Not designated: classes outside of the module could not override it, and would inherit no initialiser.
@@ -179,6 +171,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         guard metadata.isEmpty else { return }
         metadata = [NSStoreUUIDKey: UUID().uuidString, NSStoreTypeKey: type]
     }
+
+    /// The class that migrates stores of this class object by object: ``NSMigrationManager``, or what a subclass names.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
     /// The metadata of a store of this class that no coordinator need have opened. A subclass overrides it; this one
     /// reads that of a log store.

@@ -48,10 +48,11 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: Deferred migration
 
-    /// Does all work that lightweight migrations have put off. Strata's put nothing off, so there is none left.
+    /// Does all work that lightweight migrations have put off. Strata's need none: rows are read as the newer model has
+    /// them, and written so when compaction comes to them.
     public func finishDeferredLightweightMigration() throws {}
 
-    /// Does the next piece of work that lightweight migrations have put off. Strata's put nothing off.
+    /// Does the next piece of work that lightweight migrations have put off; see ``finishDeferredLightweightMigration()``.
     public func finishDeferredLightweightMigrationTask() throws {}
 
     // MARK: Replacing and destroying

@@ -11,6 +11,11 @@ extension NSPersistentStoreCoordinator {
         if let type = try StoreClasses.customClass(storeType) {
             return try addCustomStore(type, storeType, configuration, storeURL, options)
         }
+        if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager,
+            let storeURL, !StoreOpening.isInMemory(storeType, storeURL)
+        {
+            try StagedMigration(stages, storeURL, storeType, configuration, options, managedObjectModel).run()
+        }
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
         let policy = try HistoryRetention.option(options)
@@ -115,8 +120,8 @@ extension NSPersistentStoreCoordinator {
         _ type: NSPersistentStore.Type, _ name: String, _ configuration: String?, _ url: URL?,
         _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
-        let store = type.init(
-            _made: self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+        let store = type.made(
+            self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
         try store.loadMetadata()
         let loaded: [String: Any] = store.metadata ?? [:]
         if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,

@@ -37,8 +37,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let historyWaiters = HistoryWaiters()
     /// Whether a store of the user's own class has ever been added: asked by every save.
     private let customStores = Atomic<Bool>(false)
-    private let queue = DispatchQueue(label: "strata.coordinator")
-    private let queueKey = DispatchSpecificKey<Bool>()
+    let queue = DispatchQueue(label: "strata.coordinator")
+    let queueKey = DispatchSpecificKey<Bool>()
     private let lockForLocking = NSRecursiveLock()
     /// The saves and batch requests that are running.
     let writing = DispatchGroup()
@@ -76,30 +76,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         queue.async { box.value() }
     }
 
-    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested.
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
-        if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
-        return try queue.sync(execute: block)
-    }
-
-    /// Runs a block on the coordinator's queue and suspends until it is done.
-    ///
-    /// - Throws: what the block throws.
-    public final func perform<T, Failure: Error>(
-        _ block: @escaping () throws(Failure) -> T
-    ) async throws(Failure) -> T {
-        let box = UncheckedBox(block)
-        let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
-            queue.async {
-                do throws(Failure) {
-                    continuation.resume(returning: UncheckedBox(.success(try box.value())))
-                } catch {
-                    continuation.resume(returning: UncheckedBox(.failure(error)))
-                }
-            }
-        }
-        return try result.value.get()
-    }
+    /// Runs a block on the coordinator's queue and waits for it. May be nested.
+    open func performAndWait(_ block: () -> Void) { waitFor(block) }
 
     /// Takes the lock that ``unlock()`` releases. Nothing in Strata uses it.
     public func lock() { lockForLocking.lock() }
@@ -282,9 +260,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func add(_ store: NSPersistentStore) {
         install(store)
         store.didAdd(to: self)
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-            userInfo: [NSAddedPersistentStoresKey: [store]])
+        postStoresDidChange([NSAddedPersistentStoresKey: [store]])
     }
 
     /// Closes a store. Objects of it that are still in contexts can no longer be read.
@@ -312,9 +288,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self,
-            userInfo: [NSRemovedPersistentStoresKey: [store]])
+        postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
     }
 
     /// The ID that a URI names; nil when no store of the coordinator has that UUID or the URI is not an object's.
@@ -335,7 +309,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let key: UInt64
         if handle.custom != nil {
             guard !text.isEmpty else { return nil }
-            key = handle.identity.ensuredReferences.key(root: handle.map.numbers[shape.rootIndex], text: text)
+            key = handle.identity.ensuredReferences.key(root: handle.map.root(shape), text: text)
         } else {
             guard let number = UInt64(text), number > 0, number <= ObjectRef.maximumKey else { return nil }
             key = number

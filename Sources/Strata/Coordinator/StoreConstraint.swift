@@ -21,7 +21,7 @@ struct StoreConstraint: Sendable {
                 return StoreConstraint(
                     shape: shape, names: names,
                     unique: UniqueConstraint(
-                        root: map.numbers[shape.rootIndex],
+                        root: map.root(shape),
                         entities: shape.family.map { map.numbers[$0.index] }.filter { $0 != 0 }, slots: slots))
             }
         }

@@ -55,12 +55,10 @@ extension StoreHandle {
             guard let coordinator = store.persistentStoreCoordinator else { continue }
             if coordinator !== told { coordinator.historyWaiters.signal() }
             guard store.postsRemoteChanges else { continue }
-            NotificationCenter.default.post(
-                name: .NSPersistentStoreRemoteChange, object: coordinator,
-                userInfo: [
-                    NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: coordinator.url(for: store),
-                    NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
-                ])
+            coordinator.postRemoteChange([
+                NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: coordinator.url(for: store),
+                NSPersistentHistoryTokenKey: NSPersistentHistoryToken([uuid: sequence]),
+            ])
         }
     }
 }

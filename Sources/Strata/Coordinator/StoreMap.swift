@@ -5,6 +5,9 @@ final class StoreMap: Sendable {
     /// Entity numbers by shape index; 0 for entities that the store does not hold.
     let numbers: [UInt16]
     private let shapesByNumber: [EntityShape?]
+    /// By shape index: the number of the key space that the entity's objects share with those of its hierarchy. Mostly the
+    /// root's own; migrations may give entities another root, and never another key space.
+    private let roots: [UInt16]
     /// By shape index and slot; 0 for none.
     private let postings: [[UInt16]]
     private let linkNumbers: [UInt16]
@@ -12,13 +15,16 @@ final class StoreMap: Sendable {
 
     init(_ shapes: ModelShapes, _ stored: StoredModel) {
         var numbers = [UInt16](repeating: 0, count: shapes.shapes.count)
+        var roots = numbers
         var byNumber = [EntityShape?](repeating: nil, count: Int(stored.entities.map(\.number).max() ?? 0) + 1)
         for entity in stored.entities {
             guard let shape = shapes.byName[entity.name] else { continue }
             numbers[shape.index] = entity.number
+            roots[shape.index] = entity.root
             byNumber[Int(entity.number)] = shape
         }
         self.numbers = numbers
+        self.roots = roots
         shapesByNumber = byNumber
         postings = shapes.shapes.map { shape in
             shape.slots.map { info in
@@ -37,6 +43,12 @@ final class StoreMap: Sendable {
     func shape(_ number: UInt16) -> EntityShape? {
         Int(number) < shapesByNumber.count ? shapesByNumber[Int(number)] : nil
     }
+
+    /// The number of the key space of an entity's objects; 0 if the store does not hold it.
+    func root(_ shape: EntityShape) -> UInt16 { roots[shape.index] }
+
+    /// As ``root(_:)``, for the position of a shape.
+    func root(at index: Int) -> UInt16 { roots[index] }
 
     func holds(_ shape: EntityShape) -> Bool { numbers[shape.index] != 0 }
 

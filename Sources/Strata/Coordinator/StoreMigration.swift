@@ -47,7 +47,7 @@ struct StoreMigration {
                 var logOptions = LogOptions()
                 logOptions.durability = .os
                 let log = try LogStore.open(
-                    path, in: PosixFileSystem(), options: logOptions, schema: source.log.schema)
+                    path, in: PosixFileSystem(), options: logOptions, schema: source.log.schema.standalone)
                 do {
                     try copyRows(to: log)
                     try log.sync()
@@ -72,7 +72,7 @@ struct StoreMigration {
         logOptions.durability = .os
         do {
             let log = try LogStore.open(
-                "/store", in: MemoryFileSystem(), options: logOptions, schema: source.log.schema)
+                "/store", in: MemoryFileSystem(), options: logOptions, schema: source.log.schema.standalone)
             try copyRows(to: log)
             let stored = try StoredModel(bytes: log.schema.model)
             let handle = StoreHandle(
@@ -187,12 +187,10 @@ struct StoreMigration {
                 if context.queue.isCurrent { work() } else { context.perform(work) }
             }
         }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator,
-            userInfo: [
-                NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [store],
-                NSUUIDChangedPersistentStoresKey: [store, new],
-            ])
+        coordinator.postStoresDidChange([
+            NSAddedPersistentStoresKey: [new], NSRemovedPersistentStoresKey: [store],
+            NSUUIDChangedPersistentStoresKey: [store, new],
+        ])
     }
 }
 

@@ -5,17 +5,19 @@ import SystemPackage
 
 /// Opens the log of a store and checks it against a model.
 struct StoreOpening {
-    private let shapes: ModelShapes
-    private let held: Set<String>
-    private let options: LogOptions
-    private let fileSystem: any FileSystem
-    private let path: FilePath
+    let shapes: ModelShapes
+    let held: Set<String>
+    let options: LogOptions
+    let fileSystem: any FileSystem
+    let path: FilePath
     private let isInMemory: Bool
     private let forcesDestruction: Bool
     private let ignoresVersion: Bool
     private let timeoutSeconds: Double
-    private let type: String
+    let type: String
     private let stopsOnDamage: Bool
+    /// What may be done with a store of an older model.
+    let migration: MigrationOptions
 
     init(
         _ shapes: ModelShapes, type: String, configuration: String?, url: URL?, options: [AnyHashable: Any]?
@@ -47,6 +49,7 @@ struct StoreOpening {
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
         timeoutSeconds = Self.timeout(options)
         stopsOnDamage = StoreOptions.flag(options, StrataStopOnDamageOption)
+        migration = MigrationOptions(options)
     }
 
     /// What decoded blocks may take: four fifths of what the process may keep. It is taken only as far as that much is
@@ -85,7 +88,7 @@ struct StoreOpening {
         get throws {
             guard let place = try fileSystem.attributes(path) else { return false }
             guard place.isDirectory else {
-                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+                throw ForeignFile.error(path.string)
             }
             return try !fileSystem.list(path).isEmpty
         }
@@ -138,15 +141,19 @@ struct StoreOpening {
                 return handle(try openLog(try stored.schema(shapes)), stored)
             }
             let stored = try Self.storedModel(log)
-            try check(stored, log)
-            return handle(log, stored)
+            if try isReadable(stored) { return handle(log, stored) }
+            let plan = try migrationPlan(stored, log)
+            if let migrated = try migrateLightly(log, plan) { return handle(log, migrated) }
+            // Closes the log when the new store is complete.
+            try migrateByCopying(log, plan)
         } catch {
             try SharedLogs.close(log)
             throw error
         }
+        return try openOnce()
     }
 
-    private static func storedModel(_ log: LogStore) throws(StoreError) -> StoredModel {
+    static func storedModel(_ log: LogStore) throws(StoreError) -> StoredModel {
         do {
             return try StoredModel(bytes: log.schema.model)
         } catch {
@@ -175,18 +182,14 @@ struct StoreOpening {
             path: path.string, stopsOnDamage: stopsOnDamage)
     }
 
-    /// The store's rows must have the shape that the model gives them.
-    private func check(_ stored: StoredModel, _ log: LogStore) throws {
+    /// Whether the store's rows have the shape that the model gives them.
+    private func isReadable(_ stored: StoredModel) throws -> Bool {
         let wanted = try StoredModel(shapes, holding: held, previous: stored)
         let hashes = stored.versionHashes
         let differing = wanted.versionHashes.filter { hashes[$0.key] != $0.value }.keys.sorted()
         let missing = hashes.keys.filter { wanted.versionHashes[$0] == nil }.sorted()
         let isSameShape = wanted.entities.allSatisfy { entity in stored.entity(entity.name)?.slots == entity.slots }
-        if differing.isEmpty && missing.isEmpty && isSameShape { return }
-        if ignoresVersion && isSameShape { return }
-        throw Self.incompatible(
-            StoreMetadata.read(log, type: type), path: path.string,
-            detail: "Entities that differ: \(differing + missing).")
+        return isSameShape && (differing.isEmpty && missing.isEmpty || ignoresVersion)
     }
 
     /// Error 134100 as Core Data fills it.
@@ -248,8 +251,7 @@ struct StoreOpening {
     /// The model that a store on disk was written with: the entities that the store holds.
     static func model(at url: URL) throws -> NSManagedObjectModel {
         try withExisting(url, readOnly: true, nil) { log in
-            let stored = try storedModel(log)
-            guard let bytes = stored.model else {
+            guard let model = try storedModel(log).decodedModel else {
                 throw DescribedError(
                     .persistentStoreOpen,
                     userInfo: [
@@ -257,10 +259,14 @@ struct StoreOpening {
                         NSFilePathErrorKey: url.path,
                     ])
             }
-            let model = try NSManagedObjectModel(encoded: Array(bytes))
-            let others = model.entities.filter { stored.entity($0.name ?? "") == nil }
-            if !others.isEmpty { model.entities.removeAll { entity in others.contains { $0 === entity } } }
             return model
+        }
+    }
+
+    /// Every model that the rows of a store on disk were written with, oldest first: as far as they have an encoding.
+    static func models(at url: URL) throws -> [NSManagedObjectModel] {
+        try withExisting(url, readOnly: true, nil) { log in
+            try log.schemas.compactMap { try StoredModel(bytes: $0.schema.model).decodedModel }
         }
     }
 
@@ -276,7 +282,7 @@ struct StoreOpening {
         let fileSystem = PosixFileSystem()
         return try waiting(timeout(options), url.path) {
             if let place = try fileSystem.attributes(path), !place.isDirectory {
-                throw StoreError(.corruption, "what is there is no store of Strata but a file", path: path.string)
+                throw ForeignFile.error(path.string)
             }
             let log = try SharedLogs.open(path, in: fileSystem, isWriter: !readOnly) {
                 var options = LogOptions()

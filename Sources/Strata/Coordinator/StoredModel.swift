@@ -21,6 +21,12 @@ struct StoredModel: Codable, Equatable {
     var versionIdentifiers: [String] = []
     /// The model itself, so that programs without it can read the store; nil for one that has no encoding.
     var model: Data?
+    /// The highest number that was ever given to an entity, and to postings: none is used twice. Nil if they are among
+    /// those above.
+    var lastNumber: UInt16?
+    var lastPostings: UInt16?
+    /// The last transaction before the store came to this model; nil if it was made with it.
+    var since: UInt64?
 
     static let maximumFormat = 1
     static func linkName(_ link: LinkShape) -> String { "link \(link.name)" }
@@ -75,10 +81,23 @@ struct StoredModel: Codable, Equatable {
             try givePostings(Self.linkPostingsName(link, 0))
             try givePostings(Self.linkPostingsName(link, 1))
         }
-        versionIdentifiers = shapes.model.versionIdentifiers.map { "\($0.base)" }.sorted()
+        versionIdentifiers = Self.identifiers(shapes)
     }
 
-    private static var exhausted: any Error {
+    static func identifiers(_ shapes: ModelShapes) -> [String] {
+        shapes.model.versionIdentifiers.map { "\($0.base)" }.sorted()
+    }
+
+    /// What a migration makes of another one.
+    init(entities: [Entity], postings: [String: UInt16], lastNumber: UInt16, lastPostings: UInt16, since: UInt64) {
+        self.entities = entities
+        self.postings = postings
+        self.lastNumber = lastNumber
+        self.lastPostings = lastPostings
+        self.since = since
+    }
+
+    static var exhausted: any Error {
         DescribedError(
             .persistentStoreOpen, userInfo: [NSLocalizedDescriptionKey: "The store has no entity numbers left."])
     }
@@ -99,6 +118,19 @@ struct StoredModel: Codable, Equatable {
         Dictionary(
             entities.compactMap { entity in entity.versionHash.map { (entity.name, $0) } },
             uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The model, with the entities that the store holds; nil if it has no encoding.
+    ///
+    /// - Throws: ``ModelError`` when what is stored is damaged.
+    var decodedModel: NSManagedObjectModel? {
+        get throws {
+            guard let model else { return nil }
+            let decoded = try NSManagedObjectModel(encoded: Array(model))
+            let others = decoded.entities.filter { entity($0.name ?? "") == nil }
+            if !others.isEmpty { decoded.entities.removeAll { entity in others.contains { $0 === entity } } }
+            return decoded
+        }
     }
 
     func entity(_ name: String) -> Entity? { entities.first { $0.name == name } }

@@ -41,7 +41,8 @@ struct FetchPlan {
             limit: settings.fetchLimit, offset: settings.fetchOffset, batchSize: settings.fetchBatchSize)
         let checker = KeyPathChecker(shape)
         var folding = ConstantFolding()
-        let folded = settings.predicate.map { folding.apply(to: $0) }
+        // Requests in the predicate are made here; one that fails must not be one that finds nothing.
+        let folded = try context.throwingReadFailures { settings.predicate.map { folding.apply(to: $0) } }
         try folded.map { try checker.check($0) }
         let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }

@@ -275,10 +275,10 @@ struct StoreScan {
 
     private func scanAll(_ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
         let root = plan.shape.root
-        let rootNumber = scope.handle.map.numbers[root.index]
+        let rootNumber = scope.handle.map.root(plan.shape)
         guard rootNumber != 0 else { return }
         // Rows of one entity alone need not be looked at to know their entity.
-        let onlyEntity = root.subshapes.isEmpty ? rootNumber : nil
+        let onlyEntity = root.subshapes.isEmpty ? scope.handle.map.numbers[root.index] : nil
         let needsBlock = needsRow || plan.predicate != nil || onlyEntity == nil
         var block: Block?
         try scope.snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in

@@ -8,6 +8,9 @@ extension NSObject {
 
     /// The class itself.
     public class func `class`() -> AnyClass { self }
+
+    /// The class itself: the Objective-C runtime lets a class be asked as its instances are.
+    public class func classForCoder() -> AnyClass { self }
 }
 
 extension NSManagedObject {

@@ -7,11 +7,13 @@ struct HistoryConversion {
     let facts: HistoryFacts
     /// What may stop the request.
     private let control: RequestControl?
+    private let versions: SlotVersions
 
     init(_ handle: StoreHandle, _ control: RequestControl? = nil) {
         self.control = control
         self.handle = handle
         facts = HistoryFacts(handle.log)
+        versions = SlotVersions(handle.log)
     }
 
     private static let changesPerCheck = 256
@@ -56,7 +58,9 @@ struct HistoryConversion {
                 case .update: .update
                 case .delete: .delete
                 }
-            let properties = type == .update ? properties(group.changed, shape) : nil
+            let properties =
+                type == .update
+                ? properties(try versions.slots(group.changed, of: group.entity, in: entry.sequence), shape) : nil
             for (index, key) in group.keys.enumerated() {
                 // A transaction may have millions of changes.
                 if index % Self.changesPerCheck == 0 { try control?.checkRead() }
@@ -125,7 +129,11 @@ struct HistoryConversion {
         var values: [AnyHashable: Any] = [:]
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
             guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
-            let column = try block.column(slot)
+            // The block shows what was deleted, in the slots of that time.
+            guard let stored = try versions.slot(slot, of: block.entity, inVersion: block.schemaVersion) else {
+                continue
+            }
+            let column = try block.column(stored)
             var failure: StoreError?
             let value = ColumnBoxing.box(column, index, info) { external in
                 do throws(StoreError) {

@@ -32,7 +32,7 @@ extension NSEntityDescription {
                     + " model\(Suggestion.text(for: entityName, among: context.modelShapes?.byName.keys))",
                 "Name an entity of the model")
         }
-        return EntityShape.of(entity).objectClass.init(_made: entity, insertInto: context)
+        return EntityShape.of(entity).objectClass.made(entity, insertInto: context)
     }
 }
 

@@ -1,11 +1,12 @@
 import Foundation
+import StrataModelFile
 
 extension NSManagedObjectModel {
-    /// Reads a compiled model.
+    /// Reads a compiled model, of Strata's or of Apple's.
     ///
     /// - Parameter url: a model file (".mom"), or a directory of versions (".momd"), of which the current one is read:
     ///   the one that `NSManagedObjectModel_CurrentVersionName` in its "VersionInfo.plist" names, or the only one.
-    /// - Returns: nil if there is no model in Strata's encoding; ``init(compiledModelAt:)`` says why.
+    /// - Returns: nil if there is no model that can be read; ``init(compiledModelAt:)`` says why.
     public convenience init?(contentsOf url: URL) {
         guard let model = try? NSManagedObjectModel(compiledModelAt: url) else { return nil }
         self.init()
@@ -23,12 +24,31 @@ extension NSManagedObjectModel {
         } catch {
             throw ModelError(.unreadable, "\(file.path): \(error.localizedDescription)")
         }
-        try self.init(encoded: Array(data))
+        try self.init(anyCompiledModel: data, at: file.path)
+    }
+
+    /// Reads a compiled model of Strata's or of Apple's.
+    ///
+    /// - Parameter place: what errors name.
+    /// - Throws: ``ModelError``, as ``init(compiledModelAt:)``.
+    package convenience init(anyCompiledModel data: Data, at place: String) throws {
+        let bytes = Array(data)
+        guard AppleModelFile.canRead(bytes) else {
+            try self.init(compiledModel: data)
+            return
+        }
+        let file: AppleModelFile
+        do {
+            file = try AppleModelFile(bytes)
+        } catch {
+            throw ModelError(.damaged, "\(place): \(error)")
+        }
+        try self.init(document: file.document)
     }
 
     /// Combines all compiled models in the resources of bundles, searched in the order given.
     ///
-    /// - Parameter bundles: nil for the main bundle.
+    /// - Parameter bundles: nil for the main bundle, with the bundles of resources beside the program.
     /// - Returns: nil if there is none.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = models(in: bundles)
@@ -39,7 +59,7 @@ extension NSManagedObjectModel {
     /// resources of bundles.
     ///
     /// - Parameters:
-    ///   - bundles: nil for the main bundle.
+    ///   - bundles: nil for the main bundle, with the bundles of resources beside the program.
     ///   - metadata: the store's metadata.
     /// - Returns: nil if an entity of the store is not there in that version.
     public class func mergedModel(
@@ -48,9 +68,9 @@ extension NSManagedObjectModel {
         NSManagedObjectModel(byMerging: models(in: bundles, allVersions: true), forStoreMetadata: metadata)
     }
 
-    private static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
+    static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
         var models: [NSManagedObjectModel] = []
-        for bundle in bundles ?? [.main] {
+        for bundle in bundles ?? ModelBundles.program {
             let directories = resources(of: bundle, withExtension: "momd")
             let files = resources(of: bundle, withExtension: "mom")
             let versions = allVersions ? directories.flatMap { modelFiles(in: $0) } : directories

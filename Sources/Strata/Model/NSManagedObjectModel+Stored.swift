@@ -15,4 +15,14 @@ extension NSManagedObjectModel {
         self.init()
         takeOver(model)
     }
+
+    /// Every model that the objects of a store were saved with since it was made, the current one last: what a past
+    /// generation was written with, and what a migration starts from.
+    ///
+    /// As ``init(storedAt:)`` otherwise; models without an encoded form are left out.
+    ///
+    /// - Parameter url: the store's directory.
+    public static func models(storedAt url: URL) throws -> [NSManagedObjectModel] {
+        try StoreOpening.models(at: url)
+    }
 }

@@ -16,7 +16,9 @@ enum ClassSearch {
     static func managedObjectClass(named name: String) -> NSManagedObject.Type? {
         let isBare = !name.contains(".")
         let own = name.split(separator: ".").last.map(String.init) ?? name
-        let types = classes(own).filter { isBare || String(reflecting: $0) == name }
+        let types = classes(own).compactMap { $0 as? NSManagedObject.Type }.filter {
+            isBare || String(reflecting: $0) == name
+        }
         if types.count <= 1 { return types.first }
         let program = programName + "."
         let ours = types.filter { String(reflecting: $0).hasPrefix(program) }
@@ -29,14 +31,14 @@ enum ClassSearch {
         return URL(fileURLWithPath: path).lastPathComponent.replacingOccurrences(of: "-", with: "_")
     }
 
-    /// All classes of managed objects whose own name this is.
-    private static func classes(_ name: String) -> [NSManagedObject.Type] {
+    /// All classes whose own name this is.
+    static func classes(_ name: String) -> [AnyClass] {
         let found = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: capacity) { buffer in
             buffer.initialize(repeating: nil)
             let count = strata_classes_named(name, buffer.baseAddress!, capacity)
             return buffer.prefix(min(count, capacity)).compactMap(\.self)
         }
         // SAFETY: the runtime's metadata of a class is what a metatype value points to.
-        return found.compactMap { unsafeBitCast($0, to: AnyClass.self) as? NSManagedObject.Type }
+        return found.map { unsafeBitCast($0, to: AnyClass.self) }
     }
 }

@@ -70,6 +70,8 @@ final class EntityShape: @unchecked Sendable {
     unowned(unsafe) let model: ModelShapes
     /// Found out when an object is first validated.
     let compiledValidation = CompiledReference<EntityValidation>()
+    /// What generated code says of the class, found when key-value coding first asks.
+    let classRecord = CompiledReference<ManagedClassRecord>()
 
     let slots: [SlotInfo]
     /// Parallel to `slots`; never freed, as the shape.

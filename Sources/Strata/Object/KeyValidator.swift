@@ -6,7 +6,8 @@ public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePoint
 
 /// A method that validates one property: what Core Data finds by its name, `validate<Key>`.
 ///
-/// Nothing finds a method by its name without the Objective-C runtime, so a class lists those that it has:
+/// The plugin `ManagedAccessors` finds these methods. Without it nothing finds a method by its name, as there is no
+/// Objective-C runtime, so a class lists those that it has:
 ///
 ///     final class Person: NSManagedObject {
 ///         override class var keyValidators: [String: KeyValidator] {
@@ -34,11 +35,12 @@ public struct KeyValidator {
     /// The validators of a class and its superclasses.
     static func all(of type: NSManagedObject.Type) -> [String: KeyValidator] {
         var validators: [String: KeyValidator] = [:]
+        let generated = GeneratedAccessors.record(of: type).facts.validators
         var current: NSManagedObject.Type? = type
         while let candidate = current {
             validators.merge(candidate.keyValidators) { first, _ in first }
             current = candidate == NSManagedObject.self ? nil : _getSuperclass(candidate) as? NSManagedObject.Type
         }
-        return validators
+        return validators.merging(generated) { listed, _ in listed }
     }
 }

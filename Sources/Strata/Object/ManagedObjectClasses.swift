@@ -15,13 +15,15 @@ public enum ManagedObjectClasses {
         let type: NSManagedObject.Type
     }
 
-    /// Makes classes known under their bare and their full names.
+    /// Makes classes known under their bare and their full names, and under those that they had for Objective-C
+    /// (``NSManagedObject/objectiveCName``).
     ///
     /// Call it before the model is first used. Safe from any thread.
     public static func register(_ types: NSManagedObject.Type...) {
         for type in types {
             register(type, name: String(describing: type))
             register(type, name: String(reflecting: type))
+            if let name = type.objectiveCName { register(type, name: name) }
         }
     }
 
@@ -36,6 +38,7 @@ public enum ManagedObjectClasses {
             return NSManagedObject.self
         }
         if let box = registered.withLock({ $0[name] }) { return box.type }
+        if let type = GeneratedAccessors.managedObjectClass(named: name) { return type }
         let candidates = name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"]
         for candidate in candidates {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }

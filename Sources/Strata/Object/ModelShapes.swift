@@ -27,6 +27,19 @@ final class ModelShapes: @unchecked Sendable {
         self.model = model
     }
 
+    /// The shape of objects that stand for no entity: of one without name and properties, which no class is looked up
+    /// for.
+    static let nameless: EntityShape = {
+        let model = NSManagedObjectModel()
+        model.entities = [NSEntityDescription()]
+        model.freeze()
+        let shapes = ModelShapes(model: model)
+        known.withLock { shapes.compile(&$0.nextID) }
+        _ = model.shapes.storeIfNil(shapes)
+        let shape = shapes.shapes[0]
+        return shape.entity.shape.storeIfNil(shape)
+    }()
+
     /// The compiled form of a model; freezes and compiles it the first time.
     static func of(_ model: NSManagedObjectModel) -> ModelShapes {
         if let shapes = model.shapes.load() { return shapes }

@@ -74,7 +74,8 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard !state.members.contains(object) else { return }
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         noteChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
@@ -88,7 +89,8 @@ extension NSManagedObject {
         }
         let state = loadedState(relationship)
         guard state.members.contains(object) else { return }
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         noteChange(.dirtyToMany)
         state.remove(object, isOrdered: relationship.isOrdered)
         guard let inverse = relationship.inverse, !(relationship.isSymmetric && object === self) else { return }
@@ -103,7 +105,8 @@ extension NSManagedObject {
             return
         }
         let current = toManyMembers(relationship)
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         noteChange(.dirtyToMany)
         let wanted = Set(objects)
         for object in current where !wanted.contains(object) { removeFromMany(relationship, object) }
@@ -117,7 +120,8 @@ extension NSManagedObject {
 
     /// Records on this side that `object` now refers to this one.
     final func memberCame(_ relationship: RelationshipShape, _ object: NSManagedObject) {
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         let state = relationship.isOrdered ? loadedState(relationship) : state(relationship)
         noteChange(.dirtyToMany)
         state.insert(object, isOrdered: relationship.isOrdered)
@@ -126,7 +130,8 @@ extension NSManagedObject {
     /// Records on this side that `object` no longer refers to this one.
     final func memberLeft(_ relationship: RelationshipShape, _ object: NSManagedObject) {
         guard !flags.contains(.gone) else { return }
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         // To undo the change, the order before it has to be known.
         let needsOrder = relationship.isOrdered && registry?.context?.undoRecorder != nil
         let state = needsOrder ? loadedState(relationship) : state(relationship)
@@ -147,6 +152,7 @@ extension NSManagedObject {
         if holdsValue { released = place.move() }
         if let target { place.initialize(to: target) }
         withExtendedLifetime(released) { released = nil }
+        if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
     private func checkTarget(_ target: NSManagedObject?, _ relationship: RelationshipShape) {

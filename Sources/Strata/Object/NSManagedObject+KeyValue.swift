@@ -171,6 +171,6 @@ extension NSManagedObject {
 
     /// See ``didChangeValue(forKey:)``.
     final func completeChange(_ key: String) {
-        if !flags.contains(.unobserved) { ObservedObjects.didChange(self, key) }
+        if !flags.contains(.unobserved) { observedDidChange(key) }
     }
 }

@@ -41,7 +41,8 @@ extension NSManagedObject {
     }
 
     private func setOrder(_ relationship: RelationshipShape, _ order: [NSManagedObject]) {
-        if !flags.contains(.unobserved) { observedWillChange(relationship.name) }
+        let isObserved = observedWillChange(relationship)
+        defer { if isObserved { observedDidChange(relationship.name) } }
         let state = loadedState(relationship)
         noteChange(.dirtyToMany)
         state.setOrder(order)

@@ -50,6 +50,7 @@ extension NSManagedObject {
         context.list(self)
         flags.insert(what)
         if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
+        context.stateMayHaveChanged()
     }
 
     /// Fires the fault. A row that cannot be read leaves the object without values; see ``ObjectFlags/unreadable``.
@@ -158,8 +159,10 @@ extension NSManagedObject {
     final func setBoxedValue(_ value: Any?, slot: Int) {
         // Before anybody is told: a value of the wrong type stops the program here.
         let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)
-        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        if flags.isSuperset(of: .writable) { return storeConverted(converted, slot: slot) }
+        prepareToChange(slot)
         storeConverted(converted, slot: slot)
+        if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
     /// Puts a value into the overlay and marks it as changed there.

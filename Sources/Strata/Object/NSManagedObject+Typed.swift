@@ -28,7 +28,11 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _value<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _value(cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _value<Value: AttributeValue>(_ token: SlotToken) -> Value? {
         let slot = token.index
         if !flags.isDisjoint(with: .readsNoted) { noteAccess(slot) }
         if let overlay, overlay.isPresent(slot) {
@@ -36,7 +40,7 @@ extension NSManagedObject {
             // SAFETY: a present slot that is not null holds a value of the attribute's type, which the cache checked.
             return (overlay.base + token.offset).assumingMemoryBound(to: Value.self).pointee
         }
-        if blockReference == nil, fire(slot) { return _valueOfFired(cache) }
+        if blockReference == nil, fire(slot) { return valueOfFired(token) }
         if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
             // SAFETY: the object has a reference to the block until it takes another one.
@@ -44,17 +48,20 @@ extension NSManagedObject {
             if column.isNull(row) { return nil }
             if !Value._mayBeExternal || !column.isExternal(row) { return Value._read(column, row) }
         }
-        return readSlowly(cache)
+        return readSlowly(token)
     }
 
     /// Not API. As `_setValue` for a value that is not null: it is moved to its place without another reference.
     @inlinable @inline(__always)
     public final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
+        _setPresent(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ token: SlotToken) {
         let slot = token.index
-        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
-        guard let overlay else { return }
-        // SAFETY: as for reading; prepareToChange has made the overlay.
+        guard flags.isSuperset(of: .writable), let overlay else { return setAnnounced(value, token) }
+        // SAFETY: as for reading.
         let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
         if overlay.holdsValue(slot) { place.pointee = value } else { place.initialize(to: value) }
         overlay.markChanged(slot, isNull: false)
@@ -63,12 +70,28 @@ extension NSManagedObject {
     /// Not API.
     @inlinable @inline(__always)
     public final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ cache: _SlotCache) {
-        let token = cache.token(shapeID: shapeID, for: self)
-        let slot = token.index
-        if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
+        _setValue(value, cache.token(shapeID: shapeID, for: self))
+    }
+
+    @inlinable @inline(__always)
+    final func _setValue<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
+        guard flags.isSuperset(of: .writable) else { return setAnnounced(value, token) }
+        put(value, slot: token.index, offset: token.offset)
+    }
+
+    /// As `_setValue` where the context or observers have to be told.
+    @inlinable @inline(never)
+    final func setAnnounced<Value: AttributeValue>(_ value: __owned Value?, _ token: SlotToken) {
+        prepareToChange(token.index)
+        put(value, slot: token.index, offset: token.offset)
+        if !flags.contains(.unobserved) { completeObservedChange(token.index) }
+    }
+
+    @inlinable @inline(__always)
+    final func put<Value: AttributeValue>(_ value: __owned Value?, slot: Int, offset: Int) {
         guard let overlay else { return }
         // SAFETY: as for reading; prepareToChange has made the overlay.
-        let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
+        let place = (overlay.base + offset).assumingMemoryBound(to: Value.self)
         let holdsValue = overlay.holdsValue(slot)
         if let value {
             if holdsValue { place.pointee = value } else { place.initialize(to: value) }
@@ -87,15 +110,15 @@ extension NSManagedObject {
         return true
     }
 
-    /// Not API. The value, once more: awakeFromFetch may have set it.
+    /// The value, once more: awakeFromFetch may have set it.
     @inlinable @inline(never)
-    public final func _valueOfFired<Value: AttributeValue>(_ cache: _SlotCache) -> Value? { _value(cache) }
+    final func valueOfFired<Value: AttributeValue>(_ token: SlotToken) -> Value? { _value(token) }
 
     /// The ways of reading that are not the common one: a default value, a value stored out of line, a slot the row
     /// does not have.
     @usableFromInline @inline(never)
-    final func readSlowly<Value: AttributeValue>(_ cache: _SlotCache) -> Value? {
-        let slot = cache.token(for: self).index
+    final func readSlowly<Value: AttributeValue>(_ token: SlotToken) -> Value? {
+        let slot = token.index
         let info = shape.slots[slot]
         if let block, info.isPersistent {
             let column = block.verifiedColumn(slot)
@@ -109,7 +132,8 @@ extension NSManagedObject {
         return convertDefault(value)
     }
 
-    /// Makes the object writable and tells the context that it changes.
+    /// Makes the object writable and tells the context that it changes, and observers that the slot is about to;
+    /// ``completeObservedChange(_:)`` has to follow.
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
         if isFault { realize(slot) }
@@ -122,6 +146,10 @@ extension NSManagedObject {
         // What is transient needs no new row.
         noteChange(slot < facts.pointee.persistentSlotCount ? .dirtySlots : [])
     }
+
+    /// Tells observers, of which there may be some, that a slot has changed.
+    @usableFromInline @inline(never)
+    final func completeObservedChange(_ slot: Int) { observedDidChange(shape.slots[slot].name) }
 }
 
 /// A model's default value, which may be an NSNumber, as an accessor's type.

@@ -40,8 +40,8 @@ open class NSManagedObject: NSObject {
 
     /// Creates an object and inserts it into a context, if one is given.
     ///
-    /// A subclass that has a designated initialiser of its own overrides this one, too: objects that are read from a
-    /// store are made by it.
+    /// Objects that are read from a store are made by this initialiser. A subclass that has a designated initialiser of
+    /// its own overrides this one, too, unless none of its objects is ever read: the program then stops where one is.
     /// - Parameter entity: the entity. One of another model stands for the entity of that name in the context's model:
     ///   programs often load a model more than once.
     /// - Precondition: the entity is in a model and not abstract.
@@ -56,23 +56,12 @@ open class NSManagedObject: NSObject {
         if let context { Unmanaged.passUnretained(context)._withUnsafeGuaranteedRef { $0.insertNew(self) } }
     }
 
-    /// Not API: makes an object of a class that is only known when the program runs.
+    /// Creates an object outside of any context: of the entity that the class stands for in the models in use, or, if
+    /// there is none, of one without name and properties.
     ///
-    /// Swift calls only required initialisers on metatypes. Were ``init(entity:insertInto:)`` required, subclasses would
-    /// have to say so where they override it; this one they inherit as soon as they do.
-    public required convenience init(_made entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        self.init(entity: entity, insertInto: context)
-    }
-
-    /// Not API: as ``init(_made:insertInto:)``, with the entity that the class stands for in the context's model.
-    public required convenience init(_madeIn context: NSManagedObjectContext) {
-        guard let entity = context.entity(ofClass: Self.self) else {
-            programmerError(
-                "\(Self.self)", "no entity, or more than one, of the context's model has the class",
-                "Name the class in one entity of the model, or use init(entity:insertInto:)")
-        }
-        // What the context names lives as long as the process.
-        self.init(entity: entity.takeUnretainedValue(), insertInto: context)
+    /// Programs make such objects to stand for others in tests.
+    public override convenience init() {
+        self.init(entity: Self.standingEntity ?? ModelShapes.nameless.entity, insertInto: nil)
     }
 
     deinit {
@@ -208,8 +197,11 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property: what its accessor returns. Fires the fault.
     ///
-    /// - Precondition: the entity has a property of this name, or the class overrides ``value(forUndefinedKey:)``.
+    /// An accessor that the class declares itself is found in modules that use the plugin `ManagedAccessors`, for
+    /// properties that the model does not have, too.
+    /// - Precondition: there is a property of this name, or the class overrides ``value(forUndefinedKey:)``.
     open func value(forKey key: String) -> Any? {
+        if let value = valueOfOwnAccessor(key) { return value }
         if flags.contains(.observable) { noteAccess(key) }
         return keyedValue(key)
     }
@@ -218,7 +210,9 @@ open class NSManagedObject: NSObject {
     ///
     /// - Precondition: the entity has a property of this name that takes the value, or the class overrides
     ///   ``setValue(_:forUndefinedKey:)``.
-    open func setValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
+    open func setValue(_ value: Any?, forKey key: String) {
+        if !setByOwnAccessor(value, key) { setKeyedValue(value, key) }
+    }
 
     /// The value of a property as the object holds it, for accessors that announce accesses themselves.
     ///
@@ -318,22 +312,38 @@ open class NSManagedObject: NSObject {
 
     // MARK: Class
 
-    /// The entity that the class stands for.
+    /// The entity that the class stands for. `NSManagedObject` itself stands for none: its entity has no name.
     ///
     /// - Precondition: exactly one entity of all models in use has this class.
     open class func entity() -> NSEntityDescription {
-        let shapes = ModelShapes.shapes(ofClass: self)
-        // Several versions of one model may be in use; any of their entities answers to the same name.
-        let tops = shapes.filter { shape in !shapes.contains { $0 !== shape && shape.isKind(of: $0) } }
-        guard let shape = tops.last, tops.allSatisfy({ $0.name == shape.name }) else {
+        if self == NSManagedObject.self { return ModelShapes.nameless.entity }
+        guard let entity = standingEntity else {
             programmerError(
                 "\(self)", "no entity, or more than one, in the models in use has the class",
                 "Make the container or coordinator first, and name the class in one entity of the model")
         }
+        return entity
+    }
+
+    /// The one entity of the models in use that has the class; nil if there is none, or more than one.
+    private class var standingEntity: NSEntityDescription? {
+        if self == NSManagedObject.self { return nil }
+        let shapes = ModelShapes.shapes(ofClass: self)
+        // Several versions of one model may be in use; any of their entities answers to the same name.
+        let tops = shapes.filter { shape in !shapes.contains { $0 !== shape && shape.isKind(of: $0) } }
+        guard let shape = tops.last, tops.allSatisfy({ $0.name == shape.name }) else { return nil }
         return shape.entity
     }
 
+    /// The name that the class has on Apple's platforms by `@objc(Name)`, and so in models. Nil by default.
+    ///
+    /// Models find a class by it in modules that use the plugin `ManagedAccessors`; elsewhere
+    /// ``ManagedObjectClasses/register(_:)`` makes it known.
+    open class var objectiveCName: String? { nil }
+
     /// The names of the properties that Swift key paths of the class stand for. Empty by default.
+    ///
+    /// The plugin `ManagedAccessors` names the properties that are declared `@NSManaged` by itself.
     ///
     /// `#Predicate`, `SortDescriptor` and `NSSortDescriptor(keyPath:ascending:)` name properties by Swift key paths,
     /// which know no names. A class whose objects are fetched with them says which key path is which property. A key
@@ -344,7 +354,9 @@ open class NSManagedObject: NSObject {
     ///     }
     open class var propertyNames: [AnyKeyPath: String] { [:] }
 
-    /// A request for all objects of the class's entity.
+    /// A request for all objects of the class's entity. A method of this name in a subclass that returns a typed request
+    /// is preferred where both would do.
+    @_disfavoredOverload
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
         request.entity = entity()

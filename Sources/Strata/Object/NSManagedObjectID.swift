@@ -21,6 +21,12 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
         self.ref = ref
         identityReference = identity.map { .passUnretained($0) }
         self.shape = shape
+        super.init()
+    }
+
+    /// Creates a temporary ID that names no object: equal to itself only. Its entity has no name.
+    public override convenience init() {
+        self.init(ref: TemporaryRefs.next(), identity: nil, shape: ModelShapes.nameless)
     }
 
     /// Whether it is the ID of a stored object, with that shape.

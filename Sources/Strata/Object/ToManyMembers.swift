@@ -20,6 +20,9 @@ public struct ToManyMembers<Target: NSManagedObject>: Sequence {
         self.relationship = relationship
     }
 
+    /// What messages call the relationship.
+    var label: String { "\(owner.shape.name).\(relationship.name)" }
+
     // MARK: Looking
 
     /// How many there are. Reads no rows.

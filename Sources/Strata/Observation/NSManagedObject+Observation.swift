@@ -1,6 +1,10 @@
 import Foundation
 public import Observation
 
+#if Combine
+public import OpenCombine
+#endif
+
 /// Managed objects can be observed with the Observation module: `withObservationTracking` sees what typed accessors,
 /// key-value coding and `willAccessValue(forKey:)` read, property by property, and calls back before the first change
 /// of one of them, be it by an accessor, by the other end of a relationship, by a refresh or by a merge.
@@ -39,9 +43,22 @@ extension NSManagedObject: Observable {
         ObservedObjects.registrar(of: self).access(self, keyPath: \NSManagedObject.[observed: name])
     }
 
-    /// A property is about to change.
+    /// A property is about to change; ``observedDidChange(_:)`` follows.
     @inline(never)
     final func observedWillChange(_ name: String) { ObservedObjects.willChange(self, name) }
+
+    /// A property has changed.
+    @inline(never)
+    final func observedDidChange(_ name: String) { ObservedObjects.didChange(self, name) }
+
+    /// A relationship is about to change. Returns whether somebody may be observing the object, who then has to be told
+    /// when it has changed.
+    @inline(__always)
+    final func observedWillChange(_ relationship: RelationshipShape) -> Bool {
+        if flags.contains(.unobserved) { return false }
+        observedWillChange(relationship.name)
+        return true
+    }
 
     /// Any property may be about to change, by a refresh, a merge or a rollback; ``observedEverythingDidChange()``
     /// follows when the new values can be read.
@@ -50,7 +67,7 @@ extension NSManagedObject: Observable {
 
     /// See ``observedEverythingWillChange()``.
     @inline(never)
-    final func observedEverythingDidChange() { ObservedObjects.publish(self) }
+    final func observedEverythingDidChange() { ObservedObjects.didRefresh(self) }
 }
 
 extension NSManagedObject: ObservableObject {

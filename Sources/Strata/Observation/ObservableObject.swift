@@ -1,3 +1,4 @@
+#if !Combine
 /// An object that says when it is about to change: Combine's protocol, in a form that needs no Combine.
 public protocol ObservableObject: AnyObject {
     /// What says it.
@@ -5,3 +6,4 @@ public protocol ObservableObject: AnyObject {
     /// Sends before the object changes.
     var objectWillChange: ObjectWillChangePublisher { get }
 }
+#endif

@@ -1,11 +1,12 @@
+#if !Combine
 import Synchronization
 
 /// Tells its subscribers that an object is about to change. Safe to use from any thread; subscribers are called on the
-/// thread that changes the object, in the order in which they came.
+/// thread that changes the object, in the order in which they came, so what their closures use belongs there.
 public final class ObservableObjectPublisher: Sendable {
     private struct State {
         var next = 0
-        var subscribers: [(id: Int, receive: @Sendable () -> Void)] = []
+        var subscribers: [(id: Int, receive: UncheckedBox<(()) -> Void>)] = []
     }
 
     private let state = Mutex<State>(State())
@@ -15,14 +16,15 @@ public final class ObservableObjectPublisher: Sendable {
 
     /// Calls every subscriber.
     public func send() {
-        for subscriber in state.withLock({ $0.subscribers }) { subscriber.receive() }
+        for subscriber in state.withLock({ $0.subscribers }) { subscriber.receive.value(()) }
     }
 
     /// Calls the closure before each change, until what is returned is cancelled or released.
-    public func sink(receiveValue: @escaping @Sendable (()) -> Void) -> AnyCancellable {
+    public func sink(receiveValue: @escaping (()) -> Void) -> AnyCancellable {
+        let receive = UncheckedBox(receiveValue)
         let id = state.withLock { state in
             state.next += 1
-            state.subscribers.append((state.next, { receiveValue(()) }))
+            state.subscribers.append((state.next, receive))
             return state.next
         }
         return AnyCancellable { [weak self] in
@@ -53,3 +55,4 @@ public final class ObservableObjectPublisher: Sendable {
         deinit { continuation.finish() }
     }
 }
+#endif

@@ -2,6 +2,10 @@ import Foundation
 import Observation
 import StrataIO
 
+#if Combine
+import OpenCombine
+#endif
+
 /// What is kept of objects that somebody observes, beside them, so that all others need no room for it.
 ///
 /// An object is in the table as long as its flag `unobserved` is not set; its deinit takes it out. Safe from any
@@ -9,9 +13,10 @@ import StrataIO
 enum ObservedObjects {
     /// What there is of one object.
     private struct Entry: @unchecked Sendable {
-        // Unchecked: the pointer is only handed back to who gave it.
+        // Unchecked: the pointer is only handed back to who gave it; publishers may be used from any thread.
         let registrar = ObservationRegistrar()
         var publisher: ObservableObjectPublisher?
+        var observers: [any PropertyObserver] = []
         var info: UnsafeMutableRawPointer?
     }
 
@@ -45,11 +50,12 @@ enum ObservedObjects {
     static func registrar(of object: NSManagedObject) -> ObservationRegistrar { withEntry(object) { $0.registrar } }
 
     static func publisher(of object: NSManagedObject) -> ObservableObjectPublisher {
-        withEntry(object) { entry in
+        let box = withEntry(object) { entry in
             let publisher = entry.publisher ?? ObservableObjectPublisher()
             entry.publisher = publisher
-            return publisher
+            return UncheckedBox(publisher)
         }
+        return box.value
     }
 
     static func setInfo(_ info: UnsafeMutableRawPointer?, of object: NSManagedObject) {
@@ -61,24 +67,46 @@ enum ObservedObjects {
         object.flags.contains(.unobserved) ? nil : entry(object)?.info
     }
 
-    /// Tells observers that a property is about to change.
+    static func add(_ observer: any PropertyObserver, to object: NSManagedObject) {
+        withEntry(object) { $0.observers.append(observer) }
+    }
+
+    /// Takes an observer away from the object that had this identity when it came. Nothing happens if that has gone.
+    static func remove(_ observer: any PropertyObserver, from object: ObjectIdentifier) {
+        entries.withLock { entries in
+            guard let index = entries[object]?.observers.firstIndex(where: { $0 === observer }) else { return }
+            entries[object]?.observers.remove(at: index)
+        }
+    }
+
+    /// Tells observers that a property is about to change. ``didChange(_:_:)`` has to follow.
     static func willChange(_ object: NSManagedObject, _ name: String) {
         guard let entry = entry(object) else { return }
         entry.publisher?.send()
         entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name])
+        for observer in entry.observers where observer.keys.contains(name) { observer.willChange(object) }
     }
 
-    /// Tells those who track reads that every property is about to change. ``publish(_:)`` has to follow.
+    /// Tells those who track reads, and those who observe a property, that every one is about to change.
+    /// ``didRefresh(_:)`` has to follow.
     static func willRefresh(_ object: NSManagedObject, _ names: some Sequence<String>) {
         guard let entry = entry(object) else { return }
         for name in names { entry.registrar.willSet(object, keyPath: \NSManagedObject.[observed: name]) }
+        for observer in entry.observers { observer.willRefresh(object) }
     }
 
-    /// Has the object's publisher send. After a refresh or a merge it does so when the new values can be read.
-    static func publish(_ object: NSManagedObject) { entry(object)?.publisher?.send() }
+    /// Has the object's publisher send, and tells those who observe a property: after a refresh or a merge, when the new
+    /// values can be read.
+    static func didRefresh(_ object: NSManagedObject) {
+        guard let entry = entry(object) else { return }
+        entry.publisher?.send()
+        for observer in entry.observers { observer.didRefresh(object) }
+    }
 
     /// Tells observers that a property has changed.
     static func didChange(_ object: NSManagedObject, _ name: String) {
-        entry(object)?.registrar.didSet(object, keyPath: \NSManagedObject.[observed: name])
+        guard let entry = entry(object) else { return }
+        entry.registrar.didSet(object, keyPath: \NSManagedObject.[observed: name])
+        for observer in entry.observers where observer.keys.contains(name) { observer.didChange(object) }
     }
 }

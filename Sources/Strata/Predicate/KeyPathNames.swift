@@ -79,7 +79,7 @@ private final class KeyPathProbe: @unchecked Sendable {
         self.shape = shape
         self.flag = flag
         self.depth = depth
-        object = shape.objectClass.init(_made: shape.entity, insertInto: nil)
+        object = shape.objectClass.made(shape.entity, insertInto: nil)
         for slot in 0..<shape.persistentSlotCount {
             guard let value = Self.sample(shape.slots[slot].kind, flag) else { continue }
             object.setBoxedValue(value, slot: slot)

@@ -6,7 +6,8 @@ enum PropertyNames {
     /// The property's name, if the class of the key path's root says one or its accessor shows one.
     static func name(of keyPath: AnyKeyPath) -> String? {
         guard let type = type(of: keyPath).rootType as? NSManagedObject.Type else { return nil }
-        return type.propertyNames[keyPath] ?? KeyPathNames.name(of: keyPath, type)
+        return type.propertyNames[keyPath] ?? GeneratedAccessors.record(of: type).facts.propertyNames[keyPath]
+            ?? KeyPathNames.name(of: keyPath, type)
     }
 
     /// A sort descriptor that sorts by name, where that is known; else the same. Foundation's comparator is kept, since

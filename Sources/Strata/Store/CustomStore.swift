@@ -104,7 +104,7 @@ class CustomStore: @unchecked Sendable {
                 "the store does not hold objects of the entity \(entity.name ?? "")",
                 "Use an entity of the store's configuration")
         }
-        let root = handle.map.numbers[shape.rootIndex]
+        let root = handle.map.root(shape)
         let key = handle.identity.ensuredReferences.key(root: root, reference)
         return NSManagedObjectID(
             ref: ObjectRef(entity: handle.map.numbers[shape.index], key: key), identity: handle.identity, shape: shape)
@@ -114,7 +114,7 @@ class CustomStore: @unchecked Sendable {
     final func reference(_ objectID: NSManagedObjectID) -> Any {
         guard objectID.identity === handle.identity, let shape = handle.map.shape(objectID.ref.entity),
             let reference = handle.identity.ensuredReferences.reference(
-                root: handle.map.numbers[shape.rootIndex], key: objectID.ref.key)
+                root: handle.map.root(shape), key: objectID.ref.key)
         else {
             programmerError(
                 "NSPersistentStore.referenceObject(for:)",

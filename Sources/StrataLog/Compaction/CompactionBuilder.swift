@@ -55,7 +55,7 @@ final class CompactionBuilder {
     }
 
     private func begin(_ block: Block) -> OpenRows {
-        // Rows are lifted to the newest schema that has the entity, whose slots begin with those of every older one.
+        // Blocks show their rows as the newest schema that has the entity: what is written is lifted for good.
         let newest = store.newestSchema(with: block.entity)
         let rows: OpenRows
         if let newest, let layout = newest.schema.entity(block.entity) {

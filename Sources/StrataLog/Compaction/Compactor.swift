@@ -265,7 +265,8 @@ final class Compactor {
             var tombstones: [Block] = []
             for position in entry.tombstones {
                 tombstones.append(
-                    try source.load(Location(segment: entry.segment, byteOffset: position, row: 0)))
+                    try source.load(
+                        Location(segment: entry.segment, byteOffset: position, row: 0), isStored: true))
             }
             try builder.append(entry.transaction, tombstones: tombstones, byteCount: entry.byteCount)
         }

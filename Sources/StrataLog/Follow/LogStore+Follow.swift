@@ -66,6 +66,7 @@ extension LogStore {
 
     private func adopt(_ step: Step, _ follow: inout FollowState) throws(StoreError) -> Bool {
         let shown = snapshot
+        try checkSchema(step.facts, &follow)
         if step.isReopened { try checkContinues(shown, step.snapshot, &follow) }
         guard step.isReopened || step.snapshot.end != shown.end else { return false }
         follow.replayedBytes = step.isReopened ? step.byteCount : follow.replayedBytes + step.byteCount
@@ -75,6 +76,14 @@ extension LogStore {
             try rebaseOnCheckpoint(&follow)
         }
         return step.snapshot.sequence > shown.sequence || step.snapshot.end != shown.end
+    }
+
+    /// Whoever reads by an older schema is not shown rows of a newer one.
+    private func checkSchema(_ facts: StoreFacts, _ follow: inout FollowState) throws(StoreError) {
+        let version = schemaVersion
+        guard facts.schemas.contains(where: { $0.version > version && $0.schema.isMigration }) else { return }
+        follow.failure = SchemaVersions.tooNew
+        throw SchemaVersions.tooNew
     }
 
     /// Goes on from the newest checkpoint, so that memory holds only what came after it.

@@ -97,9 +97,15 @@ package struct ByteReader {
     /// A count of things that take at least `minimumByteCount` bytes each: refused when the bytes left cannot hold
     /// them.
     package mutating func readCount(minimumByteCount: Int) throws(MalformedBytes) -> Int {
-        let count = Int(try read(UInt32.self))
-        guard count <= remaining / max(minimumByteCount, 1) else { throw malformed("count \(count) is impossible") }
-        return count
+        try checkedCount(try read(UInt32.self), minimumByteCount: minimumByteCount)
+    }
+
+    /// A count of entries that are still to be read, if they can all be there.
+    func checkedCount(_ count: UInt32, minimumByteCount: Int) throws(MalformedBytes) -> Int {
+        guard Int(count) <= remaining / max(minimumByteCount, 1) else {
+            throw malformed("count \(count) is impossible")
+        }
+        return Int(count)
     }
 }
 

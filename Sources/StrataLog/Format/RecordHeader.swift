@@ -30,6 +30,9 @@ struct RecordHeader: Hashable {
         case compaction = 5
         /// Segments that the log does not need any more; see ``Retirement``.
         case retirement = 6
+        /// A schema whose rows are made of those of earlier versions; a kind of its own so that programs that cannot do
+        /// that refuse the store.
+        case migration = 7
     }
 
     static let byteCount = 64

@@ -47,17 +47,42 @@ public struct SlotLayout: Hashable, Sendable {
     public var postingsID: UInt16
     /// The value survives in the history when the object is deleted.
     public var preservedInHistory: Bool
+    /// How rows of the version before get the slot's value; counts in a ``Schema/isMigration`` only.
+    public var lift: SlotLift
 
     /// A slot of a kind.
     ///
     /// - Precondition: only references have a `postingsID`.
-    public init(_ kind: ValueKind, postingsID: UInt16 = 0, preservedInHistory: Bool = false) {
+    public init(
+        _ kind: ValueKind, postingsID: UInt16 = 0, preservedInHistory: Bool = false, lift: SlotLift = SlotLift()
+    ) {
         guard postingsID == 0 || kind == .reference else {
             programmerError("Schema", "a slot of kind \(kind) was given postings", "Give postings to references only")
         }
         self.kind = kind
         self.postingsID = postingsID
         self.preservedInHistory = preservedInHistory
+        self.lift = lift
+    }
+}
+
+/// Where a slot's value comes from in rows that an earlier version of the schema wrote.
+public struct SlotLift: Hashable, Sendable {
+    /// Longer values cannot stand in for what rows do not have.
+    public static let fillMaximumByteCount = 1 << 10
+
+    /// The slot in the newest earlier version that has the entity; nil if the rows have no such value.
+    public var source: Int?
+    /// The stored form of what takes the place of null; nil leaves null.
+    public var fill: [UInt8]?
+
+    /// - Precondition: `fill` is at most ``fillMaximumByteCount`` long.
+    public init(source: Int? = nil, fill: [UInt8]? = nil) {
+        guard fill?.count ?? 0 <= Self.fillMaximumByteCount else {
+            programmerError("SlotLift", "a value of \(fill?.count ?? 0) bytes fills rows", "Rewrite the rows instead")
+        }
+        self.source = source
+        self.fill = fill
     }
 }
 
@@ -90,11 +115,25 @@ public struct Schema: Hashable, Sendable {
     public var entities: [EntityLayout]
     /// The object graph's own description of the model; the engine only keeps it.
     public var model: [UInt8]
+    /// Whether the slots say where their values lie in rows of earlier versions (``SlotLayout/lift``), and entities that
+    /// are not here are gone with their rows. Otherwise a version may only add entities, and slots behind those there are.
+    public var isMigration: Bool
 
     /// A schema of these entities, with the bytes of the model that it was made of.
-    public init(entities: [EntityLayout], model: [UInt8] = []) {
+    public init(entities: [EntityLayout], model: [UInt8] = [], isMigration: Bool = false) {
         self.entities = entities.sorted { $0.id < $1.id }
         self.model = model
+        self.isMigration = isMigration
+    }
+
+    /// The same shape without what it came from: the first version of a new store.
+    public var standalone: Schema {
+        var copy = self
+        copy.isMigration = false
+        for entity in copy.entities.indices {
+            for slot in copy.entities[entity].slots.indices { copy.entities[entity].slots[slot].lift = SlotLift() }
+        }
+        return copy
     }
 
     /// - Complexity: O(log n) in the number of entities.

@@ -3,7 +3,7 @@
 /// | offset | bytes | what |
 /// |---|---|---|
 /// | 0 | 8 | "STRASEG1" |
-/// | 8 | 2 | format version, 1 |
+/// | 8 | 2 | format version: 1, or 2 if the preamble tells of a migration |
 /// | 10 | 2 | flags, 0 |
 /// | 12 | 4 | cipher id, 0 for none |
 /// | 16 | 16 | store UUID, high word first |
@@ -16,8 +16,11 @@
 struct SegmentHeader: Hashable {
     static let byteCount = 64
     static let magic: [UInt8] = Array("STRASEG1".utf8)
-    static let formatVersion: UInt16 = 1
+    static let plainVersion: UInt16 = 1
+    /// The preamble has schemas that a reader of version 1 would read wrong rows by.
+    static let migrationVersion: UInt16 = 2
 
+    var version = plainVersion
     var storeUUID: StoreUUID
     var segment: UInt32
     var previousSegment: UInt32
@@ -28,7 +31,7 @@ struct SegmentHeader: Hashable {
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.byteCount)
         writer.append(bytes: Self.magic)
-        writer.append(Self.formatVersion)
+        writer.append(version)
         writer.append(UInt16(0))
         writer.append(UInt32(0))
         writer.append(storeUUID.high)
@@ -52,7 +55,7 @@ struct SegmentHeader: Hashable {
         }
         do {
             var reader = ByteReader(bytes, at: 8)
-            let version = try reader.read(UInt16.self)
+            version = try reader.read(UInt16.self)
             _ = try reader.read(UInt16.self)
             let cipher = try reader.read(UInt32.self)
             storeUUID = StoreUUID(high: try reader.read(), low: try reader.read())
@@ -65,10 +68,10 @@ struct SegmentHeader: Hashable {
             guard stored == checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60])) else {
                 throw corrupt("checksum mismatch")
             }
-            guard version == Self.formatVersion, cipher == 0 else {
+            guard version == Self.plainVersion || version == Self.migrationVersion, cipher == 0 else {
                 throw StoreError(
                     .unsupportedFormat,
-                    "segment of format \(version), cipher \(cipher); this version reads format 1, cipher 0",
+                    "segment of format \(version), cipher \(cipher); this version reads formats 1 and 2, cipher 0",
                     segment: expected)
             }
             guard segment == expected, validByteCount <= UInt64(Location.segmentMaximumBytes),
@@ -85,9 +88,10 @@ struct SegmentHeader: Hashable {
     }
 
     init(
-        storeUUID: StoreUUID, segment: UInt32, previousSegment: UInt32, previousValidByteCount: Int,
-        previousSequence: UInt64, previousChecksum: UInt32
+        version: UInt16 = plainVersion, storeUUID: StoreUUID, segment: UInt32, previousSegment: UInt32,
+        previousValidByteCount: Int, previousSequence: UInt64, previousChecksum: UInt32
     ) {
+        self.version = version
         self.storeUUID = storeUUID
         self.segment = segment
         self.previousSegment = previousSegment

@@ -190,7 +190,8 @@ public struct HistoryReader {
             guard position < min(Location.segmentMaximumBytes, end) else {
                 throw corrupt("a record's pieces are longer than it", segment)
             }
-            blocks.append(try source.block(at: Location(segment: segment, byteOffset: position, row: 0)))
+            // Which slots they preserve is for the schema to say that they were deleted under.
+            blocks.append(try source.storedBlock(at: Location(segment: segment, byteOffset: position, row: 0)))
         }
         return blocks
     }

@@ -275,6 +275,8 @@ private final class OrderedSectionWriter {
             guard pending.count >= Self.shortBlockMinimum else { return false }
             try close()
         }
+        // A migration has given the index another definition, which the checksums cover.
+        guard list.directory?.digest == digest else { return false }
         guard let entry = list.directory?.entries[index] else { return false }
         let bytes = try list.readBytes(index)
         try add(bytes, count: entry.count, first: list.firstKey(index), checksum: entry.checksum)

@@ -4,12 +4,18 @@
 /// touched rows tells the difference.
 struct OrderedReplay {
     /// What the replay began with.
-    private let start: Snapshot
-    private let roots: Set<UInt16>
+    private var start: Snapshot
+    private var roots: Set<UInt16>
     private var keys: [UInt16: Set<UInt64>] = [:]
 
     init(_ start: Snapshot) {
         self.start = start
+        roots = Set(start.ordered.list.map(\.definition.root))
+    }
+
+    /// Goes by the slots of newer schemas, as reading rows does from then on.
+    mutating func lift(from before: [NumberedSchema], to after: [NumberedSchema]) {
+        start = start.with(start.ordered.lifted(from: before, to: after))
         roots = Set(start.ordered.list.map(\.definition.root))
     }
 

@@ -58,7 +58,10 @@ struct LogRecord {
         guard let bytes = try reader.bytes(at: place.byteOffset, count: byteCount) else {
             throw corrupt("the segment ends inside a record")
         }
-        let block = try Block.load(bytes, location: place, storeUUID: source.storeUUID) { source.schema(version: $0) }
+        let block = try Block.load(bytes, location: place, storeUUID: source.storeUUID) {
+            (version, entity) throws(StoreError) in
+            try source.shape(version: version, entity: entity)
+        }
         guard BlockHeader.unverifiedByteCount(bytes) == byteCount, block.blockSequence == header.sequence else {
             throw corrupt("a block is not the one its record names")
         }

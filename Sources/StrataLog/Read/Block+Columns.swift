@@ -18,9 +18,9 @@ extension Block {
     func prepareColumns() throws(StoreError) -> Int {
         var decoded = 0
         var owned = 0
-        for slot in 0..<slotCount {
+        for slot in 0..<header.slotCount {
             let descriptor = try descriptor(slot)
-            let kind = layout.slots[slot].kind
+            let kind = storedLayout.slots[slot].kind
             guard descriptor.kind == kind else { throw damaged("column of another kind than its slot") }
             // Neither product overflows: rows, widths and lengths are at most 32 bits.
             decoded +=
@@ -186,12 +186,12 @@ extension Block {
 
     // MARK: Decoding
 
-    /// Decodes a slot's chunk. Called under the block's lock.
+    /// Decodes a stored slot's chunk. Called under the block's lock.
     func decodedColumn(_ slot: Int, isVerified: Bool) throws(StoreError) -> DecodedColumn {
         let descriptor = try descriptor(slot)
         if !isVerified { try checkChecksum(descriptor) }
         let chunk = try checkedChunk(descriptor)
-        if descriptor.flags.contains(.allNull) { return nullColumn(slot) }
+        if descriptor.flags.contains(.allNull) { return nullColumn(of: descriptor.kind) }
         if descriptor.encoding == .variable { return try decodedVariable(chunk) }
         let isStored = descriptor.encoding == .raw && !descriptor.flags.contains(.compressed)
         guard !isStored else {
@@ -211,9 +211,11 @@ extension Block {
             externals: chunk.externals)
     }
 
+    /// A shown slot's column without any value.
+    func nullColumn(_ slot: Int) -> DecodedColumn { nullColumn(of: layout.slots[slot].kind) }
+
     /// A column without any value.
-    func nullColumn(_ slot: Int) -> DecodedColumn {
-        let kind = layout.slots[slot].kind
+    func nullColumn(of kind: ValueKind) -> DecodedColumn {
         let valueBytes = BlockFormat.aligned(
             kind.fixedWidth > 0 ? rowCount * kind.fixedWidth : (rowCount + 1) * 4, to: 8)
         let bitmapBytes = BlockFormat.bitmapBytes(rowCount)

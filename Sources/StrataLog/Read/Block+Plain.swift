@@ -6,7 +6,7 @@ extension Block {
         guard crc == header.payloadChecksum else {
             throw damaged("block checksum is \(crc), expected \(header.payloadChecksum)")
         }
-        let map = PlainMap(header: header, layout: layout)
+        let map = PlainMap(header: header, layout: storedLayout)
         guard map.heap <= header.payloadLength, header.decodedByteCount == header.payloadLength else {
             throw damaged("block shorter than its rows")
         }
@@ -24,17 +24,19 @@ extension Block {
                 offsets, count: map.variableCount * rowCount, heapBytes: header.payloadLength - map.heap)
         }
         var cursor = map
-        for slot in 0..<slotCount {
+        var stored: [ColumnView] = []
+        for slot in 0..<header.slotCount {
             let view = plainView(slot, payload: payload, map: map, cursor: &cursor)
             try checkExternals(view)
-            publishStored(slot, view)
+            if plan == nil { publishStored(slot, view) } else { stored.append(view) }
         }
+        if let plan { publishLifted(stored, plan) }
     }
 
     private func plainView(
         _ slot: Int, payload: UnsafeRawPointer, map: PlainMap, cursor: inout PlainMap
     ) -> ColumnView {
-        let kind = layout.slots[slot].kind
+        let kind = storedLayout.slots[slot].kind
         let bitmap = slot * BlockFormat.plainBitmapBytes(rowCount)
         func bits(_ start: Int?) -> UnsafePointer<UInt8>? {
             start.map { (payload + $0 + bitmap).assumingMemoryBound(to: UInt8.self) }

@@ -49,7 +49,8 @@ extension Block {
     public func zone(_ slot: Int) -> ZoneRange? {
         precondition(slot >= 0 && slot < slotCount, "slot out of range")
         if !zones.isEmpty { return zones[slot] }
-        guard !header.flags.contains(.plain), let descriptor = storedDescriptor(slot),
+        guard !header.flags.contains(.plain), let stored = storedSlot(slot),
+            let descriptor = storedDescriptor(stored), plan?.fills[slot] == nil || descriptor.nullCount == 0,
             descriptor.flags.contains(.zone), !descriptor.flags.contains(.allNull)
         else { return nil }
         let least = Int64(bitPattern: descriptor.base)
@@ -77,6 +78,8 @@ extension Block {
     /// - Precondition: 0 <= slot < ``slotCount``.
     public func nullCount(_ slot: Int) -> Int? {
         precondition(slot >= 0 && slot < slotCount, "slot out of range")
-        return header.flags.contains(.plain) ? nil : storedDescriptor(slot)?.nullCount
+        if header.flags.contains(.plain) { return nil }
+        if plan?.fills[slot] != nil { return 0 }
+        return storedSlot(slot).map { storedDescriptor($0)?.nullCount } ?? rowCount
     }
 }

@@ -14,7 +14,8 @@ public final class Block: @unchecked Sendable {
     @usableFromInline let ready: UnsafeMutablePointer<Atomic<UInt8>>
     /// At least 1.
     public let rowCount: Int
-    /// Slots that the rows have; the entity may have got more since.
+    /// Slots of the rows as they are shown: those of the schema that the store is read by, unless a version without
+    /// migration has added some since.
     public let slotCount: Int
     /// Nil when all rows have ``blockSequence``.
     @usableFromInline let sequences: UnsafeMutablePointer<UInt64>?
@@ -23,7 +24,7 @@ public final class Block: @unchecked Sendable {
     private let isVerified = Atomic<Bool>(false)
     /// The number of the rows' entity in the store's schema.
     public let entity: UInt16
-    /// The version of the schema that the rows were written with.
+    /// The version of the schema that the rows were written with, whatever they are shown as.
     public let schemaVersion: UInt16
     /// Of row 0.
     public let location: Location
@@ -33,7 +34,12 @@ public final class Block: @unchecked Sendable {
 
     /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
     package private(set) var estimatedByteCount = 0
+    /// Of the rows as they are shown.
     let layout: EntityLayout
+    /// Of the rows as they are stored.
+    let storedLayout: EntityLayout
+    /// How the stored slots become those that are shown; nil where they are the same.
+    let plan: LiftPlan?
     let header: BlockHeader
     /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
     let bytes: UnsafeRawPointer
@@ -55,7 +61,8 @@ public final class Block: @unchecked Sendable {
     private var undecodable: [Int: DecodedColumn] = [:]
     private let hasUndecodable = Atomic<Bool>(false)
 
-    /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place.
+    /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place. Its rows are shown
+    /// as they are stored.
     ///
     /// - Parameters:
     ///   - location: where the bytes lie.
@@ -66,21 +73,31 @@ public final class Block: @unchecked Sendable {
         _ bytes: UnsafeRawBufferPointer, location: Location, storeUUID: StoreUUID,
         schemas: (UInt16) -> Schema?
     ) throws(StoreError) -> Block {
+        try load(bytes, location: location, storeUUID: storeUUID) { (version, entity) throws(StoreError) in
+            schemas(version)?.entity(entity).map { BlockShape($0) }
+        }
+    }
+
+    /// As ``load(_:location:storeUUID:schemas:)``, shown as `shape` says for a schema version and entity.
+    static func load(
+        _ bytes: UnsafeRawBufferPointer, location: Location, storeUUID: StoreUUID,
+        shape: (UInt16, UInt16) throws(StoreError) -> BlockShape?
+    ) throws(StoreError) -> Block {
         let header = try BlockHeader(parsing: bytes, location: location, storeUUID: storeUUID)
         let capacity = header.byteCount + BitPacking.slackBytes
         let copy = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         copy.copyMemory(from: bytes.baseAddress!, byteCount: header.byteCount)
-        return try make(BlockBytes(base: copy, capacity: capacity, memory: nil), header, location, schemas)
+        return try make(BlockBytes(base: copy, capacity: capacity, memory: nil), header, location, shape)
     }
 
-    /// As ``load(_:location:storeUUID:schemas:)``, but takes the bytes over.
+    /// As ``load(_:location:storeUUID:shape:)``, but takes the bytes over.
     ///
     /// - Parameters:
     ///   - bytes: the caller must not use or free them any more, whatever the outcome.
     ///   - count: how many were read.
     static func load(
         taking bytes: BlockBytes, count: Int, location: Location, storeUUID: StoreUUID,
-        schemas: (UInt16) -> Schema?
+        shape: (UInt16, UInt16) throws(StoreError) -> BlockShape?
     ) throws(StoreError) -> Block {
         let read = UnsafeRawBufferPointer(start: bytes.base, count: count)
         let header: BlockHeader
@@ -92,38 +109,47 @@ public final class Block: @unchecked Sendable {
         }
         let needed = header.byteCount + BitPacking.slackBytes
         if bytes.capacity >= needed, bytes.capacity - needed <= needed / 4 {
-            return try make(bytes, header, location, schemas)
+            return try make(bytes, header, location, shape)
         }
         let copy = BlockBytes(capacity: needed, memory: bytes.memory)
         copy.base.copyMemory(from: bytes.base, byteCount: header.byteCount)
         bytes.deallocate()
-        return try make(copy, header, location, schemas)
+        return try make(copy, header, location, shape)
     }
 
     private static func make(
-        _ bytes: BlockBytes, _ header: BlockHeader, _ location: Location, _ schemas: (UInt16) -> Schema?
+        _ bytes: BlockBytes, _ header: BlockHeader, _ location: Location,
+        _ shape: (UInt16, UInt16) throws(StoreError) -> BlockShape?
     ) throws(StoreError) -> Block {
-        guard let layout = schemas(header.schemaVersion)?.entity(header.entity), layout.slots.count == header.slotCount
-        else {
+        let found: BlockShape?
+        do throws(StoreError) {
+            found = try shape(header.schemaVersion, header.entity)
+        } catch {
+            bytes.deallocate()
+            throw error
+        }
+        guard let found, found.stored.slots.count == header.slotCount else {
             bytes.deallocate()
             throw StoreError(
                 damagedBlock: "block of entity \(header.entity) that schema version \(header.schemaVersion) lacks",
                 at: location)
         }
-        return try Block(owning: bytes, header: header, layout: layout, location: location.block)
+        return try Block(owning: bytes, header: header, shape: found, location: location.block)
     }
 
     /// Takes the bytes over, which have room for the slack behind the block.
     private init(
-        owning bytes: BlockBytes, header: BlockHeader, layout: EntityLayout, location: Location
+        owning bytes: BlockBytes, header: BlockHeader, shape: BlockShape, location: Location
     ) throws(StoreError) {
         self.location = location
         self.header = header
-        self.layout = layout
+        layout = shape.layout
+        storedLayout = shape.stored
+        plan = shape.plan
         entity = header.entity
         schemaVersion = header.schemaVersion
         rowCount = header.rowCount
-        slotCount = header.slotCount
+        slotCount = shape.plan?.sources.count ?? header.slotCount
         blockSequence = header.sequence
         firstKey = header.firstKey
         self.rows = nil
@@ -134,7 +160,7 @@ public final class Block: @unchecked Sendable {
         let rows = header.rowCount
         keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
         sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
-        let slots = header.slotCount
+        let slots = slotCount
         (views, owned, ready) = Self.allocateColumns(slots)
         for slot in 0..<slots { (ready + slot).initialize(to: Atomic(0)) }
         owned.initialize(repeating: nil, count: slots)
@@ -146,6 +172,7 @@ public final class Block: @unchecked Sendable {
         } else {
             estimatedByteCount += try prepareColumns()
         }
+        if let plan { estimatedByteCount += liftedByteCount(plan) }
     }
 
     /// A block over rows in memory that no log has. Nothing is encoded or copied.
@@ -164,6 +191,8 @@ public final class Block: @unchecked Sendable {
         header = BlockHeader(inMemory: pending.entity, rowCount: memory.rowCount, slotCount: memory.slotCount)
         self.location = location
         self.layout = layout
+        storedLayout = layout
+        plan = nil
         entity = pending.entity
         schemaVersion = pending.schemaVersion
         rowCount = memory.rowCount
@@ -240,7 +269,7 @@ public final class Block: @unchecked Sendable {
     /// Whether a value of the block is stored out of line.
     var hasExternals: Bool {
         if header.flags.contains(.plain) { return header.flags.contains(.externals) }
-        for slot in 0..<slotCount where layout.slots[slot].kind.fixedWidth == 0 {
+        for slot in 0..<header.slotCount where storedLayout.slots[slot].kind.fixedWidth == 0 {
             if storedDescriptor(slot)?.flags.contains(.externals) == true { return true }
         }
         return false
@@ -324,7 +353,7 @@ public final class Block: @unchecked Sendable {
     func decode(_ slot: Int) throws(StoreError) {
         try lock.withLock { _ throws(StoreError) in
             guard ready[slot].load(ordering: .relaxed) == 0 else { return }
-            publish(slot, try decodedColumn(slot, isVerified: isVerified.load(ordering: .relaxed)))
+            publish(slot, try shownColumn(slot, isVerified: isVerified.load(ordering: .relaxed)))
         }
     }
 
@@ -362,6 +391,11 @@ public final class Block: @unchecked Sendable {
         publish(slot, DecodedColumn(view: view, owned: nil))
     }
 
+    /// Publishes the column of a slot of which the stored rows have no such value. Only while the block is being made.
+    func publishMade(_ slot: Int, _ column: DecodedColumn) {
+        publish(slot, column)
+    }
+
     /// Checks every chunk's checksum and bounds; afterwards ``column(_:)`` cannot throw and ``verifiedColumn(_:)`` can
     /// be used. Inflates nothing.
     ///
@@ -370,7 +404,7 @@ public final class Block: @unchecked Sendable {
         if isVerified.load(ordering: .acquiring) { return }
         if hasUndecodable.load(ordering: .acquiring) { throw damaged("column that does not decode") }
         if !header.flags.contains(.plain) {
-            for slot in 0..<slotCount where ready[slot].load(ordering: .acquiring) == 0 {
+            for slot in 0..<header.slotCount where plan != nil || ready[slot].load(ordering: .acquiring) == 0 {
                 try verifyChunk(slot)
             }
         }

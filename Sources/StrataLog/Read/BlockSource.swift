@@ -22,7 +22,7 @@ final class BlockSource: MemoryHolder {
     let damage = DamagedPlaces()
     /// Whether a compaction has the processor that would help to encode transactions.
     let isCrowded = Atomic<Bool>(false)
-    private let schemas: AdaptiveMutex<[NumberedSchema]>
+    private let schemas = AdaptiveMutex(SchemaVersions())
     private let durable = Atomic<UInt64>(0)
     /// What to read at first, going by the last block that was longer: the next is mostly about as long, and one
     /// system call does.
@@ -42,7 +42,6 @@ final class BlockSource: MemoryHolder {
         self.budget = budget
         cache = BlockCache(budgetBytes: cacheMaximumBytes, sharing: budget)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
-        schemas = AdaptiveMutex([])
         segments = SegmentFiles()
         currentEpoch = AdaptiveMutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
         budget.register(self)
@@ -73,16 +72,28 @@ final class BlockSource: MemoryHolder {
         places.forget(retired)
     }
 
-    /// A store's schemas only become more: fewer come from an older checkpoint that is being read again, while others
-    /// read rows of the newest.
+    /// Adds to the schemas that are known. As long as the store is being opened, rows are read as the newest has them.
     func setSchemas(_ new: [NumberedSchema]) {
-        schemas.withLock { schemas in
-            if !schemas.starts(with: new) { schemas = new }
-        }
+        if schemas.withLock({ $0.set(new) }) { cache.removeAll() }
+    }
+
+    /// From now on rows are read as the newest schema has them, until this is called again.
+    func pinSchema() {
+        if schemas.withLock({ $0.pin() }) { cache.removeAll() }
     }
 
     func schema(version: UInt16) -> Schema? {
-        schemas.withLock { $0.first { $0.version == version }?.schema }
+        schemas.withLock { $0.schema(version: version) }
+    }
+
+    /// How blocks of a schema version and entity are shown; see ``SchemaVersions/shape(version:entity:)``.
+    func shape(version: UInt16, entity: UInt16) throws(StoreError) -> BlockShape? {
+        try schemas.withLock { schemas throws(StoreError) in try schemas.shape(version: version, entity: entity) }
+    }
+
+    /// How the rows of an entity that a version wrote are shown; nil where they are as they were.
+    func plan(version: UInt16, entity: UInt16) throws(StoreError) -> LiftPlan? {
+        try shape(version: version, entity: entity)?.plan
     }
 
     /// Called by the writer after each flush.
@@ -155,8 +166,17 @@ final class BlockSource: MemoryHolder {
         try block(at: location).row(at: location)
     }
 
+    /// A block with its rows as they were written.
+    func storedBlock(at location: Location) throws(StoreError) -> Block {
+        // Those in the cache may be lifted.
+        let isStored = schemas.withLock { $0.hasMigrations }
+        return try isStored ? load(location.block, isStored: true) : block(at: location)
+    }
+
     /// A block that does not enter the cache.
-    func load(_ location: Location) throws(StoreError) -> Block {
+    ///
+    /// - Parameter isStored: shows the rows as they were written instead of as those of the schema in use.
+    func load(_ location: Location, isStored: Bool = false) throws(StoreError) -> Block {
         let file = try file(segment: location.segment)
         let (bytes, count, isComplete) = try read(file, location)
         guard isComplete else {
@@ -166,7 +186,10 @@ final class BlockSource: MemoryHolder {
                 segment: location.segment, offset: location.byteOffset)
         }
         let block = try Block.load(taking: bytes, count: count, location: location, storeUUID: storeUUID) {
-            schema(version: $0)
+            (version, entity) throws(StoreError) in
+            try isStored
+                ? schema(version: version)?.entity(entity).map { BlockShape($0) }
+                : shape(version: version, entity: entity)
         }
         // The values it refers to stay readable as long as it does.
         if block.hasExternals { block.pin(epoch) }

@@ -51,7 +51,10 @@ package final class PassingBlocks {
         wasCached = false
         // One that is longer, or damaged, is read by itself, which also knows what to say of it.
         guard let bytes = try bytes(at: place) else { return try source.block(at: place) }
-        return try Block.load(bytes, location: place, storeUUID: source.storeUUID) { source.schema(version: $0) }
+        return try Block.load(bytes, location: place, storeUUID: source.storeUUID) {
+            (version, entity) throws(StoreError) in
+            try source.shape(version: version, entity: entity)
+        }
     }
 
     /// Valid until the next call.

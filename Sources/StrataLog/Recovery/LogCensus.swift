@@ -25,8 +25,7 @@ enum LogCensus {
                         offset: run.location.byteOffset)
                 }
                 counts[Int(block.entity)] += run.count
-                let layout = snapshot.source.schema(version: block.schemaVersion)?.entity(block.entity)
-                for (slot, slotLayout) in (layout?.slots ?? []).enumerated()
+                for (slot, slotLayout) in block.layout.slots.enumerated()
                 where slotLayout.postingsID != 0 && slot < block.slotCount {
                     let column = try block.column(slot)
                     for row in rows where !column.isNull(row) {

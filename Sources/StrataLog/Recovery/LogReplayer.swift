@@ -131,12 +131,16 @@ struct LogReplayer {
     }
 
     private mutating func adopt(_ new: StoreFacts) throws(StoreError) {
-        let schemasChanged = new.schemas != facts.schemas
+        let before = facts.schemas
         facts = new
-        guard schemasChanged else { return }
+        guard new.schemas != before else { return }
         source.setSchemas(new.schemas)
         layout = StoreLayout(new.schemas)
-        edit = SnapshotEdit(base: try edit.finish(end: end.position, checksum: end.checksum), layout: layout)
+        let snapshot = try edit.finish(end: end.position, checksum: end.checksum)
+        edit = SnapshotEdit(
+            base: snapshot.with(snapshot.ordered.lifted(from: before, to: new.schemas)), layout: layout)
+        edit.retire(by: new.schemas)
+        ordered.lift(from: before, to: new.schemas)
     }
 
     private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.PlacedBlock]) throws(StoreError) {

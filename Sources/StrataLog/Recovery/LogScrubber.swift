@@ -26,7 +26,7 @@ struct LogScrubber {
     mutating func readSchemas(_ reader: RecordReader) throws(StoreError) {
         var offset = SegmentHeader.byteCount
         while let header = try sound(reader, offset) {
-            if header.kind == .preamble || header.kind == .schema { _ = try contents(header, reader, offset) }
+            if [.preamble, .schema, .migration].contains(header.kind) { _ = try contents(header, reader, offset) }
             offset += header.byteCount
         }
     }
@@ -138,7 +138,7 @@ extension RecordContents {
             case .compaction:
                 let compaction = try CompactionBody(body)
                 (pieces, values) = (compaction.blocks, compaction.largeValueByteCounts)
-            case .preamble, .schema, .metadata, .retirement: return []
+            case .preamble, .schema, .migration, .metadata, .retirement: return []
             }
         } catch {
             return []

@@ -47,7 +47,7 @@ struct RecordContents {
                 var facts = try StoreFacts(from: &reader)
                 facts.compaction = try CompactionFacts(fromPreamble: &reader)
                 payload = .preamble(facts)
-            case .schema: payload = .schema(try NumberedSchema(from: &reader))
+            case .schema, .migration: payload = .schema(try NumberedSchema(from: &reader))
             case .metadata: payload = .metadata([UInt8](body))
             case .transaction:
                 let transaction = try TransactionBody(body)

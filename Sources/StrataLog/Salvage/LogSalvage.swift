@@ -22,7 +22,7 @@ public enum LogSalvage {
         let files = StoreFiles(fileSystem: fileSystem, directory: path)
         var reader = try SalvageReader(files)
         try reader.run(progress)
-        guard let schema = reader.facts.schemas.last?.schema else {
+        guard let schema = reader.facts.schemas.last?.schema.standalone else {
             throw StoreError(.corruption, "no schema of the store can be read", path: path.string)
         }
         let directory = try StoreDirectory(target, fileSystem)

@@ -67,7 +67,10 @@ struct SalvageReader {
     /// What was found, as a state of the store.
     mutating func snapshot() throws(StoreError) -> Snapshot {
         guard let edit else { throw StoreError(.corruption, "nothing was read", path: files.directory.string) }
-        return try edit.finish(end: LogPosition(segment: segments.last ?? 0, offset: 0), checksum: 0)
+        let end = LogPosition(segment: segments.last ?? 0, offset: 0)
+        var migrated = SnapshotEdit(base: try edit.finish(end: end, checksum: 0))
+        migrated.retire(by: facts.schemas)
+        return try migrated.finish(end: end, checksum: 0)
     }
 
     private mutating func readFacts(_ segment: UInt32) throws(StoreError) {
@@ -75,8 +78,10 @@ struct SalvageReader {
             files: files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment))
         var offset = SegmentHeader.byteCount
         while let header = try Self.recordHeader(reader, offset) {
-            // A retirement may be the last thing that was written; every later preamble repeats it.
-            if header.kind == .retirement || header.kind == .preamble && offset == SegmentHeader.byteCount {
+            // A retirement or a schema may be the last thing that was written; every later preamble repeats it.
+            if [.retirement, .schema, .migration].contains(header.kind)
+                || header.kind == .preamble && offset == SegmentHeader.byteCount
+            {
                 try take(header, at: offset, in: reader)
             }
             offset += header.byteCount
@@ -154,7 +159,7 @@ struct SalvageReader {
                 var new = try StoreFacts(from: &reader)
                 new.compaction = try CompactionFacts(fromPreamble: &reader)
                 if new.schemas.count >= facts.schemas.count { facts = new }
-            case .schema:
+            case .schema, .migration:
                 let schema = try NumberedSchema(from: &reader)
                 if schema.version > facts.schemas.last?.version ?? 0 { facts.schemas.append(schema) }
             case .metadata: facts.metadata = [UInt8](bytes)

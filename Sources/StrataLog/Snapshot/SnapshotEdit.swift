@@ -8,6 +8,8 @@ struct SnapshotEdit {
     private var postings: [UInt16: Postings]
     private var ordered: OrderedIndexes
     private var counts: [Int]
+    /// Roots whose objects are gone with the entities.
+    private var retiredRoots: Set<UInt16> = []
     private(set) var sequence: UInt64
     private(set) var timestampNanoseconds: Int64
 
@@ -27,6 +29,7 @@ struct SnapshotEdit {
 
     private func baseIndex(at position: Int) -> ObjectIndex {
         let root = layout.roots[position]
+        if retiredRoots.contains(root) { return ObjectIndex() }
         return base.layout.position(ofRoot: root).map { base.indexes[$0] } ?? ObjectIndex()
     }
 
@@ -236,6 +239,19 @@ struct SnapshotEdit {
     mutating func change(_ postingsID: UInt16, _ changes: [PostingChange]) throws(StoreError) {
         guard !changes.isEmpty else { return }
         postings[postingsID] = (postings[postingsID] ?? Postings()).adding(changes)
+    }
+
+    /// After a migration: forgets the objects of entities, and the relationships, that the newest schema does not have.
+    ///
+    /// - Precondition: nothing has been laid over the base yet.
+    mutating func retire(by schemas: [NumberedSchema]) {
+        guard let newest = schemas.last?.schema, schemas.contains(where: \.schema.isMigration) else { return }
+        let kept = Set(newest.entities.flatMap { $0.slots.map(\.postingsID) })
+        postings = postings.filter { kept.contains($0.key) }
+        retiredRoots = Set(layout.roots).subtracting(newest.entities.map(\.rootID))
+        for entity in counts.indices where counts[entity] != 0 {
+            if newest.entity(UInt16(entity)) == nil { counts[entity] = 0 }
+        }
     }
 
     mutating func note(sequence: UInt64, timestampNanoseconds: Int64) {

@@ -12,6 +12,8 @@ final class StoreLayout: Sendable {
         for numbered in schemas {
             for entity in numbered.schema.entities { rootOf[entity.id] = entity.rootID }
         }
+        // The entity that a key space was named after may be gone.
+        for root in Set(rootOf.values) where rootOf[root] == nil { rootOf[root] = root }
         referring = Set(
             schemas.flatMap(\.schema.entities).filter { $0.slots.contains { $0.postingsID != 0 } }.map(\.id))
         let roots = Set(rootOf.values).sorted()

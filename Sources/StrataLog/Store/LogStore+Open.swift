@@ -45,10 +45,15 @@ extension LogStore {
         return store
     }
 
-    /// Makes a schema the newest one, unless it is already. Rows of earlier versions stay readable.
+    /// Makes a schema the newest one, unless it is already. Rows of earlier versions are read as it says from then on;
+    /// none is written.
     ///
-    /// - Throws: `.schemaMismatch` for a read-only store.
-    func register(_ schema: Schema) throws(StoreError) {
+    /// Durable when it returns. After an error the store is as before, unless it says that the disk refuses to be
+    /// written. Snapshots that were taken before must not be used any more if the schema is a migration.
+    ///
+    /// - Throws: `.schemaMismatch` for a read-only store, or a schema that rows cannot be read by; `.io`; `.closed`.
+    /// - Complexity: O(1) in the rows.
+    public func register(_ schema: Schema) throws(StoreError) {
         let current = state.withLock { $0.facts.schemas.last }
         guard current?.schema != schema else { return }
         guard !isReadOnly else {
@@ -56,18 +61,59 @@ extension LogStore {
                 .schemaMismatch, "the stored schema differs from the one asked for, and the store is open read-only",
                 path: files.directory.string)
         }
-        if let current { try Self.check(schema, follows: current.schema, files.directory.string) }
+        if let current {
+            if schema.isMigration {
+                try checkMigration(schema, from: current.schema)
+            } else {
+                try Self.check(schema, follows: current.schema, files.directory.string)
+            }
+        }
         let (version, isOverflow) = (current?.version ?? 0).addingReportingOverflow(1)
         guard !isOverflow else { throw StoreError(.tooLarge, "the store has used all 65,535 schema versions") }
         let numbered = NumberedSchema(version: version, schema: schema)
         var body = ByteWriter()
         numbered.append(to: &body)
-        try append(.schema, body: body.bytes) { $0.schemas.append(numbered) }
+        try append(schema.isMigration ? .migration : .schema, body: body.bytes) { $0.schemas.append(numbered) }
         try withWriter { writer throws(StoreError) in
-            source.setSchemas(writer.facts.schemas)
-            let edit = SnapshotEdit(base: snapshot, layout: StoreLayout(writer.facts.schemas))
+            let schemas = writer.facts.schemas
+            let ordered = snapshot.ordered.lifted(from: schemas.dropLast(), to: schemas)
+            source.setSchemas(schemas)
+            source.pinSchema()
+            var edit = SnapshotEdit(base: snapshot.with(ordered), layout: StoreLayout(schemas))
+            if schema.isMigration { edit.retire(by: schemas) }
             let extended = try edit.finish(end: writer.end.position, checksum: writer.end.checksum)
             published.withLock { $0 = extended }
+            state.withLock { $0.orderedRules = extended.ordered.rules }
+        }
+    }
+
+    /// A migration may do with an entity's slots what it likes, as long as each value stays what it is.
+    private func checkMigration(_ new: Schema, from old: Schema) throws(StoreError) {
+        func mismatch(_ what: String) -> StoreError {
+            StoreError(.schemaMismatch, what, path: files.directory.string)
+        }
+        let earlier = state.withLock { $0.facts.schemas }
+        for entity in new.entities {
+            guard let before = old.entity(entity.id) else {
+                guard !earlier.contains(where: { $0.schema.entity(entity.id) != nil }) else {
+                    throw mismatch("the number \(entity.id) of \(entity.name) was another entity's")
+                }
+                continue
+            }
+            guard before.rootID == entity.rootID else {
+                throw mismatch("entity \(entity.name) (\(entity.id)) has the keys of another root")
+            }
+            for slot in entity.slots {
+                if let fill = slot.lift.fill, slot.kind.fixedWidth > 0, fill.count != slot.kind.fixedWidth {
+                    throw mismatch("a slot of \(entity.name) is filled with \(fill.count) bytes")
+                }
+                guard let source = slot.lift.source else { continue }
+                guard source < before.slots.count, before.slots[source].kind == slot.kind,
+                    slot.postingsID == 0 || before.slots[source].postingsID == slot.postingsID
+                else {
+                    throw mismatch("entity \(entity.name) (\(entity.id)) has slots that its rows cannot be read as")
+                }
+            }
         }
     }
 

@@ -67,6 +67,7 @@ public final class LogStore: Sendable {
         lock = opened.lock
         recovery = opened.report
         published = AdaptiveMutex(opened.snapshot)
+        opened.source.pinSchema()
         var nextKeys: [UInt16: UInt64] = [:]
         for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
         state = AdaptiveMutex(
@@ -102,6 +103,20 @@ public final class LogStore: Sendable {
     /// The schema that blocks of this version were written with.
     public func schema(version: UInt16) -> Schema? {
         source.schema(version: version)
+    }
+
+    /// All schemas that the store has had, by version, the newest last.
+    public var schemas: [(version: UInt16, schema: Schema)] {
+        state.withLock { $0.facts.schemas.map { ($0.version, $0.schema) } }
+    }
+
+    /// The slots that an entity's had in rows of a schema version, in the order of the newest; nil for those that are new.
+    /// Nil if that version does not have the entity.
+    ///
+    /// - Throws: `.schemaMismatch` for a version that is newer than what the store is read by.
+    public func slots(of entity: UInt16, inVersion version: UInt16) throws(StoreError) -> [Int?]? {
+        guard let shape = try source.shape(version: version, entity: entity) else { return nil }
+        return shape.plan.map { $0.sources.map { $0 < 0 ? nil : $0 } } ?? Array(0..<shape.layout.slots.count)
     }
 
     /// The object graph's own data about the store.

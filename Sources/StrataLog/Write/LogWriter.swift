@@ -95,7 +95,9 @@ final class LogWriter: @unchecked Sendable {
         guard number <= Location.maximumSegment else {
             throw StoreError(.tooLarge, "the store has used all \(Location.maximumSegment) segment numbers")
         }
+        let isMigrated = facts.schemas.contains(where: \.schema.isMigration)
         let header = SegmentHeader(
+            version: isMigrated ? SegmentHeader.migrationVersion : SegmentHeader.plainVersion,
             storeUUID: source.storeUUID, segment: number, previousSegment: previous.position.segment,
             previousValidByteCount: previous.position.offset, previousSequence: previous.sequence,
             previousChecksum: previous.checksum)

@@ -7,7 +7,7 @@ import Testing
 
 private struct MockFailure: Error {}
 
-private final class MockContext: NSManagedObjectContext {
+private final class MockContext: NSManagedObjectContext, @unchecked Sendable {
     var failsToSave = false
     var answer: [Any]?
     var asked: [String] = []

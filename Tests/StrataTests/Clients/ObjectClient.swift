@@ -342,7 +342,7 @@ extension NSManagedObject {
         let coordinator = try #require(context.persistentStoreCoordinator)
         let ids = try await withThrowingTaskGroup(of: [NSManagedObjectID].self) { group in
             for number in 0..<4 {
-                nonisolated(unsafe) let background = NSManagedObjectContext(.privateQueue)
+                let background = NSManagedObjectContext(.privateQueue)
                 background.persistentStoreCoordinator = coordinator
                 group.addTask {
                     try await background.perform(schedule: .enqueued) {

@@ -142,7 +142,7 @@ final class CountingController: NSFetchedResultsController<NSManagedObject> {
     override func sectionIndexTitle(forSectionName sectionName: String) -> String? { "<\(sectionName)>" }
 }
 
-final class NoteContext: NSManagedObjectContext {
+final class NoteContext: NSManagedObjectContext, @unchecked Sendable {
     private(set) var saveCount = 0
     override func save() throws {
         saveCount += 1

@@ -267,7 +267,7 @@ final class SyncEngine: @unchecked Sendable {
     @Test(arguments: StoreKind.allCases)
     func contextsMergeSaves(_ kind: StoreKind) throws {
         let container = try ShopModel.container(kind)
-        nonisolated(unsafe) let view = container.viewContext
+        let view = container.viewContext
         let writer = container.newBackgroundContext()
         let merged = LockedBox<[String]>([])
         let observer = NotificationCenter.default.addObserver(

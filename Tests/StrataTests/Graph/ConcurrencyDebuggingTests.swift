@@ -222,7 +222,7 @@ struct ConcurrencyDebuggingTests {
         let fixture = try Fixture()
         defer { fixture.end() }
         // SAFETY: the detached task is a violation on purpose; nothing else runs meanwhile.
-        nonisolated(unsafe) let view = try Fixture.container().viewContext
+        let view = try Fixture.container().viewContext
         view.name = fixture.reports.name
         try await MainActor.run {
             let employee = Self.employee(view)

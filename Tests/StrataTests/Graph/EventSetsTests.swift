@@ -215,16 +215,15 @@ final class SeenThreads: @unchecked Sendable {
         let log = Log(context)
         // On the context's queue, as the notifications are.
         nonisolated(unsafe) var round = 0
-        nonisolated(unsafe) let observed = context
         let token = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
         ) { _ in
             round += 1
-            if round <= 2 { _ = Self.items(Self.count, observed) }
+            if round <= 2 { _ = Self.items(Self.count, context) }
         }
         let saved = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: context, queue: nil
-        ) { _ in observed.reset() }
+        ) { _ in context.reset() }
         defer { for token in [token, saved] { NotificationCenter.default.removeObserver(token) } }
         try context.performAndWait {
             _ = Self.items(Self.count, context)
@@ -261,7 +260,6 @@ final class SeenThreads: @unchecked Sendable {
         let contexts = (0..<3).map { _ in store.context() }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for context in contexts {
-                nonisolated(unsafe) let context = context
                 group.addTask {
                     let log = Log(context)
                     for round in 0..<6 {

@@ -146,7 +146,7 @@ import Testing
     }
 
     /// What is asked about inaccessible faults.
-    final class AskedContext: NSManagedObjectContext {
+    final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         var asked: [String] = []
 
         override func shouldHandleInaccessibleFault(

@@ -43,9 +43,13 @@ import Testing
     }
 
     @Test func theGuideShowsWhatIsCompiled() throws {
-        let code = try ["GuideLibrary", "GuideTests"].map {
-            Self.lines(try Self.text("Tests/StrataTests/Guide/\($0).swift"))
-        }
+        let files = [
+            "Tests/StrataTests/Guide/GuideLibrary.swift", "Tests/StrataTests/Guide/GuideTests.swift",
+            // What needs a plugin is compiled by an example.
+            "Examples/Bookshop/Sources/Bookshop/Shelf.swift",
+            "Examples/Bookshop/Sources/Bookshop/Book+CoreDataClass.swift",
+        ]
+        let code = try files.map { Self.lines(try Self.text($0)) }
         let blocks = Self.blocks("swift", of: try Self.text("docs/guide.md"))
         #expect(blocks.count > 15)
         // The manifest and the import are compiled by every example.
@@ -56,7 +60,7 @@ import Testing
 
     @Test(arguments: [
         "README.md", "CONTRIBUTING.md", "docs/guide.md", "docs/deviations.md", "docs/architecture.md",
-        "docs/testing.md", "docs/durability.md", "docs/fetching.md",
+        "docs/testing.md", "docs/durability.md", "docs/fetching.md", "docs/porting.md",
     ])
     func linksLeadSomewhere(_ path: String) throws {
         let text = try Self.text(path)
@@ -92,9 +96,11 @@ import Testing
     /// Tests are named `Suite.test`, or `test` after one of the same suite.
     @Test func testsNamedInTheDeviationsExist() throws {
         var functions: [String: String] = [:]
-        let tests = Self.root.appendingPathComponent("Tests")
-        let files = FileManager.default.enumerator(at: tests, includingPropertiesForKeys: nil)
-        while let file = files?.nextObject() as? URL {
+        let files = ["Tests", "Examples/Bookshop/Tests"].flatMap { folder in
+            let path = Self.root.appendingPathComponent(folder)
+            return FileManager.default.enumerator(at: path, includingPropertiesForKeys: nil)?.allObjects ?? []
+        }
+        for case let file as URL in files {
             guard file.pathExtension == "swift", !file.path.contains("/.build/") else { continue }
             let source = try String(contentsOf: file, encoding: .utf8)
             for match in source.matches(of: #/(?:struct|class|enum|extension) (\w+)/#) {

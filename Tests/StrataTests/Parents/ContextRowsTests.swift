@@ -5,7 +5,7 @@ import Testing
 
 /// What is left of NSManagedObjectContext: settings, queues, subclasses.
 @Suite struct ContextRowsTests {
-    private final class CountingContext: NSManagedObjectContext {
+    private final class CountingContext: NSManagedObjectContext, @unchecked Sendable {
         var saves = 0
         var handled: [NSManagedObjectID] = []
 

@@ -64,7 +64,7 @@ struct StoreIndex: Sendable {
             slots.append(.init(slot: slot, kind: kind, isDescending: element.isDescending))
         }
         let entities = shape.family.map { handle.map.numbers[$0.index] }.filter { $0 != 0 }
-        let root = handle.map.numbers[shape.rootIndex]
+        let root = handle.map.root(shape)
         guard !slots.isEmpty, !entities.isEmpty, root != 0 else { return nil }
         let definition = OrderedIndexDefinition(root: root, entities: entities, elements: slots, filter: filter?.0)
         return StoreIndex(name: "\(shape.name).\(name)", definition: definition, conditions: filter?.1 ?? [])

@@ -5,7 +5,7 @@ extension StoreScan {
     private func planner(_ compiled: CompiledPredicate) -> IndexPlanner {
         let map = scope.handle.map
         return IndexPlanner(
-            scope.handle, scope.snapshot, plan.predicate, compiled, root: map.numbers[plan.shape.rootIndex],
+            scope.handle, scope.snapshot, plan.predicate, compiled, root: map.root(plan.shape),
             entities: plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 })
     }
 
@@ -34,7 +34,7 @@ extension StoreScan {
     ///
     /// - Parameter limit: how many of the first rows in the index's order are wanted.
     private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
-        let root = scope.handle.map.numbers[plan.shape.rootIndex]
+        let root = scope.handle.map.root(plan.shape)
         guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
             context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan),
             let prepared = try self.prepared()
@@ -98,7 +98,7 @@ extension StoreScan {
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
     ) throws(StoreError) {
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.numbers[plan.shape.rootIndex],
+            scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.root(plan.shape),
             wanted: wanted
         ).over([], choice.residual)
         var test = ResidualTest(

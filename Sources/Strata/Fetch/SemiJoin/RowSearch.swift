@@ -42,7 +42,7 @@ struct RowSearch {
         self.shape = shape
         self.report = report
         self.turn = turn
-        root = handle.map.numbers[shape.rootIndex]
+        root = handle.map.root(shape)
         entities = family.map { handle.map.numbers[$0.index] }.filter { $0 != 0 }
         var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
         for entity in entities { wanted[Int(entity)] = true }

@@ -1,0 +1,77 @@
+/// What the plugin `ManagedAccessors` found out about the classes of one module. Not API: generated code subclasses it,
+/// under the name ``_ManagedAccessorTable/generatedName``, by which it is found.
+open class _ManagedAccessorTable {
+    /// What generated subclasses are called.
+    static let generatedName = "_StrataManagedAccessors"
+
+    /// Adds the module's classes.
+    open class func fill(_ classes: inout _ManagedClasses) {}
+}
+
+/// Takes the classes of managed objects of a module. Not API.
+public struct _ManagedClasses {
+    var classes: [ManagedClassEntry] = []
+
+    /// Adds a class. What its properties are is asked when one of its objects or key paths is first used.
+    public mutating func add<Object: NSManagedObject>(
+        _ type: Object.Type, _ fill: @escaping (inout _ManagedClass<Object>) -> Void
+    ) {
+        classes.append(
+            ManagedClassEntry(type: type) { facts in
+                var description = _ManagedClass<Object>()
+                fill(&description)
+                facts = description.facts
+            })
+    }
+}
+
+/// A class of managed objects, described by generated code. Not API.
+public struct _ManagedClass<Object: NSManagedObject> {
+    var facts = ManagedClassFacts()
+
+    /// Says which property a key path reads.
+    public mutating func name(_ keyPath: PartialKeyPath<Object>, _ name: String) {
+        facts.propertyNames[keyPath] = name
+    }
+
+    /// Adds a method `validate<Key>`.
+    public mutating func validate(
+        _ key: String,
+        _ method: @escaping (Object) -> (AutoreleasingUnsafeMutablePointer<AnyObject?>) throws -> Void
+    ) {
+        facts.validators[key] = KeyValidator(method)
+    }
+
+    /// Adds a property that the class declares itself, for key-value coding.
+    public mutating func accessor<Value>(_ key: String, _ keyPath: KeyPath<Object, Value>) {
+        facts.accessors[key] = KeyAccessor(keyPath)
+    }
+
+    /// Adds a property that the class declares itself and that can be set, for key-value coding.
+    public mutating func accessor<Value>(_ key: String, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
+        facts.accessors[key] = KeyAccessor(writable: keyPath)
+    }
+}
+
+/// A class and what tells its properties.
+struct ManagedClassEntry {
+    let type: NSManagedObject.Type
+    let fill: (inout ManagedClassFacts) -> Void
+}
+
+/// What generated code says of a class, kept for good.
+final class ManagedClassRecord: @unchecked Sendable {
+    // Unchecked: constant; key paths are immutable, and closures over them hold nothing else.
+    let facts: ManagedClassFacts
+
+    init(_ facts: ManagedClassFacts) {
+        self.facts = facts
+    }
+}
+
+/// What generated code says of a class.
+struct ManagedClassFacts {
+    var propertyNames: [AnyKeyPath: String] = [:]
+    var validators: [String: KeyValidator] = [:]
+    var accessors: [String: KeyAccessor] = [:]
+}

@@ -1,0 +1,102 @@
+import StrataIO
+import StrataLog
+import Synchronization
+
+/// The properties of a class that the plugin `ManagedAccessors` generates accessors for, by their positions. Not API:
+/// generated code makes one for each class and keeps it in a constant.
+///
+/// The declared type of a property may be another one than the model's: `Int` for Integer 16, an enumeration for its
+/// raw value, `NSSet` for a relationship. The model says how the value is stored. A type that the model stores as it is
+/// goes straight to its place, as with ``AttributeSlot``; others are converted at each access.
+public struct ManagedSlots: @unchecked Sendable {
+    // Unchecked: atomics, and names that are constant. Never freed, as the slots of accessors that are written by hand.
+
+    /// Where each property was last found; of one that has to be converted, nowhere.
+    @usableFromInline let tokens: UnsafeMutablePointer<Atomic<UInt64>>
+    private let names: UnsafeMutablePointer<String>
+
+    /// Names the properties. The model is asked at the first use. Complexity: O(n).
+    public init(_ names: String...) {
+        tokens = .allocate(capacity: max(1, names.count))
+        self.names = .allocate(capacity: max(1, names.count))
+        for (position, name) in names.enumerated() {
+            (tokens + position).initialize(to: Atomic(0))
+            (self.names + position).initialize(to: name)
+        }
+    }
+
+    func name(_ position: Int) -> String { names[position] }
+
+    /// Where a property was last found.
+    @inlinable @inline(__always)
+    func token(_ position: Int) -> SlotToken {
+        SlotToken(rawValue: tokens[position].load(ordering: .relaxed))
+    }
+
+    /// Looks an attribute up; nil if values of the type do not lie in its place as they are.
+    func resolve<Value: AttributeValue>(_ position: Int, _ shape: EntityShape, as type: Value.Type) -> SlotToken? {
+        guard case .slot(let slot)? = shape.place(names[position]), Value._fits(shape.slots[slot].kind.rawValue) else {
+            return nil
+        }
+        return keep(SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset), position)
+    }
+
+    /// A to-one relationship whose objects are of a class.
+    ///
+    /// - Precondition: the property is one.
+    func toOne(_ position: Int, _ shape: EntityShape, _ target: NSManagedObject.Type) -> SlotToken {
+        let found = token(position)
+        if found.shapeID == shape.id { return found }
+        let relationship = relationship(position, shape, target, isToMany: false)
+        let token = SlotToken(
+            shape: shape, index: relationship.slot, offset: Int(shape.codes[relationship.slot].offset))
+        return keep(token, position)
+    }
+
+    /// A to-many relationship whose objects are of a class.
+    ///
+    /// - Precondition: the property is one.
+    func toMany(_ position: Int, _ shape: EntityShape, _ target: NSManagedObject.Type) -> RelationshipShape {
+        let found = token(position)
+        if found.shapeID == shape.id { return shape.relationships[found.index] }
+        let relationship = relationship(position, shape, target, isToMany: true)
+        _ = keep(SlotToken(shape: shape, index: relationship.index, offset: 0), position)
+        return relationship
+    }
+
+    private func keep(_ token: SlotToken, _ position: Int) -> SlotToken {
+        tokens[position].store(token.rawValue, ordering: .relaxed)
+        return token
+    }
+
+    private func relationship(
+        _ position: Int, _ shape: EntityShape, _ target: NSManagedObject.Type, isToMany: Bool
+    ) -> RelationshipShape {
+        let name = names[position]
+        let kind = isToMany ? "to-many" : "to-one"
+        guard let relationship = shape.relationship(name), relationship.isToMany == isToMany else {
+            programmerError(
+                "\(shape.subject).\(name)",
+                "the accessor does not fit the model: the entity \(shape.name) has no \(kind) relationship of this name"
+                    + shape.suggestion(for: name),
+                "Let accessor and model agree")
+        }
+        let type = relationship.destination.objectClass
+        guard type == target || isSubclass(type, of: target) else {
+            programmerError(
+                "\(shape.subject).\(name)",
+                "the accessor does not fit the model: its objects are of class \(type), not \(target)",
+                "Let accessor and model agree")
+        }
+        return relationship
+    }
+
+    private func isSubclass(_ type: AnyClass, of target: AnyClass) -> Bool {
+        var next: AnyClass? = type
+        while let current = next {
+            if current == target { return true }
+            next = _getSuperclass(current)
+        }
+        return false
+    }
+}

@@ -1,0 +1,196 @@
+import StrataIO
+
+// What generated accessors call. Not API.
+extension NSManagedObject {
+    /// An attribute of a type that some attributes have as it is; null is read as zero, "" and so on.
+    @inlinable
+    public final func _attribute<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value {
+        _optional(slots, position) ?? Value._whenNull
+    }
+
+    /// Sets such an attribute.
+    @inlinable
+    public final func _setAttribute<Value: AttributeValue>(
+        _ value: consuming Value, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let token = slots.token(position)
+        if token.shapeID == shapeID { _setPresent(value, token) } else { setSlowly(value, slots, position) }
+    }
+
+    /// Such an attribute, nil for null.
+    @inlinable
+    public final func _optional<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        let token = slots.token(position)
+        return token.shapeID == shapeID ? _value(token) : readSlowly(slots, position)
+    }
+
+    /// Sets such an attribute; nil is null.
+    @inlinable
+    public final func _setOptional<Value: AttributeValue>(
+        _ value: __owned Value?, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let token = slots.token(position)
+        if token.shapeID == shapeID { _setValue(value, token) } else { setSlowly(value, slots, position) }
+    }
+
+    /// The first access with a shape, and every one to a value that has to be converted.
+    @usableFromInline @inline(never)
+    final func readSlowly<Value: AttributeValue>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        if let token = slots.resolve(position, shape, as: Value.self) { return _value(token) }
+        return convertedValue(slots.name(position))
+    }
+
+    @usableFromInline @inline(never)
+    final func setSlowly<Value: AttributeValue>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        if let token = slots.resolve(position, shape, as: Value.self) { return _setValue(value, token) }
+        setConverted(value, slots.name(position))
+    }
+}
+
+// Properties of other types: the compiler chooses by the declared one.
+extension NSManagedObject {
+    /// An enumeration over an attribute; null is read as the case whose raw value is zero, "" and so on.
+    ///
+    /// - Precondition: the stored value is a case's.
+    public final func _property<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value
+    where Value.RawValue: AttributeValue {
+        let raw: Value.RawValue = _attribute(slots, position)
+        guard let value = Value(rawValue: raw) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))", "the stored value is no raw value of \(Value.self)",
+                "Give the enumeration a case for it, or declare the property as \(Value.self)?")
+        }
+        return value
+    }
+
+    /// Sets an enumeration.
+    public final func _setProperty<Value: RawRepresentable>(_ value: Value, _ slots: ManagedSlots, _ position: Int)
+    where Value.RawValue: AttributeValue { _setAttribute(value.rawValue, slots, position) }
+
+    /// An enumeration over an attribute, nil for null and for raw values of no case.
+    public final func _propertyOrNil<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value?
+    where Value.RawValue: AttributeValue {
+        (_optional(slots, position) as Value.RawValue?).flatMap { Value(rawValue: $0) }
+    }
+
+    /// Sets an enumeration, or null.
+    public final func _setPropertyOrNil<Value: RawRepresentable>(
+        _ value: Value?, _ slots: ManagedSlots, _ position: Int
+    )
+    where Value.RawValue: AttributeValue { _setOptional(value?.rawValue, slots, position) }
+
+    /// The object of a to-one relationship.
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target? {
+        // Names are for those who look on.
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
+        return unsafeDowncast(target, to: Target.self)
+    }
+
+    /// Sets a to-one relationship.
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
+        _ value: Target?, _ slots: ManagedSlots, _ position: Int
+    ) {
+        let slot = slots.toOne(position, shape, Target.self).index
+        // SAFETY: the model keeps its relationships for ever.
+        shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)]._withUnsafeGuaranteedRef {
+            if let value, setNew($0, to: value) { return }
+            setToOne($0, to: value)
+        }
+    }
+
+    /// The object of a to-one relationship.
+    ///
+    /// - Precondition: it leads to one.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target {
+        guard let target: Target = _propertyOrNil(slots, position) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))",
+                "the relationship leads to no object, and its accessor is not optional",
+                "Set the relationship before reading it, or declare it as \(Target.self)?")
+        }
+        return target
+    }
+
+    /// The objects of a to-many relationship.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target> {
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        let members = toManyMembers(slots.toMany(position, shape, Target.self))
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class references
+        // have one layout and hash alike.
+        return unsafeBitCast(members, to: Set<Target>.self)
+    }
+
+    /// The objects of a to-many relationship, never nil.
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target>? {
+        .some(_property(slots, position))
+    }
+
+    /// Sets a to-many relationship; nil empties it.
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
+        _ value: Set<Target>?, _ slots: ManagedSlots, _ position: Int
+    ) { setToMany(slots.toMany(position, shape, Target.self), to: Array(value ?? [])) }
+
+    /// The objects of a to-many relationship, in its order if it has one.
+    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target] {
+        if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        return toManyOrder(slots.toMany(position, shape, Target.self)).compactMap { $0 as? Target }
+    }
+
+    /// The objects of a to-many relationship, in its order if it has one, never nil.
+    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
+        .some(_property(slots, position))
+    }
+
+    /// Sets a to-many relationship; nil empties it.
+    public final func _setPropertyOrNil<Target: NSManagedObject>(
+        _ value: [Target]?, _ slots: ManagedSlots, _ position: Int
+    ) { setToMany(slots.toMany(position, shape, Target.self), to: value ?? []) }
+
+    /// A property of any other type.
+    ///
+    /// - Precondition: the value is not null.
+    @_disfavoredOverload
+    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int) -> Value {
+        guard let value: Value = convertedValue(slots.name(position)) else {
+            programmerError(
+                "\(shape.subject).\(slots.name(position))", "the value is nil, and its accessor is not optional",
+                "Set the value before reading it, or declare it as \(Value.self)?")
+        }
+        return value
+    }
+
+    /// A property of any other type, nil for null.
+    @_disfavoredOverload
+    public final func _propertyOrNil<Value>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+        convertedValue(slots.name(position))
+    }
+
+    /// Sets a property of any other type; nil is null.
+    @_disfavoredOverload
+    public final func _setPropertyOrNil<Value>(_ value: Value?, _ slots: ManagedSlots, _ position: Int) {
+        setConverted(value, slots.name(position))
+    }
+
+    /// Sets a to-one relationship.
+    public final func _setProperty<Target: NSManagedObject>(_ value: Target, _ slots: ManagedSlots, _ position: Int) {
+        _setPropertyOrNil(value, slots, position)
+    }
+
+    /// Sets a to-many relationship.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: Set<Target>, _ slots: ManagedSlots, _ position: Int
+    ) { _setPropertyOrNil(value, slots, position) }
+
+    /// Sets a to-many relationship.
+    public final func _setProperty<Target: NSManagedObject>(
+        _ value: [Target], _ slots: ManagedSlots, _ position: Int
+    ) { _setPropertyOrNil(value, slots, position) }
+
+    /// Sets a property of any other type.
+    @_disfavoredOverload
+    public final func _setProperty<Value>(_ value: Value, _ slots: ManagedSlots, _ position: Int) {
+        setConverted(value, slots.name(position))
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+// Posts Core Data's notifications, and the typed messages that say the same. On Apple's platforms Foundation makes one
+// of the other when somebody listens; Linux's does not.
+
+extension NSManagedObjectContext {
+    /// Posts a notification of the context: to whoever listens by name, then to those who listen for its message.
+    ///
+    /// The messages of main-queue contexts are for the main actor, those of others for any task.
+    final func post(_ name: Notification.Name, _ info: [AnyHashable: Any]? = nil) {
+        let notification = Notification(name: name, object: self, userInfo: info)
+        NotificationCenter.default.post(notification)
+        if queueType == .mainQueueConcurrencyType {
+            postMainActorMessage(notification)
+        } else {
+            postAsyncMessage(notification)
+        }
+    }
+
+    private func postMainActorMessage(_ notification: Notification) {
+        switch notification.name {
+        case .NSManagedObjectContextObjectsDidChange:
+            MessagePosting.post(ObjectsDidChangeMessage(notification), subject: self)
+        case .NSManagedObjectContextWillSave: MessagePosting.post(WillSaveMessage(notification), subject: self)
+        case .NSManagedObjectContextDidSave: MessagePosting.post(DidSaveMessage(notification), subject: self)
+        case .NSManagedObjectContextDidSaveObjectIDs:
+            MessagePosting.post(DidSaveObjectIDsMessage(notification), subject: self)
+        case .NSManagedObjectContextDidMergeChangesObjectIDs:
+            MessagePosting.post(DidMergeChangesMessage(notification), subject: self)
+        default: break
+        }
+    }
+
+    private func postAsyncMessage(_ notification: Notification) {
+        switch notification.name {
+        case .NSManagedObjectContextDidSaveObjectIDs:
+            guard let message = DidSaveObjectIDsAsyncMessage(notification) else { return }
+            NotificationCenter.default.post(message, subject: self)
+        case .NSManagedObjectContextDidMergeChangesObjectIDs:
+            guard let message = DidMergeChangesAsyncMessage(notification) else { return }
+            NotificationCenter.default.post(message, subject: self)
+        default: break
+        }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Posts that stores were added or removed, with the message for the main actor if that was done there.
+    func postStoresDidChange(_ info: [AnyHashable: Any]) {
+        let notification = Notification(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: info)
+        NotificationCenter.default.post(notification)
+        if ContextQueue.isOnMain {
+            MessagePosting.post(StoresDidChangeMessage(notification), subject: self)
+        } else if let message = StoresDidChangeAsyncMessage(notification) {
+            NotificationCenter.default.post(message, subject: self)
+        }
+    }
+
+    /// Posts that somebody has written to a store.
+    func postRemoteChange(_ info: [AnyHashable: Any]) {
+        let notification = Notification(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
+        NotificationCenter.default.post(notification)
+        if let message = RemoteChangeMessage(notification) { NotificationCenter.default.post(message, subject: self) }
+    }
+}
+
+private enum MessagePosting {
+    /// Posts a message on the main actor: at once on the main queue, later from a thread that only holds it.
+    static func post<Message: NotificationCenter.MainActorMessage>(
+        _ message: Message?, subject: Message.Subject
+    ) where Message.Subject: AnyObject {
+        guard let message else { return }
+        let box = UncheckedBox((message, subject))
+        if ContextQueue.isOnMain {
+            MainActor.assumeIsolated { NotificationCenter.default.post(box.value.0, subject: box.value.1) }
+        } else {
+            DispatchQueue.main.async { NotificationCenter.default.post(box.value.0, subject: box.value.1) }
+        }
+    }
+}

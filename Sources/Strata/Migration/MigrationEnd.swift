@@ -1,0 +1,66 @@
+import Foundation
+import StrataLog
+
+/// The source or the destination of a migration: a store with a coordinator and a context of its own.
+final class MigrationEnd {
+    struct Place {
+        var url: URL
+        var type: String
+        var options: [AnyHashable: Any]?
+    }
+
+    let place: Place
+    /// A copy whose objects have no classes of the program's: those are for the newest model only.
+    let model: NSManagedObjectModel
+    let context: NSManagedObjectContext
+    private let coordinator: NSPersistentStoreCoordinator
+    private(set) var store: NSPersistentStore?
+
+    init(_ place: Place, _ model: NSManagedObjectModel) {
+        self.place = place
+        let plain = model.copy() as? NSManagedObjectModel ?? model
+        for entity in plain.entities { entity.managedObjectClassName = "NSManagedObject" }
+        self.model = plain
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: plain)
+        context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        context.skipsValidation = true
+    }
+
+    func open(_ code: CocoaError.Code) throws {
+        do {
+            store = try coordinator.addPersistentStore(
+                ofType: place.type, configurationName: nil, at: place.url, options: place.options)
+        } catch {
+            throw DescribedError(
+                code,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The store at \(place.url.path) cannot be opened for the migration: \(error)",
+                    NSUnderlyingErrorKey: error, NSFilePathErrorKey: place.url.path,
+                ])
+        }
+    }
+
+    func close() throws {
+        context.performAndWait { context.reset() }
+        if let store { try coordinator.remove(store) }
+        store = nil
+    }
+
+    /// The objects of an entity that a request asks for.
+    func refs(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [ObjectRef] {
+        guard let handle = store?.handle else { return [] }
+        if handle.custom != nil {
+            // Stores of the program's own have no rows before they are asked.
+            return try context.fetch(request).compactMap { ($0 as? NSManagedObject)?.ref }
+        }
+        return try BatchRows(request, handle, in: context, nil).refs
+    }
+
+    func object(_ ref: ObjectRef) -> NSManagedObject? {
+        guard let handle = store?.handle, let shape = handle.map.shape(ref.entity) else { return nil }
+        return context.object(with: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import StrataLog
+
+/// One migration of a manager: the mappings' steps, a window of objects at a time.
+final class MigrationRun {
+    private unowned let manager: NSMigrationManager
+    let mapping: NSMappingModel
+    let source: MigrationEnd
+    let destination: MigrationEnd
+    private(set) var current: NSEntityMapping
+    /// By the mappings' names.
+    private var tables: [String: AssociationTable] = [:]
+    /// What was associated since the destination was saved last.
+    private var pending: [(source: NSManagedObject, destination: NSManagedObject, name: String)] = []
+    private var policies: [NSEntityMigrationPolicy] = []
+    private var isDestinationOpen = false
+
+    /// How many objects are made before the contexts are saved and reset.
+    private static let windowCount = 2_000
+    /// How much of the whole each pass is, in units of the manager's progress.
+    private static let passUnits: [Int64] = [6_000, 3_000, 1_000]
+
+    init(
+        _ manager: NSMigrationManager, _ mapping: NSMappingModel, from source: MigrationEnd.Place,
+        to destination: MigrationEnd.Place
+    ) throws {
+        self.manager = manager
+        self.mapping = mapping
+        self.source = MigrationEnd(source, manager.sourceModel)
+        self.destination = MigrationEnd(destination, manager.destinationModel)
+        current = mapping.entityMappings.first ?? NSEntityMapping()
+        for entity in mapping.entityMappings {
+            let isRight =
+                NSMappingModel.isVersion(
+                    entity.sourceEntityName, entity.sourceEntityVersionHash, in: manager.sourceModel)
+                && NSMappingModel.isVersion(
+                    entity.destinationEntityName, entity.destinationEntityVersionHash, in: manager.destinationModel)
+            guard !isRight else { continue }
+            throw DescribedError(
+                .persistentStoreIncompatibleSchema,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The mapping \(entity.name ?? "") is for other versions of its entities than the models have."
+                ])
+        }
+        policies = try mapping.entityMappings.map {
+            try NSEntityMigrationPolicy.make($0.entityMigrationPolicyClassName)
+        }
+    }
+
+    // MARK: The passes
+
+    func start() throws {
+        try source.open(.migrationManagerSourceStore)
+        guard !FileManager.default.fileExists(atPath: destination.place.url.path) || isEmptyDirectory else {
+            throw DescribedError(
+                .migrationManagerDestinationStore,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "There is something at the destination already.",
+                    NSFilePathErrorKey: destination.place.url.path,
+                ])
+        }
+        try destination.open(.migrationManagerDestinationStore)
+        isDestinationOpen = true
+        var result: Result<Void, any Error> = .success(())
+        source.context.performAndWait {
+            destination.context.performAndWait { result = Result { try runPasses() } }
+        }
+        try result.get()
+    }
+
+    private var isEmptyDirectory: Bool {
+        (try? FileManager.default.contentsOfDirectory(atPath: destination.place.url.path))?.isEmpty == true
+    }
+
+    private func runPasses() throws {
+        try eachMapping(0) { mapping, policy, progress in
+            try policy.begin(mapping, with: manager)
+            let refs = try sourceRefs(mapping)
+            try inWindows(refs, progress) { ref in
+                guard let object = source.object(ref) else { return }
+                try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
+            }
+            try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+        }
+        try eachMapping(1) { mapping, policy, progress in
+            try inWindows(destinationRefs(mapping), progress) { ref in
+                guard let object = destination.object(ref) else { return }
+                try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
+            }
+            try policy.endRelationshipCreation(forMapping: mapping, manager: manager)
+        }
+        try eachMapping(2) { mapping, policy, progress in
+            try policy.performCustomValidation(forMapping: mapping, manager: manager)
+            try inWindows(destinationRefs(mapping), progress) { ref in
+                try destination.object(ref)?.validateForInsert()
+            }
+            try policy.end(mapping, manager: manager)
+        }
+    }
+
+    private func eachMapping(
+        _ pass: Int, _ body: (NSEntityMapping, NSEntityMigrationPolicy, (Double) -> Void) throws -> Void
+    ) throws {
+        let before = Self.passUnits.prefix(pass).reduce(0, +)
+        let count = Double(max(mapping.entityMappings.count, 1))
+        for (index, entity) in mapping.entityMappings.enumerated() {
+            current = entity
+            try manager.checkCancelled()
+            try body(entity, policies[index]) { part in
+                let share = (Double(index) + part) / count
+                manager.progress.completedUnitCount = before + Int64(Double(Self.passUnits[pass]) * share)
+            }
+            try flush()
+        }
+    }
+
+    private func inWindows(_ refs: [ObjectRef], _ progress: (Double) -> Void, _ body: (ObjectRef) throws -> Void) throws
+    {
+        for start in stride(from: 0, to: refs.count, by: Self.windowCount) {
+            let end = min(start + Self.windowCount, refs.count)
+            for ref in refs[start..<end] {
+                try manager.checkCancelled()
+                try body(ref)
+            }
+            try flush()
+            progress(Double(end) / Double(refs.count))
+        }
+    }
+
+    private func sourceRefs(_ mapping: NSEntityMapping) throws -> [ObjectRef] {
+        guard mapping.mappingType != .removeEntityMappingType, let name = mapping.sourceEntityName else { return [] }
+        var request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
+        request.includesSubentities = false
+        if let expression = mapping.sourceExpression {
+            let value = expression.evaluate(EvaluationContext(object: nil, bindings: bindings(mapping, nil, nil, nil)))
+            if let objects = value as? [NSManagedObject] { return objects.map(\.ref) }
+            guard let found = value as? NSFetchRequest<any NSFetchRequestResult> else {
+                throw DescribedError(
+                    .migration,
+                    userInfo: [
+                        NSLocalizedDescriptionKey:
+                            "The source expression of \(mapping.name ?? "") gives neither objects nor a fetch request."
+                    ])
+            }
+            request = found
+        }
+        return try source.refs(request)
+    }
+
+    /// The objects that a mapping made, each once.
+    private func destinationRefs(_ mapping: NSEntityMapping) -> [ObjectRef] {
+        guard let pairs = tables[mapping.name]?.pairs else { return [] }
+        var last: ObjectRef?
+        let isSorted = zip(pairs, pairs.dropFirst()).allSatisfy { $0.destination <= $1.destination }
+        let refs = isSorted ? pairs.map(\.destination) : pairs.map(\.destination).sorted()
+        return refs.filter { ref in
+            defer { last = ref }
+            return ref != last
+        }
+    }
+
+    /// Saves what was made, and lets all objects go.
+    private func flush() throws {
+        do {
+            try destination.context.save()
+        } catch let error as CocoaError where error.code.rawValue == NSManagedObjectConstraintMergeError {
+            throw DescribedError(
+                CocoaError.Code(rawValue: NSMigrationConstraintViolationError),
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "Objects of the source have values that must be unique from now on: \(error)",
+                    NSUnderlyingErrorKey: error,
+                ])
+        }
+        for entry in pending {
+            tables[entry.name, default: AssociationTable()].append(
+                .init(source: entry.source.ref, destination: entry.destination.ref))
+        }
+        pending.removeAll(keepingCapacity: true)
+        destination.context.reset()
+        source.context.reset()
+    }
+
+    // MARK: Associations
+
+    func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ mapping: NSEntityMapping) {
+        if destination.objectID.isTemporaryID {
+            pending.append((source, destination, mapping.name))
+        } else {
+            tables[mapping.name, default: AssociationTable()].append(
+                .init(source: source.ref, destination: destination.ref))
+        }
+    }
+
+    func destinations(of sources: [NSManagedObject]?, mapping name: String) -> [NSManagedObject] {
+        guard let sources else {
+            return (tables[name]?.pairs ?? []).compactMap { destination.object($0.destination) }
+                + pending.filter { $0.name == name }.map(\.destination)
+        }
+        return sources.flatMap { object in
+            (tables[name]?.destinations(of: object.ref) ?? []).compactMap { destination.object($0) }
+                + pending.filter { $0.name == name && $0.source === object }.map(\.destination)
+        }
+    }
+
+    func sources(of destinations: [NSManagedObject]?, mapping name: String) -> [NSManagedObject] {
+        guard let destinations else {
+            return (tables[name]?.pairs ?? []).compactMap { source.object($0.source) }
+                + pending.filter { $0.name == name }.map(\.source)
+        }
+        return destinations.flatMap { object in
+            (tables[name]?.sources(of: object.ref) ?? []).compactMap { source.object($0) }
+                + pending.filter { $0.name == name && $0.destination === object }.map(\.source)
+        }
+    }
+
+    func destinations(of sources: [NSManagedObject]) -> [NSManagedObject] {
+        sources.flatMap { object in
+            mapping.entityMappings.filter { $0.sourceEntityName == object.entity.name }.flatMap {
+                destinations(of: [object], mapping: $0.name)
+            }
+        }
+    }
+
+    // MARK: Expressions
+
+    func bindings(
+        _ mapping: NSEntityMapping, _ source: NSManagedObject?, _ destination: NSManagedObject?,
+        _ policy: NSEntityMigrationPolicy?
+    ) -> [String: Any] {
+        var bindings: [String: Any] = [NSMigrationManagerKey: manager, NSMigrationEntityMappingKey: mapping]
+        bindings[NSMigrationSourceObjectKey] = source
+        bindings[NSMigrationDestinationObjectKey] = destination
+        bindings[NSMigrationEntityPolicyKey] = policy
+        return bindings
+    }
+
+    // MARK: The end
+
+    func close() throws {
+        try destination.close()
+        isDestinationOpen = false
+        try source.close()
+    }
+
+    /// Leaves nothing of the destination.
+    func giveUp() {
+        try? source.close()
+        guard isDestinationOpen else { return }
+        try? destination.close()
+        try? NSPersistentStoreCoordinator(managedObjectModel: destination.model).destroyPersistentStore(
+            at: destination.place.url, ofType: destination.place.type)
+        if isEmptyDirectory { try? FileManager.default.removeItem(at: destination.place.url) }
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// How a migration gets the objects of one entity of the destination from those of one of the source.
+///
+/// Thread rule: as for ``NSPropertyMapping``.
+open class NSEntityMapping: NSObject {
+    /// The name, by which expressions find what the mapping made; `Source` + "To" + `Destination` unless it is set.
+    open var name: String! {
+        get { explicitName ?? "\(sourceEntityName ?? "")To\(destinationEntityName ?? "")" }
+        set { explicitName = newValue }
+    }
+    private var explicitName: String?
+    /// What is done with the objects. Default ``NSEntityMappingType/undefinedEntityMappingType``, which is treated as
+    /// ``NSEntityMappingType/transformEntityMappingType``.
+    open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
+    /// The entity whose objects are migrated; nil for one that is new.
+    open var sourceEntityName: String?
+    /// The version hash of that entity that the mapping was made for; nil for any.
+    open var sourceEntityVersionHash: Data?
+    /// The entity whose objects are made; nil for one that is gone.
+    open var destinationEntityName: String?
+    /// The version hash of that entity that the mapping was made for; nil for any.
+    open var destinationEntityVersionHash: Data?
+    /// How the attributes get their values. Attributes that are not named keep their default values.
+    open var attributeMappings: [NSPropertyMapping]?
+    /// How the relationships get theirs, once all objects are there.
+    open var relationshipMappings: [NSPropertyMapping]?
+    /// What gives the source objects, as an array or a fetch request; nil for all of the entity, without subentities.
+    open var sourceExpression: NSExpression?
+    /// What the program likes to keep with it.
+    open var userInfo: [AnyHashable: Any]?
+    /// The name of the policy's class; nil for ``NSEntityMigrationPolicy``.
+    open var entityMigrationPolicyClassName: String?
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import Foundation
+import StrataTransfer
+
+/// Writes a store in a form that other programs read.
+struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write a store as a Core Data file, JSON Lines or CSV.",
+        discussion: """
+            With --core-data TARGET becomes a file of SQLite with the tables of Apple's Core Data. Core Data opens it \
+            when it has the version hashes of the program's model: those are known of stores that were imported and \
+            not migrated since; `versionHashes: 0` says that they are not. Needs libsqlite3.so.0.
+
+            With --jsonl TARGET has the whole store with its model, or the entities named, or - prints it; with --csv it \
+            is a directory with a file for each entity, or the file of the one entity that is named.
+
+            Reads also beside a program that has the store open. The history is left out.
+            """)
+
+    @Flag var form: TransferForm
+    @OptionGroup var argument: StoreArgument
+    @Argument(help: "What is made, which must not exist yet.", completion: .file())
+    var target: String
+    @OptionGroup var text: TextOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let facts = try reporting { try save() }
+        if target != "-" { output.write(facts) }
+    }
+
+    private func save() throws -> [(name: String, value: Int)] {
+        switch form {
+        case .coreData:
+            let bar = ProgressBar("exporting")
+            defer { bar.finish() }
+            let report = try CoreDataExporter(argument.url).run(to: URL(fileURLWithPath: target)) {
+                bar.update($0, of: $1)
+            }
+            return [
+                ("objects", report.objects), ("links", report.links),
+                ("versionHashes", report.hasVersionHashes ? 1 : 0),
+            ]
+        case .jsonl:
+            let report = try text.transfer.writeJSONLines(argument.url, to: target)
+            return [("objects", report.objects), ("links", report.links)]
+        case .csv:
+            let report = try text.transfer.writeCSV(argument.url, to: target)
+            return [("objects", report.objects), ("links", report.links)]
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Foundation
+import Strata
+import StrataTransfer
+
+/// Makes a store of what another program, or `export`, wrote.
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a store of a Core Data file, JSON Lines or CSV.",
+        discussion: """
+            With --core-data the rows of SOURCE, a file of SQLite that Apple's Core Data wrote, become a new store. A \
+            write-ahead log beside it is read with it; SOURCE stays as it is, and the program that it belongs to must not \
+            be running. Needs libsqlite3.so.0.
+
+            With --jsonl SOURCE is what `export --jsonl` or `dump --jsonl` printed, or - for the standard input; with --csv \
+            a directory that `export --csv` made, or the file of one entity.
+
+            Objects keep their entities and primary keys, and the store its UUID, so that URIs from before lead to the \
+            same objects. The model comes out of SOURCE, unless --model names a compiled one (.mom or .momd).
+            """)
+
+    @Flag var form: TransferForm
+    @Argument(help: "What is imported.", completion: .file())
+    var source: String
+    @Argument(help: "The new store's directory, which must not exist yet.", completion: .directory)
+    var store: String
+    @Option(help: "The compiled model that the data is of.", completion: .file())
+    var model: String?
+    @OptionGroup var text: TextOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        output.write(try reporting { try load() })
+    }
+
+    private func load() throws -> [(name: String, value: Int)] {
+        let model = try model.map { try NSManagedObjectModel(compiledModelAt: URL(fileURLWithPath: $0)) }
+        let target = URL(fileURLWithPath: store, isDirectory: true)
+        switch form {
+        case .coreData:
+            let importer = try CoreDataImporter(URL(fileURLWithPath: source))
+            let bar = ProgressBar("importing")
+            defer { bar.finish() }
+            let report = try importer.run(to: target, model: model) { bar.update($0, of: $1) }
+            return [("objects", report.objects), ("links", report.links), ("transactions", report.transactions)]
+        case .jsonl:
+            let report = try text.transfer.readJSONLines(source, to: target, model: model)
+            return [("objects", report.objects), ("links", report.links)]
+        case .csv:
+            let report = try text.transfer.readCSV(source, to: target, model: model)
+            return [("objects", report.objects), ("links", report.links)]
+        }
+    }
+}

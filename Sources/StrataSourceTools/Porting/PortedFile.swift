@@ -1,0 +1,183 @@
+/// One file and what is done about it.
+struct PortedFile {
+    let source: SourceText
+    let tree: SyntaxNode
+    var edits: SourceEdits
+    private(set) var changes: [PortNote] = []
+    private(set) var remaining: [PortNote] = []
+    private let declarations: PortedDeclarations
+    private var seen: Set<String> = []
+
+    init(_ source: SourceText, _ tree: SyntaxNode, _ declarations: PortedDeclarations) {
+        self.source = source
+        self.tree = tree
+        self.declarations = declarations
+        edits = SourceEdits(source.bytes)
+    }
+
+    mutating func note(change offset: Int, _ message: String) {
+        changes.append(PortNote(path: source.path, line: source.place(offset).line, message: message))
+    }
+
+    mutating func note(remaining offset: Int, _ message: String) {
+        remaining.append(PortNote(path: source.path, line: source.place(offset).line, message: message))
+    }
+
+    /// Everything that concerns this file alone.
+    mutating func rewrite() { visit(tree, in: nil) }
+
+    private mutating func visit(_ node: SyntaxNode, in type: String?) {
+        var inner = type
+        switch node.kind {
+        case "class_decl", "struct_decl", "enum_decl": inner = String(node.usr.dropFirst(2))
+        case "extension_decl": inner = PortedDeclarations.core(node.text("extended_type") ?? "")
+        default: break
+        }
+        // The compiler prints some expressions twice.
+        if !node.isImplicit, let range = node.range, seen.insert("\(node.kind) \(range)").inserted {
+            rewrite(node, range, in: inner)
+        }
+        for value in node.fields.values {
+            if let child = value as? [String: Any] { visit(SyntaxNode(child), in: inner) }
+            for child in value as? [[String: Any]] ?? [] { visit(SyntaxNode(child), in: inner) }
+        }
+    }
+
+    private mutating func rewrite(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
+        switch node.kind {
+        case "import_decl": rewriteImport(node, range)
+        case "class_decl": keepName(node, range)
+        case "objc_attr", "objc_members_attr": removeAttribute(node, range)
+        case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(node, range, in: type) }
+        case "forced_checked_cast_expr": rewriteCast(node, range)
+        case "objc_selector_expr":
+            note(remaining: range.start, "#selector: there are no selectors of methods; call a closure instead")
+        case "optional_attr":
+            note(remaining: range.start, "an optional requirement: give it a default in an extension of the protocol")
+        case "iboutlet_attr", "ibaction_attr", "ib_outlet_attr", "ib_action_attr":
+            note(remaining: range.start, "an attribute of Interface Builder's")
+        case "call_expr": checkCall(node, range)
+        case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
+        default: break
+        }
+    }
+
+    // MARK: Imports
+
+    private static let applesOwn: Set<String> = [
+        "UIKit", "AppKit", "SwiftUI", "Combine", "CloudKit", "CoreSpotlight", "CoreLocation", "MapKit", "WidgetKit",
+        "os", "OSLog", "ObjectiveC", "SwiftData",
+    ]
+
+    private mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let path = node.fields["module_path"] as? [String] ?? []
+        if let module = path.first, Self.applesOwn.contains(module) {
+            return note(remaining: range.start, "import \(module): there is no such module")
+        }
+        let text = source.text(range.start..<source.endOfToken(range.end))
+        guard path.first == "CoreData", text != "import CoreData" else { return }
+        edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
+        note(change: range.start, "\(text) imports all of CoreData")
+    }
+
+    // MARK: Attributes
+
+    /// The name that `@objc(Name)` gave a class, unless it is the class's own.
+    private mutating func keepName(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        guard let attribute = node.attributes.first(where: { $0.kind == "objc_attr" }),
+            let name = attribute.text("name"),
+            name != node.name
+        else { return }
+        guard declarations.isManaged(String(node.usr.dropFirst(2))) else {
+            return note(remaining: range.start, "archives may name the class \(node.name) \"\(name)\"")
+        }
+        var brace = range.start
+        while brace < source.bytes.count, source.bytes[brace] != UInt8(ascii: "{") {
+            brace = source.nextToken(source.endOfToken(brace))
+        }
+        let access = ["public", "open"].contains(node.access) ? "public " : ""
+        edits.insert(
+            "\n    override \(access)class var objectiveCName: String? { \"\(name)\" }\n", at: brace + 1)
+        note(change: range.start, "\(node.name) keeps the name \"\(name)\" as its objectiveCName")
+    }
+
+    private mutating func removeAttribute(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let bytes = source.bytes
+        // Some attributes' ranges have the @, some have not.
+        let first = bytes[range.start] == UInt8(ascii: "@") ? range.start : range.start - 1
+        guard first >= 0, bytes[first] == UInt8(ascii: "@") else { return }
+        var start = first
+        var end = source.endOfToken(range.end)
+        // `@objc` alone ends with the word, `@objc(name:)` with the bracket.
+        while end < bytes.count, bytes[end] == 32 || bytes[end] == 9 { end += 1 }
+        let lineStart = bytes[..<start].lastIndex(of: SourceText.newline).map { $0 + 1 } ?? 0
+        let isAlone = bytes[lineStart..<start].allSatisfy(SourceText.isSpace)
+        if isAlone, end < bytes.count, bytes[end] == SourceText.newline {
+            start = lineStart
+            end += 1
+        }
+        let text = source.text(first..<source.endOfToken(range.end))
+        edits.replace(start..<end, with: "")
+        note(change: range.start, "\(text) goes")
+    }
+
+    // MARK: Expressions
+
+    private mutating func rewriteKeyPath(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
+        let end = source.endOfToken(range.end)
+        let text = source.text(range.start..<end)
+        guard let open = text.firstIndex(of: "("), text.hasSuffix(")") else { return }
+        var names = text[text.index(after: open)...].dropLast().split(separator: ".").map { name in
+            name.filter { !$0.isWhitespace && $0 != "`" }
+        }
+        var root = type
+        if let first = names.first, let key = declarations.named[first] {
+            root = key
+            names.removeFirst()
+        } else if names.count > 1, names[0].first?.isUppercase == true || names[0] == "self" {
+            if names[0] != "self" { root = nil }
+            names.removeFirst()
+        }
+        let path = names.joined(separator: ".")
+        switch root.flatMap({ declarations.exists(names[...], from: $0) }) {
+        case false?:
+            return note(remaining: range.start, "\(text) names no property of the class")
+        case nil: note(remaining: range.start, "\"\(path)\" could not be checked: its class is in another module")
+        case true?: break
+        }
+        edits.replace(range.start..<end, with: "\"\(path)\"")
+        note(change: range.start, "\(text) becomes \"\(path)\"")
+    }
+
+    /// A request with another result type cannot be cast, since its class is generic.
+    private mutating func rewriteCast(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        guard let inner = node["sub_expr"]?.range else { return }
+        let innerEnd = source.endOfToken(inner.end)
+        let cast = source.nextToken(innerEnd)
+        let end = source.endOfToken(range.end)
+        guard source.starts("as!", at: cast), cast < end else { return }
+        let type = source.type(at: cast + 3).text
+        guard type.hasPrefix("NSFetchRequest<"), type.hasSuffix(">") else { return }
+        edits.insert("\(type)(converting: ", at: range.start)
+        edits.replace(innerEnd..<end, with: ")")
+        note(change: range.start, "the cast to \(type) becomes a conversion")
+    }
+
+    private mutating func checkCall(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let end = source.endOfToken(range.end)
+        let text = source.text(range.start..<end)
+        guard let name = node["fn"]?.text("field") ?? node["fn"]?.text("name") else { return }
+        let labels = node["args"]?.text("labels") ?? ""
+        if name == "addObserver" && (labels.contains("forKeyPath") || text.contains("forKeyPath:")) {
+            noteObserving(range.start)
+        } else if name == "observe" && text.contains("\\") {
+            noteObserving(range.start)
+        } else if name == "publisher", labels.hasPrefix("for:") {
+            noteObserving(range.start)
+        }
+    }
+
+    private mutating func noteObserving(_ offset: Int) {
+        note(remaining: offset, "key-value observing: use changes() of the object, or withObservationTracking")
+    }
+}

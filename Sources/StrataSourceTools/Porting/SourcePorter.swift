@@ -1,0 +1,77 @@
+public import Foundation
+
+/// Rewrites sources written for Apple's platforms where no plugin can make the Linux compiler take them, and lists what
+/// is left for a person.
+///
+/// What it changes, once: `@objc` attributes go (the name that one gave a class of managed objects is kept as
+/// `objectiveCName`), overrides move from extensions into their classes, `#keyPath` becomes the string that it stands
+/// for, a forced cast to `NSFetchRequest<...>` becomes the converting initialiser, and imports of parts of Core Data
+/// become imports of all of it. Sources that it has rewritten it leaves as they are.
+public struct SourcePorter {
+    /// The module's name.
+    public var module: String
+    /// The paths of the module's sources.
+    public var sources: [String]
+    /// Names that `#if` knows. What they exclude is not rewritten.
+    public var conditions: [String] = []
+    /// The path of `swiftc` or `swift-frontend`; nil looks for one.
+    public var compiler: String?
+    /// A directory for what the compiler is given and prints.
+    public var workDirectory: URL
+
+    /// What is to be done about the sources.
+    public struct Report: Sendable {
+        /// The new text of each file that changes, by its path.
+        public var rewritten: [String: String] = [:]
+        /// What was changed, in the order of the files.
+        public var changes: [PortNote] = []
+        /// What a person has to see to.
+        public var remaining: [PortNote] = []
+    }
+
+    /// Describes a module.
+    public init(module: String, sources: [String], workDirectory: URL) {
+        self.module = module
+        self.sources = sources
+        self.workDirectory = workDirectory
+    }
+
+    /// Finds out what is to be done. Writes no source.
+    ///
+    /// - Throws: ``SwiftFrontend/Failure`` if the compiler cannot be run, and what reading files throws.
+    public func report() throws -> Report {
+        let files = try sources.map { try SourceText(path: $0) }
+        guard !files.isEmpty else { return Report() }
+        let frontend = try SwiftFrontend(compiler: compiler)
+        let stubs = try StubModules(in: workDirectory.appendingPathComponent("modules"), frontend: frontend)
+        let trees = try SyntaxTrees(module: module, conditions: conditions, workDirectory: workDirectory)
+            .read(files, all: sources, withBodies: true, stubs: stubs, frontend: frontend)
+
+        let declarations = PortedDeclarations(zip(files, trees).map { ($0, $1) })
+        var files2: [PortedFile] = zip(files, trees).map { PortedFile($0, $1, declarations) }
+        for index in files2.indices { files2[index].rewrite() }
+        OverrideMover(declarations).move(in: &files2)
+
+        var report = Report()
+        for file in files2 {
+            let text = file.edits.applied
+            if text != file.source.bytes { report.rewritten[file.source.path] = String(decoding: text, as: UTF8.self) }
+            report.changes += file.changes.sorted { $0.line < $1.line }
+            report.remaining += file.remaining.sorted { $0.line < $1.line }
+        }
+        return report
+    }
+}
+
+/// A place in a source file and what was, or is to be, done there.
+public struct PortNote: Equatable, Sendable, CustomStringConvertible {
+    /// The file.
+    public let path: String
+    /// From 1.
+    public let line: Int
+    /// What it is about.
+    public let message: String
+
+    /// `file:line: message`.
+    public var description: String { "\(path):\(line): \(message)" }
+}

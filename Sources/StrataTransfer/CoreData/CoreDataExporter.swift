@@ -1,0 +1,184 @@
+public import Foundation
+import Strata
+import StrataLog
+
+/// Writes a store of Strata's as a file that Apple's Core Data opens.
+///
+///     try CoreDataExporter(URL(fileURLWithPath: "Library.strata")).run(to: URL(fileURLWithPath: "Library.sqlite"))
+///
+/// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID.
+/// The persistent history, and the triggers that keep derived attributes right, are left out.
+///
+/// Needs SQLite's library (libsqlite3.so.0) when it is used. Used by one thread at a time.
+public final class CoreDataExporter {
+    /// What was exported.
+    public struct Report: Sendable, Equatable {
+        /// Rows, one for each object.
+        public var objects = 0
+        /// Links of relationships that are to-many at both ends.
+        public var links = 0
+        /// Whether the file has the version hashes that Core Data computes. Only a store that was imported knows them,
+        /// as long as it has the model that it was imported with. Without them Core Data refuses the file (134100)
+        /// unless it is opened with `NSIgnorePersistentStoreVersioningOption`.
+        public var hasVersionHashes = false
+    }
+
+    private let reader: StoreReader
+    private let schema: ExportSchema
+    private let origin: [String: Any]
+
+    /// - Throws: `CocoaError` when there is no store, or it cannot be read.
+    public init(_ store: URL) throws {
+        reader = try StoreReader(store)
+        origin = reader.hiddenMetadata(CoreDataOrigin.name) ?? [:]
+        let known = (origin[CoreDataOrigin.numbersKey] as? [String: NSNumber])?.mapValues(\.int64Value)
+        schema = ExportSchema(reader.layouts, EntityNumbers(reader.layouts, known: known))
+    }
+
+    /// Writes the file. It is complete when this returns; if this throws, nothing is there.
+    ///
+    /// - Parameters:
+    ///   - url: the file, which must not exist yet.
+    ///   - progress: called now and then with the number of rows that were written and of all.
+    /// - Throws: ``TransferError`` when the file exists or cannot be written; `CocoaError` when the store is damaged.
+    /// - Complexity: O(n) with bounded memory.
+    @discardableResult
+    public func run(to url: URL, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
+        guard !FileManager.default.fileExists(atPath: url.path) else {
+            throw TransferError("\(url.path) is there already: an export takes the place of nothing")
+        }
+        let place = url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        var report = Report()
+        do {
+            let database = try SQLiteFile.creating(place)
+            // Nobody sees the file before it is complete.
+            try database.run("PRAGMA auto_vacuum = 2")
+            try database.run("PRAGMA journal_mode = OFF")
+            try database.run("PRAGMA synchronous = OFF")
+            try database.run("BEGIN")
+            for statement in schema.statements { try database.run(statement) }
+            try writeRows(database, &report, progress)
+            try database.run("COMMIT")
+            for statement in schema.indexes { try database.run(statement) }
+        } catch {
+            try? FileManager.default.removeItem(at: place)
+            throw error
+        }
+        do {
+            let file = try FileHandle(forUpdating: place)
+            try file.synchronize()
+            try file.close()
+            try FileManager.default.moveItem(at: place, to: url)
+        } catch {
+            try? FileManager.default.removeItem(at: place)
+            throw TransferError("\(url.path): \(error.localizedDescription)")
+        }
+        return report
+    }
+
+    private func writeRows(_ database: SQLiteFile, _ report: inout Report, _ progress: ((Int, Int) -> Void)?) throws {
+        var total = 0
+        for table in schema.tables { total += try reader.count(root: table.root.root) }
+        for join in schema.joins { total += try reader.count(root: join.links.number) }
+        for table in schema.tables {
+            try TableExporter(schema: schema, table: table, database: database).run(reader) {
+                report.objects += 1
+                if report.objects % 4_096 == 0 { progress?(report.objects, total) }
+            }
+        }
+        for join in schema.joins { report.links += try write(join, database) }
+        for statement in orderStatements { try database.run(statement) }
+        try writeNumbers(database)
+        report.hasVersionHashes = try writeMetadata(database)
+        progress?(total, total)
+    }
+
+    private func write(_ join: ExportSchema.JoinTable, _ database: SQLiteFile) throws -> Int {
+        let orders = [(join.memberOrder, 2), (join.ownerOrder, 3)].compactMap { name, slot in name.map { ($0, slot) } }
+        let columns = [join.owner, join.member] + orders.map(\.0)
+        let list = columns.map { SQLiteFile.quoted($0) }.joined(separator: ", ")
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let isReflexive = join.links.inverse === join.links.relationship
+        let statement = try database.prepare(
+            "INSERT OR IGNORE INTO \(SQLiteFile.quoted(join.name)) (\(list)) VALUES (\(marks))")
+        var count = 0
+        try reader.forEachRow(root: join.links.number) { row in
+            guard let owner = try row.reference(0), let member = try row.reference(1) else { return }
+            // Core Data keeps a relationship that is its own inverse from both sides.
+            for pair in isReflexive ? [(owner, member), (member, owner)] : [(owner, member)] {
+                statement.bind(0, Int64(pair.0.key))
+                statement.bind(1, Int64(pair.1.key))
+                for (index, order) in orders.enumerated() { statement.bind(2 + index, try row.integer(order.1) ?? 0) }
+                try statement.execute()
+            }
+            count += 1
+        }
+        return count
+    }
+
+    /// Core Data's places in an order are small numbers: 1024, 2048 and so on.
+    private var orderStatements: [String] {
+        let quoted = SQLiteFile.quoted
+        func renumber(_ table: String, _ key: String, _ owner: String, _ order: String) -> String {
+            "UPDATE \(quoted(table)) SET \(quoted(order)) = r.place * 1024 FROM (SELECT \(key) AS k, row_number() OVER "
+                + "(PARTITION BY \(quoted(owner)) ORDER BY \(quoted(order)), rowid) AS place FROM \(quoted(table)) "
+                + "WHERE \(quoted(owner)) IS NOT NULL) r WHERE \(quoted(table)).rowid = r.k"
+        }
+        var statements: [String] = []
+        for table in schema.tables {
+            var done: Set<String> = []
+            for rows in table.family {
+                let places = table.places[rows.name] ?? []
+                for (slot, info) in rows.slots.enumerated() where info.kind == .position {
+                    let order = table.columns[places[slot].value].name
+                    guard done.insert(order).inserted else { continue }
+                    statements.append(renumber(table.name, "rowid", table.columns[places[slot - 1].value].name, order))
+                }
+            }
+        }
+        for join in schema.joins {
+            if let order = join.memberOrder { statements.append(renumber(join.name, "rowid", join.owner, order)) }
+            if let order = join.ownerOrder { statements.append(renumber(join.name, "rowid", join.member, order)) }
+        }
+        return statements
+    }
+
+    private func writeNumbers(_ database: SQLiteFile) throws {
+        let greatest = reader.greatestKeys
+        let statement = try database.prepare("INSERT INTO Z_PRIMARYKEY VALUES (?, ?, ?, ?)")
+        for rows in schema.numbers.ordered {
+            statement.bind(0, schema.numbers.number(rows.name))
+            try statement.bind(1, rows.name)
+            statement.bind(2, schema.numbers.number(rows.entity.superentity?.name))
+            statement.bind(3, Int64(clamping: greatest[rows.name] ?? 0))
+            try statement.execute()
+        }
+    }
+
+    /// - Returns: whether the version hashes are Core Data's.
+    private func writeMetadata(_ database: SQLiteFile) throws -> Bool {
+        let own = reader.metadata
+        var metadata = own.filter { $0.key != NSStoreUUIDKey && $0.key != NSStoreTypeKey }
+        metadata["NSStoreType"] = "SQLite"
+        metadata["NSStoreModelVersionHashesVersion"] = 3
+        metadata["_NSAutoVacuumLevel"] = "2"
+        // The hashes are those of the model that the store has as long as Strata's own have not changed.
+        let hashes = own[NSStoreModelVersionHashesKey] as? [String: Data]
+        let isUnchanged = hashes != nil && origin[CoreDataOrigin.ownHashesKey] as? [String: Data] == hashes
+        if isUnchanged {
+            for key in CoreDataOrigin.keptKeys { metadata[key] = origin[key] ?? metadata[key] }
+        }
+        let data = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+        let statement = try database.prepare("INSERT INTO Z_METADATA VALUES (1, ?, ?)")
+        try statement.bind(0, reader.uuid)
+        try data.withUnsafeBytes { try statement.bind(1, blob: $0) }
+        try statement.execute()
+        if isUnchanged, let model = origin[CoreDataOrigin.modelKey] as? Data {
+            let statement = try database.prepare("INSERT INTO Z_MODELCACHE VALUES (?)")
+            try model.withUnsafeBytes { try statement.bind(0, blob: $0) }
+            try statement.execute()
+        }
+        return isUnchanged && origin["NSStoreModelVersionHashes"] != nil
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Strata
+import StrataLog
+
+/// Brings a file's persistent history along: its transactions, one after the other, with their authors and times.
+///
+/// The file has the rows only as they are now. So an object has its present values from the transaction that inserted
+/// it on; transactions that update it say that they did, and one that was deleted is empty until then.
+struct HistoryImporter {
+    let file: CoreDataFile
+    let plans: [ImportPlan]
+    let builder: StoreBuilder
+    let planner: ImportPlanner
+
+    /// Whether the file has a history.
+    static func isNeeded(_ file: CoreDataFile) throws -> Bool {
+        guard file.tables["ATRANSACTION"]?.isSuperset(of: ["Z_PK", "ZTIMESTAMP"]) == true,
+            file.tables["ACHANGE"]?.isSuperset(
+                of: ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"]) == true
+        else { return false }
+        return try file.database.prepare("SELECT 1 FROM ATRANSACTION LIMIT 1").step()
+    }
+
+    /// Which objects the history inserts, by the transaction that does, in a table that SQLite keeps outside of memory.
+    private func prepare() throws {
+        let database = file.database
+        try database.run("PRAGMA temp_store = FILE")
+        try database.run(
+            "CREATE TEMP TABLE strata_inserted (entity INTEGER, pk INTEGER, tx INTEGER, PRIMARY KEY (entity, pk)) "
+                + "WITHOUT ROWID")
+        // One that is inserted and deleted by one transaction never was there.
+        try database.run(
+            "INSERT OR IGNORE INTO temp.strata_inserted SELECT ZENTITY, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE "
+                + "WHERE ZENTITY IS NOT NULL AND ZENTITYPK IS NOT NULL "
+                + "GROUP BY ZENTITY, ZENTITYPK, ZTRANSACTIONID HAVING min(ZCHANGETYPE) = 0 AND max(ZCHANGETYPE) < 2")
+        try database.run("CREATE INDEX temp.strata_inserted_tx ON strata_inserted (tx)")
+    }
+
+    /// Inserts everything.
+    ///
+    /// - Parameter each: called after each row.
+    func run(each: () throws -> Void) throws {
+        try prepare()
+        for plan in plans {
+            let statement = try file.database.prepare(
+                plan.selection + " WHERE NOT EXISTS (SELECT 1 FROM temp.strata_inserted i WHERE i.entity = t.Z_ENT "
+                    + "AND i.pk = t.Z_PK)")
+            try RowImporter(file: file, plan: plan, builder: builder).insert(statement, each: each)
+        }
+        try insertLost()
+        try builder.beginHistory()
+        let transactions = try file.database.prepare(
+            "SELECT Z_PK, ZTIMESTAMP, \(name("AUTHOR")), \(name("CONTEXTNAME")) FROM ATRANSACTION a ORDER BY Z_PK")
+        while try transactions.step() {
+            try builder.beginTransaction(
+                author: transactions.isNull(2) ? nil : transactions.string(2),
+                contextName: transactions.isNull(3) ? nil : transactions.string(3),
+                date: Date(timeIntervalSinceReferenceDate: transactions.double(1)))
+            try replay(transactions.integer(0), each: each)
+        }
+    }
+
+    /// A text of a transaction: newer files keep it in a table of texts.
+    private func name(_ column: String) -> String {
+        let columns = file.tables["ATRANSACTION"] ?? []
+        let plain = columns.contains("Z\(column)") ? "a.Z\(column)" : "NULL"
+        guard columns.contains("Z\(column)TS"), file.tables["ATRANSACTIONSTRING"] != nil else { return plain }
+        return "coalesce((SELECT s.ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = a.Z\(column)TS), \(plain))"
+    }
+
+    /// Objects that were there before the history begins and that it deletes: nothing but their keys is known.
+    private func insertLost() throws {
+        let statement = try file.database.prepare(
+            "SELECT DISTINCT c.ZENTITY, c.ZENTITYPK FROM ACHANGE c WHERE c.ZCHANGETYPE = 2 AND NOT EXISTS "
+                + "(SELECT 1 FROM ACHANGE i WHERE i.ZCHANGETYPE = 0 AND i.ZTRANSACTIONID = c.ZTRANSACTIONID "
+                + "AND i.ZENTITY = c.ZENTITY AND i.ZENTITYPK = c.ZENTITYPK) AND NOT EXISTS "
+                + "(SELECT 1 FROM temp.strata_inserted i WHERE i.entity = c.ZENTITY AND i.pk = c.ZENTITYPK)")
+        while try statement.step() { try insertEmpty(statement.integer(0), statement.integer(1)) }
+    }
+
+    private func insertEmpty(_ entity: Int64, _ key: Int64) throws {
+        guard let rows = planner.rows(entity), !rows.entity.isAbstract, key > 0, key < 1 << 48,
+            try !exists(entity, key)
+        else { return }
+        try builder.beginRow(entity: rows.number, root: rows.root, key: UInt64(key)).endRow()
+    }
+
+    private func exists(_ entity: Int64, _ key: Int64) throws -> Bool {
+        guard let plan = plans.first(where: { $0.entities[entity] != nil }) else { return true }
+        let table = SQLiteFile.quoted(plan.table)
+        return try file.database.prepare("SELECT 1 FROM \(table) WHERE Z_PK = \(key)").step()
+    }
+
+    private func replay(_ transaction: Int64, each: () throws -> Void) throws {
+        for plan in plans {
+            let numbers = plan.entities.keys.map(String.init).joined(separator: ", ")
+            let statement = try file.database.prepare(
+                plan.selection + " JOIN temp.strata_inserted i ON t.Z_PK = i.pk AND t.Z_ENT = i.entity "
+                    + "WHERE i.tx = \(transaction) AND i.entity IN (\(numbers))")
+            try RowImporter(file: file, plan: plan, builder: builder).insert(statement, each: each)
+        }
+        let gone = try file.database.prepare(
+            "SELECT i.entity, i.pk FROM temp.strata_inserted i WHERE i.tx = \(transaction) AND EXISTS (SELECT 1 FROM "
+                + "ACHANGE c WHERE c.ZENTITY = i.entity AND c.ZENTITYPK = i.pk AND c.ZCHANGETYPE = 2)")
+        while try gone.step() { try insertEmpty(gone.integer(0), gone.integer(1)) }
+        let changes = try file.database.prepare(
+            "SELECT ZENTITY, ZENTITYPK, max(ZCHANGETYPE) FROM ACHANGE WHERE ZTRANSACTIONID = \(transaction) "
+                + "GROUP BY ZENTITY, ZENTITYPK HAVING min(ZCHANGETYPE) > 0")
+        while try changes.step() {
+            guard let rows = planner.rows(changes.integer(0)), changes.integer(1) > 0, changes.integer(1) < 1 << 48
+            else { continue }
+            let ref = StoreBuilder.reference(entity: rows.number, key: UInt64(changes.integer(1)))
+            // What a batch request has taken away without a word is not there to be changed.
+            _ = changes.integer(2) == 2 ? try builder.delete(ref) : try builder.touch(ref, changed: SlotSet())
+        }
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+
+/// A database of SQLite. Used by one thread at a time.
+final class SQLiteFile {
+    private static let readOnly: Int32 = 0x1
+    private static let readWrite: Int32 = 0x2
+    private static let create: Int32 = 0x4
+    private static let uri: Int32 = 0x40
+
+    fileprivate let library: SQLiteLibrary
+    fileprivate let database: OpaquePointer
+    private let name: String
+    /// Where a copy lies that goes away with the object.
+    private var temporary: URL?
+
+    private init(_ library: SQLiteLibrary, _ database: OpaquePointer, _ name: String) {
+        self.library = library
+        self.database = database
+        self.name = name
+    }
+
+    deinit {
+        _ = library.close(database)
+        if let temporary { try? FileManager.default.removeItem(at: temporary) }
+    }
+
+    /// Opens a file for reading. The file and what lies beside it stay as they are: where SQLite would have to write (a
+    /// write-ahead log or a rollback journal is there), a copy in a temporary directory is read.
+    ///
+    /// - Throws: ``TransferError`` when there is no SQLite, no file, or no database in it.
+    static func reading(_ url: URL) throws -> SQLiteFile {
+        let library = try SQLiteLibrary.shared()
+        guard FileManager.default.fileExists(atPath: url.path) else {
+            throw TransferError("\(url.path): no such file")
+        }
+        let companions = ["-wal", "-journal"].filter { suffix in
+            let size = try? FileManager.default.attributesOfItem(atPath: url.path + suffix)[.size] as? NSNumber
+            return (size?.intValue ?? 0) > 0
+        }
+        var temporary: URL?
+        var path = url.path
+        if !companions.isEmpty {
+            let directory = FileManager.default.temporaryDirectory
+                .appendingPathComponent("strata-import-\(UUID().uuidString)", isDirectory: true)
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            temporary = directory
+            path = directory.appendingPathComponent("copy.sqlite").path
+        }
+        do {
+            if temporary != nil {
+                for suffix in [""] + companions {
+                    try FileManager.default.copyItem(atPath: url.path + suffix, toPath: path + suffix)
+                    // What is copied may be read-only, and SQLite has to bring the log into it.
+                    try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
+                }
+            }
+            let escaped = path.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["/", ".", "-", "_"]))
+            let query = temporary == nil ? "?mode=ro&immutable=1" : "?mode=rw"
+            let flags = (temporary == nil ? readOnly : readWrite) | uri
+            let file = try open(library, "file:\(escaped ?? path)\(query)", flags, url.path)
+            file.temporary = temporary
+            temporary = nil
+            // Nothing that the file itself defines is to be run.
+            try file.run("PRAGMA trusted_schema = OFF")
+            try file.run("PRAGMA cell_size_check = ON")
+            return file
+        } catch {
+            if let temporary { try? FileManager.default.removeItem(at: temporary) }
+            throw error
+        }
+    }
+
+    /// Makes a new file.
+    ///
+    /// - Throws: ``TransferError`` when there is no SQLite or the file cannot be made.
+    static func creating(_ url: URL) throws -> SQLiteFile {
+        try open(try SQLiteLibrary.shared(), url.path, readWrite | create, url.path)
+    }
+
+    private static func open(
+        _ library: SQLiteLibrary, _ path: String, _ flags: Int32, _ name: String
+    ) throws -> SQLiteFile {
+        var database: OpaquePointer?
+        let result = library.open(path, &database, flags, nil)
+        guard let database else { throw TransferError("\(name): SQLite has no memory to open it") }
+        let file = SQLiteFile(library, database, name)
+        guard result == 0 else { throw file.problem("it cannot be opened") }
+        return file
+    }
+
+    /// Runs a statement that has no rows.
+    func run(_ sql: String) throws {
+        let statement = try prepare(sql)
+        while try statement.step() {}
+    }
+
+    /// - Throws: ``TransferError`` when SQLite refuses the statement.
+    func prepare(_ sql: String) throws -> SQLiteStatement {
+        var statement: OpaquePointer?
+        guard library.prepare(database, sql, -1, &statement, nil) == 0, let statement else { throw problem(sql) }
+        return SQLiteStatement(self, statement, library)
+    }
+
+    func problem(_ what: String) -> TransferError {
+        let message = library.message(database).map { String(cString: $0) } ?? "an error of SQLite"
+        return TransferError("\(name): \(message) (\(what))")
+    }
+
+    /// A name as SQL has it.
+    static func quoted(_ name: String) -> String { "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\"" }
+}
+
+/// A prepared statement and its current row. Used by one thread at a time.
+final class SQLiteStatement {
+    enum ColumnType: Int32 {
+        case integer = 1
+        case real, text, blob, null
+    }
+
+    private let file: SQLiteFile
+    private let statement: OpaquePointer
+    private let library: SQLiteLibrary
+
+    fileprivate init(_ file: SQLiteFile, _ statement: OpaquePointer, _ library: SQLiteLibrary) {
+        self.file = file
+        self.statement = statement
+        self.library = library
+    }
+
+    deinit { _ = library.finalize(statement) }
+
+    /// Goes to the next row; false when there is none.
+    func step() throws -> Bool {
+        switch library.step(statement) {
+        case 100: return true
+        case 101: return false
+        default: throw file.problem("while reading or writing")
+        }
+    }
+
+    var columnCount: Int { Int(library.columnCount(statement)) }
+
+    func type(_ column: Int) -> ColumnType {
+        ColumnType(rawValue: library.columnType(statement, Int32(column))) ?? .null
+    }
+
+    func isNull(_ column: Int) -> Bool { library.columnType(statement, Int32(column)) == ColumnType.null.rawValue }
+
+    func integer(_ column: Int) -> Int64 { library.columnInt64(statement, Int32(column)) }
+
+    func double(_ column: Int) -> Double { library.columnDouble(statement, Int32(column)) }
+
+    /// The value as UTF-8 bytes, good until the next step.
+    func text(_ column: Int) -> UnsafeRawBufferPointer {
+        let start = library.columnText(statement, Int32(column))
+        return UnsafeRawBufferPointer(start: start, count: Int(library.columnByteCount(statement, Int32(column))))
+    }
+
+    /// The value's bytes, good until the next step.
+    func blob(_ column: Int) -> UnsafeRawBufferPointer {
+        let start = library.columnBlob(statement, Int32(column))
+        let count = start == nil ? 0 : Int(library.columnByteCount(statement, Int32(column)))
+        return UnsafeRawBufferPointer(start: start, count: count)
+    }
+
+    func string(_ column: Int) -> String { String(decoding: text(column), as: UTF8.self) }
+
+    // MARK: Binding
+
+    /// Runs the statement once, with what has been bound, for another run.
+    func execute() throws {
+        while try step() {}
+        _ = library.reset(statement)
+    }
+
+    /// Parameters are counted from 0.
+    func bind(_ parameter: Int, _ value: Int64) { _ = library.bindInt64(statement, Int32(parameter + 1), value) }
+
+    func bind(_ parameter: Int, _ value: Double) { _ = library.bindDouble(statement, Int32(parameter + 1), value) }
+
+    func bindNull(_ parameter: Int) { _ = library.bindNull(statement, Int32(parameter + 1)) }
+
+    func bind(_ parameter: Int, text: UnsafeRawBufferPointer) throws {
+        try check(
+            library.bindText(
+                statement, Int32(parameter + 1), Self.start(text), Int32(clamping: text.count), Self.copies))
+    }
+
+    func bind(_ parameter: Int, blob: UnsafeRawBufferPointer) throws {
+        try check(
+            library.bindBlob(
+                statement, Int32(parameter + 1), Self.start(blob), Int32(clamping: blob.count), Self.copies))
+    }
+
+    func bind(_ parameter: Int, _ value: String) throws {
+        var value = value
+        try value.withUTF8 { try bind(parameter, text: UnsafeRawBufferPointer($0)) }
+    }
+
+    private func check(_ result: Int32) throws {
+        guard result == 0 else { throw file.problem("while binding a value") }
+    }
+
+    /// SQLite takes a null pointer for NULL, also with no bytes.
+    private static func start(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawPointer? {
+        bytes.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+    }
+
+    /// SQLITE_TRANSIENT: SQLite copies the bytes at once.
+    private static var copies: UnsafeMutableRawPointer? { UnsafeMutableRawPointer(bitPattern: -1) }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Testing
+
+/// `strata import` and `strata export`, run as people run them.
+@Suite(.serialized) struct TransferCommandTests {
+    @Test(arguments: ["--jsonl", "--csv", "--core-data"]) func whatIsExportedIsImported(_ form: String) throws {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        let file = fixture.directory.appendingPathComponent("out").path
+        let copy = fixture.directory.appendingPathComponent("copy")
+        let written = try fixture.run("export", file, form, "--format", "json")
+        #expect(written.code == 0, "\(written.messages)")
+        #expect((written.json as? [String: Any])?["objects"] as? Int == 3)
+        if form == "--core-data" {
+            // A store that was made here has no model of Core Data's: the file does not keep one.
+            let read = try fixture.run("import", copy.path, form, on: URL(fileURLWithPath: file))
+            #expect(read.code == 1 && read.messages.contains("name one"), "\(read.messages)")
+            return
+        }
+        let read = try fixture.run("import", copy.path, form, on: URL(fileURLWithPath: file))
+        #expect(read.code == 0, "\(read.messages)")
+        let dump = try fixture.run("dump", "--jsonl")
+        #expect(dump.code == 0 && dump.lines.count == 4)
+        #expect(try fixture.run("dump", "--jsonl", on: copy).output == dump.output)
+        let again = try fixture.run("import", copy.path, form, on: URL(fileURLWithPath: file))
+        #expect(again.code == 1 && again.messages.contains("is there already"), "\(again.messages)")
+    }
+
+    @Test func aCommandLineThatIsWrongIsRefused() throws {
+        let fixture = try CommandFixture()
+        #expect(try fixture.run("export", "x").code == 64)
+        #expect(try fixture.run("export", "x", "--jsonl", "--csv").code == 64)
+        #expect(try fixture.run("dump", "--jsonl", "--at", "1").code == 64)
+        #expect(try fixture.run("export", "-", "--csv", "--entity", "Team", "--key", "title").code == 64)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import StrataModelFile
+import StrataModelXML
+import Testing
+
+/// What is said of model files that are wrong.
+@Suite struct XcodeModelDiagnosticsTests {
+    @Test(arguments: [
+        (
+            "<attribute name=\"a\" attributeType=\"String\" colour=\"red\"/>",
+            "f:4: warning: Item.a: <attribute> has an unknown attribute, colour=\"red\", which is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"String\"><b/></attribute>",
+            "f:4: warning: Item.a: <attribute> has an unknown element, <b>, which is ignored"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"String\">b</attribute>",
+            "f:4: warning: Item.a: <attribute> has text, which is ignored"
+        ),
+        ("<attribute name=\"a\" attributeType=\"Text\"/>", "f:4: error: Item.a: attributeType=\"Text\" is no type"),
+        (
+            "<attribute name=\"a\" attributeType=\"String\" optional=\"perhaps\"/>",
+            "f:4: error: Item.a: optional=\"perhaps\" is neither YES nor NO"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 16\" defaultValueString=\"40000\"/>",
+            "f:4: error: Item.a: defaultValueString=\"40000\" is no value of type Integer 16"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Decimal\" defaultValueString=\"1,5\"/>",
+            "f:4: error: Item.a: defaultValueString=\"1,5\" is no value of type Decimal"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Date\" defaultValueString=\"now\"/>",
+            "f:4: warning: Item.a: defaultValueString=\"now\" is ignored, since the attribute is a Date"
+        ),
+        (
+            "<attribute name=\"a\" attributeType=\"Integer 16\" regularExpressionString=\"x\"/>",
+            "f:4: warning: Item.a: regularExpressionString is ignored, since the attribute is no String"
+        ),
+        ("<attribute attributeType=\"String\"/>", "f:4: error: Item: <attribute> has no attribute 'name'"),
+        (
+            "<relationship name=\"r\" deletionRule=\"Forget\"/>",
+            "f:4: error: Item.r: deletionRule=\"Forget\" is none of Nullify, Cascade, Deny and No Action"
+        ),
+        (
+            "<relationship name=\"r\" toMany=\"YES\" maxCount=\"1\"/>",
+            "f:4: warning: Item.r: a to-many relationship of at most one object is a to-one relationship at run time"
+        ),
+        ("<relationship name=\"r\" maxCount=\"-1\"/>", "f:4: error: Item.r: maxCount=\"-1\" is no count"),
+        (
+            "<fetchIndex name=\"i\"><fetchIndexElement type=\"Hash\" property=\"a\"/></fetchIndex>",
+            "f:4: error: Item.i: type=\"Hash\" is neither Binary nor RTree"
+        ),
+        (
+            "<userInfo><entry key=\"k\" value=\"1\"/><entry key=\"k\" value=\"2\"/></userInfo>",
+            "f:4: warning: Item: the user info has two entries for 'k'; the last one counts"
+        ),
+        (
+            "<fetchRequest name=\"r\" entity=\"Item\"/>",
+            "f:4: warning: Item: <entity> has an unknown element, <fetchRequest>, which is ignored"
+        ),
+    ])
+    func aMistakeIsToldWithFileLineEntityAndProperty(body: String, expected: String) throws {
+        #expect(try ModelFixtures.diagnostics(ModelFixtures.model(body)) == [expected])
+    }
+
+    @Test func anErrorStopsReadingAsAModelAndAWarningDoesNot() throws {
+        try ModelFixtures.withDirectory { directory in
+            let file = directory.appendingPathComponent("contents")
+            try Data(ModelFixtures.model("<attribute name=\"a\" attributeType=\"Text\"/>").utf8).write(to: file)
+            let error = #expect(throws: ModelFileError.self) { try XcodeModel.model(contentsOf: file) }
+            #expect(error?.message.contains("contents:4: error: Item.a: ") == true)
+            try Data(ModelFixtures.model("<unknown/>").utf8).write(to: file)
+            #expect(try XcodeModel.model(contentsOf: file).versions.count == 1)
+        }
+    }
+
+    static let hostile: [String: Data] = [
+        "nothing": Data(),
+        "no XML": Data("entity Book".utf8),
+        "cut short": Data(ModelFixtures.complete.utf8.prefix(3000)),
+        "two roots": Data("<model/><model/>".utf8),
+        "binary": Data([0x62, 0x70, 0x6c, 0x69, 0x73, 0x74, 0xff, 0, 1]),
+        "entities to expand": Data(
+            """
+            <?xml version="1.0"?><!DOCTYPE model [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
+            <model documentVersion="&b;"/>
+            """.utf8),
+        "a file to include": Data(
+            "<!DOCTYPE model [<!ENTITY x SYSTEM \"file:///etc/hostname\">]><model documentVersion=\"&x;\"/>".utf8),
+        "another encoding": Data("<?xml version=\"1.0\" encoding=\"UTF-7\"?><model/>".utf8),
+        "UTF-16": Data([0xff, 0xfe, 0x3c, 0, 0x61, 0, 0x2f, 0, 0x3e, 0]),
+        "too deep": Data((String(repeating: "<a>", count: 50_000)).utf8),
+    ]
+
+    @Test(arguments: hostile.keys.sorted())
+    func hostileFilesAreRefused(name: String) throws {
+        let data = try #require(Self.hostile[name])
+        let error = #expect(throws: ModelFileError.self) { try XcodeModel.read(data, file: "f") }
+        #expect(error?.code == .damaged && error?.message.hasPrefix("f: ") == true)
+    }
+
+    @Test func anotherRootIsAnError() throws {
+        #expect(try ModelFixtures.diagnostics("<plist/>") == ["f:1: error: the root is <plist> and not <model>"])
+    }
+}

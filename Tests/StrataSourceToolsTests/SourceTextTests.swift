@@ -1,0 +1,21 @@
+import Testing
+
+@testable import StrataSourceTools
+
+@Suite struct SourceTextTests {
+    @Test(arguments: [
+        (" String?\n}", "String?"), (" Int, b: String", "Int"), ("[String: [Int]]?\nvar", "[String:[Int]]?"),
+        (" Set<Book> { get }", "Set<Book>"), (" any Shape & Sendable; x", "any Shape&Sendable"),
+        (" /* of books */ Set<\n Book // each\n>\n", "Set<Book>"), ("(Int) -> Void\n", "(Int) -> Void"),
+        (" Shop\n  .Order?\nvar", "Shop.Order?"), (" `Type`\n", "`Type`"), (" Book)", "Book"),
+    ])
+    func aTypeEndsWhereItsTextDoes(_ text: String, _ expected: String) {
+        #expect(SourceText(path: "", bytes: Array(text.utf8)).type(at: 0).text == expected)
+    }
+
+    @Test func placesCountFromOne() {
+        let text = SourceText(path: "", bytes: Array("ab\ncd".utf8))
+        #expect(text.place(0) == (1, 1))
+        #expect(text.place(4) == (2, 2))
+    }
+}

@@ -1,0 +1,112 @@
+import CoreData
+import Foundation
+import Testing
+
+@Suite struct StagedMigrationTests {
+    private typealias G = GraphModel
+
+    /// Version 1 has a full name, 2 both, 3 its parts, 4 an alias.
+    private static func version(_ number: Int) -> NSManagedObjectModel {
+        let person = G.entity("Person")
+        person.properties = []
+        if number <= 2 { person.properties.append(G.attribute("fullName", .stringAttributeType)) }
+        if number >= 2 {
+            person.properties += [
+                G.attribute("first", .stringAttributeType), G.attribute("last", .stringAttributeType),
+            ]
+        }
+        if number >= 4 { person.properties.append(G.attribute("alias", .stringAttributeType, default: "-")) }
+        return makeModel([person])
+    }
+
+    private static func reference(_ number: Int) -> NSManagedObjectModelReference {
+        let model = version(number)
+        return NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
+    }
+
+    private static func stages(_ calls: @escaping (String) -> Void = { _ in }) -> NSStagedMigrationManager {
+        let split = NSCustomMigrationStage(migratingFrom: reference(1), to: reference(2))
+        split.label = "split"
+        split.willMigrateHandler = { manager, _ in
+            calls("will \(manager.container?.managedObjectModel.entitiesByName["Person"]?.attributesByName.count ?? 0)")
+        }
+        split.didMigrateHandler = { manager, stage in
+            calls("did \(stage.label ?? "")")
+            let context = try #require(manager.container?.newBackgroundContext())
+            try context.performAndWait {
+                for person in try context.all("Person") {
+                    let parts = (person.text("fullName") ?? "").split(separator: " ").map(String.init)
+                    person.setValue(parts.first, forKey: "first")
+                    person.setValue(parts.last, forKey: "last")
+                }
+                try context.save()
+            }
+        }
+        let rest = NSLightweightMigrationStage([version(2).versionChecksum, version(3).versionChecksum])
+        return NSStagedMigrationManager([split, rest])
+    }
+
+    private static func options(_ manager: NSStagedMigrationManager) -> [AnyHashable: Any] {
+        MigratedStore.automatic.merging([NSPersistentStoreStagedMigrationManagerOptionKey: manager]) { $1 }
+    }
+
+    private static func filled() throws -> MigratedStore {
+        let store = try MigratedStore()
+        try store.with(version(1)) { context throws in
+            for index in 0..<20 { _ = context.insert("Person", ["fullName": "a\(index) b\(index)"]) }
+            try context.save()
+        }
+        return store
+    }
+
+    @Test func eachStageRunsOnceInItsTurn() throws {
+        let store = try Self.filled()
+        var calls: [String] = []
+        let split = Self.stages { calls.append($0) }.stages[0]
+        let drop = NSCustomMigrationStage(migratingFrom: Self.reference(2), to: Self.reference(3))
+        let rest = NSLightweightMigrationStage([Self.version(3).versionChecksum, Self.version(4).versionChecksum])
+        let manager = NSStagedMigrationManager([split, drop, rest])
+        for _ in 0..<2 {
+            try store.with(Self.version(4), Self.options(manager)) { context throws in
+                let people = try context.all("Person")
+                #expect(people.count == 20)
+                for person in people {
+                    #expect(person.text("first")?.dropFirst() == person.text("last")?.dropFirst())
+                    #expect(person.text("alias") == "-")
+                }
+            }
+        }
+        #expect(calls == ["will 1", "did split"])
+        #expect(manager.container == nil)
+    }
+
+    @Test func aModelThatIsNowhereToBeFoundIsAnError() throws {
+        let store = try Self.filled()
+        let failure = store.failure(Self.version(4), Self.options(Self.stages()))
+        #expect(failure?.code == NSManagedObjectModelReferenceNotFoundError)
+    }
+
+    @Test func aStoreOfALaterVersionIsRefused() throws {
+        let store = try MigratedStore()
+        try store.with(Self.version(3)) { _ in }
+        let failure = store.failure(Self.version(1), Self.options(Self.stages()))
+        #expect(failure?.code == NSStagedMigrationBackwardMigrationError)
+    }
+
+    @Test func aStoreThatNoStageBeginsWithIsRefused() throws {
+        let store = try LightMigrationTests.filled(3)
+        let failure = store.failure(Self.version(3), Self.options(Self.stages()))
+        #expect(failure?.code == NSMigrationMissingMappingModelError)
+    }
+
+    @Test func anErrorOfAHandlerEndsTheMigration() throws {
+        struct Stop: Error {}
+        let store = try Self.filled()
+        let stage = NSCustomMigrationStage(migratingFrom: Self.reference(1), to: Self.reference(2))
+        stage.willMigrateHandler = { _, _ in throw Stop() }
+        #expect(throws: Stop.self) {
+            try store.with(Self.version(2), Self.options(NSStagedMigrationManager([stage]))) { _ in }
+        }
+        try store.with(Self.version(1), [:]) { context throws in #expect(try context.all("Person").count == 20) }
+    }
+}

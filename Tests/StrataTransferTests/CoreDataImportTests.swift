@@ -1,0 +1,216 @@
+import CoreData
+import Foundation
+import Testing
+
+@testable import StrataTransfer
+
+/// Files in Core Data's layout, which these tests write themselves.
+@Suite struct CoreDataImportTests {
+    private let scratch: Scratch
+    private var file: URL { scratch.url("Team.sqlite") }
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private static let uuid = "753753D3-A961-4901-AB05-8CC48B1D3853"
+    private static let tables = [
+        "CREATE TABLE ZTEAM ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZTITLE VARCHAR )",
+        "CREATE TABLE ZPERSON ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAGE INTEGER, ZTEAM INTEGER, "
+            + "Z_FOK_TEAM INTEGER, ZNAME VARCHAR, ZSINCE TIMESTAMP )",
+        "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+        "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+        "INSERT INTO Z_PRIMARYKEY VALUES (1, 'Person', 0, 40), (2, 'Leader', 1, 0), (3, 'Team', 0, 2)",
+    ]
+    private static let rows = [
+        "INSERT INTO ZTEAM VALUES (1, 3, 1, 'red'), (2, 3, 4, NULL)",
+        "INSERT INTO ZPERSON VALUES (1, 1, 1, 30, 1, 2048, 'Ann', NULL), (7, 2, 2, NULL, 1, 1024, 'Abe', 1234.5), "
+            + "(9, 1, 1, -5, NULL, NULL, 'Äda', NULL)",
+    ]
+
+    /// Deflate without compression.
+    private static func deflated(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 60_000) {
+            let part = bytes[start..<min(start + 60_000, bytes.count)]
+            let count = UInt16(part.count)
+            result += [part.endIndex == bytes.count ? 1 : 0, UInt8(count & 0xFF), UInt8(count >> 8)]
+            result += [UInt8(~count & 0xFF), UInt8(~count >> 8)] + part
+        }
+        return result
+    }
+
+    private func write(_ database: SQLiteFile, _ more: [String]) throws {
+        for sql in Self.tables { try database.run(sql) }
+        let metadata: [String: Any] = ["NSStoreType": "SQLite", "own": "entry", "_NSAutoVacuumLevel": "2"]
+        let list = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+        let statement = try database.prepare("INSERT INTO Z_METADATA VALUES (1, ?, ?)")
+        try statement.bind(0, Self.uuid)
+        try list.withUnsafeBytes { try statement.bind(1, blob: $0) }
+        try statement.execute()
+        let cache = try database.prepare("INSERT INTO Z_MODELCACHE VALUES (?)")
+        try Self.deflated(AppleArchive.model(inheritedToo: true)).withUnsafeBytes { try cache.bind(0, blob: $0) }
+        try cache.execute()
+        for sql in more { try database.run(sql) }
+    }
+
+    private func makeFile(_ more: [String] = rows) throws { try write(try SQLiteFile.creating(file), more) }
+
+    private func open(_ name: String = "store") throws -> NSManagedObjectContext {
+        let model = try NSManagedObjectModel(storedAt: scratch.url(name))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: scratch.url(name), options: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    private func expectRows() throws {
+        let context = try open()
+        try context.performAndWait {
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            func object(_ end: String) throws -> NSManagedObject {
+                let url = try #require(URL(string: "x-coredata://\(Self.uuid)/\(end)"))
+                return try context.existingObject(
+                    with: try #require(coordinator.managedObjectID(forURIRepresentation: url)))
+            }
+            let (red, ann, abe) = (try object("Team/p1"), try object("Person/p1"), try object("Leader/p7"))
+            #expect(red.value(forKey: "title") as? String == "red")
+            #expect(try object("Team/p2").value(forKey: "title") == nil)
+            #expect((red.value(forKey: "members") as? NSOrderedSet)?.array as? [NSManagedObject] == [abe, ann])
+            #expect(abe.value(forKey: "since") as? Date == Date(timeIntervalSinceReferenceDate: 1234.5))
+            #expect(abe.value(forKey: "age") == nil)
+            #expect(try object("Person/p9").value(forKey: "age") as? Int == -5)
+            #expect(try object("Person/p9").value(forKey: "name") as? String == "Äda")
+            #expect(coordinator.persistentStores.first?.metadata?["own"] as? String == "entry")
+            let new = NSEntityDescription.insertNewObject(forEntityName: "Leader", into: context)
+            new.setValue("Aaron", forKey: "name")
+            try context.save()
+            // Keys that were given out once are not given out again.
+            #expect(new.objectID.uriRepresentation().lastPathComponent == "p41")
+        }
+    }
+
+    @Test func rowsBecomeObjectsWithTheirURIs() throws {
+        try makeFile()
+        let before = try Data(contentsOf: file)
+        let report = try CoreDataImporter(file).run(to: scratch.url("store"))
+        #expect(report == CoreDataImporter.Report(objects: 5, links: 0, transactions: 0))
+        #expect(try Data(contentsOf: file) == before)
+        try expectRows()
+    }
+
+    @Test func aWriteAheadLogIsReadAndLeftAlone() throws {
+        let place = scratch.url("open.sqlite")
+        let database = try SQLiteFile.creating(place)
+        try database.run("PRAGMA journal_mode = WAL")
+        try database.run("PRAGMA wal_autocheckpoint = 0")
+        try write(database, Self.rows)
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: place.path + suffix, toPath: file.path + suffix)
+        }
+        let before = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: file.path + $0)) }
+        #expect(before[1].count > before[0].count)
+        try CoreDataImporter(file).run(to: scratch.url("store"))
+        #expect(try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: file.path + $0)) } == before)
+        #expect(!FileManager.default.fileExists(atPath: file.path + "-shm"))
+        try expectRows()
+    }
+
+    @Test func theHistoryComesAlong() throws {
+        try makeFile(
+            Self.rows + [
+                "CREATE TABLE ATRANSACTION ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAUTHORTS INTEGER, "
+                    + "ZTIMESTAMP FLOAT, ZAUTHOR VARCHAR, ZCONTEXTNAME VARCHAR )",
+                "CREATE TABLE ATRANSACTIONSTRING ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZNAME VARCHAR )",
+                "CREATE TABLE ACHANGE ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZCHANGETYPE INTEGER, "
+                    + "ZENTITY INTEGER, ZENTITYPK INTEGER, ZTRANSACTIONID INTEGER, ZCOLUMNS BLOB )",
+                "INSERT INTO ATRANSACTIONSTRING VALUES (1, 16003, 1, 'importer')",
+                "INSERT INTO ATRANSACTION VALUES (4, 16002, 1, 1, 700000000.5, NULL, 'main'), "
+                    + "(5, 16002, 1, NULL, 700000001, 'old', NULL), (6, 16002, 1, NULL, 700000002, NULL, NULL)",
+                "INSERT INTO ACHANGE VALUES (1, 16001, 1, 0, 1, 1, 4, NULL), (2, 16001, 1, 0, 3, 1, 4, NULL), "
+                    + "(3, 16001, 1, 0, 1, 8, 4, NULL), (4, 16001, 1, 1, 1, 1, 5, NULL), (5, 16001, 1, 2, 1, 8, 6, NULL), "
+                    + "(6, 16001, 1, 2, 3, 30, 6, NULL)",
+            ])
+        let report = try CoreDataImporter(file).run(to: scratch.url("store"))
+        #expect(report.objects == 5)
+        #expect(report.transactions == 3)
+        try expectHistory()
+        try expectRows()
+    }
+
+    private func expectHistory() throws {
+        let context = try open()
+        try context.performAndWait {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            let history = try #require(result?.result as? [NSPersistentHistoryTransaction])
+            #expect(history.map { $0.author } == ["importer", "old", nil])
+            #expect(history.map { $0.contextName } == ["main", nil, nil])
+            #expect(history.first?.timestamp == Date(timeIntervalSinceReferenceDate: 700_000_000.5))
+            let changes = history.map { transaction in
+                (transaction.changes ?? []).map { change in
+                    let type = change.changeType == .insert ? "+" : (change.changeType == .update ? "~" : "-")
+                    return type + change.changedObjectID.uriRepresentation().path
+                }.sorted()
+            }
+            #expect(
+                changes == [
+                    ["+/Person/p1", "+/Person/p8", "+/Team/p1"], ["~/Person/p1"], ["-/Person/p8", "-/Team/p30"],
+                ])
+        }
+        for store in context.persistentStoreCoordinator?.persistentStores ?? [] {
+            try context.persistentStoreCoordinator?.remove(store)
+        }
+    }
+
+    @Test(arguments: [
+        (["UPDATE ZPERSON SET Z_ENT = 3 WHERE Z_PK = 1"], "its entity is 3"),
+        (["UPDATE ZPERSON SET ZAGE = 70000 WHERE Z_PK = 1"], "more than 16 bits"),
+        (["UPDATE ZPERSON SET ZTEAM = -1 WHERE Z_PK = 1"], "leads to the key -1"),
+        (["INSERT INTO ZTEAM VALUES (-4, 3, 1, '')"], "out of range"),
+        (["DROP TABLE ZTEAM"], "no table ZTEAM"),
+        (["DROP TABLE ZTEAM", "CREATE VIEW ZTEAM AS SELECT 1 Z_PK, 3 Z_ENT, 'x' ZTITLE"], "no table ZTEAM"),
+        (["ALTER TABLE ZTEAM RENAME COLUMN ZTITLE TO ZNAME"], "no column ZTITLE"),
+        (["DROP TABLE Z_METADATA"], "no store of Core Data's"),
+        (["INSERT INTO Z_PRIMARYKEY VALUES (9, 'Other', 0, 0)"], "entity Other"),
+        (["UPDATE Z_MODELCACHE SET Z_CONTENT = x'05FF'"], "compressed model is damaged"),
+        (["UPDATE Z_MODELCACHE SET Z_CONTENT = x'010300FCFF616263'"], "cannot be read"),
+        (["DELETE FROM Z_MODELCACHE"], "does not keep its model"),
+        (
+            [
+                "DROP TABLE ZTEAM", "CREATE TABLE ZTEAM (Z_PK INTEGER, Z_ENT INTEGER, ZTITLE VARCHAR)",
+                "INSERT INTO ZTEAM VALUES (1, 3, 'a'), (1, 3, 'b')",
+            ], "primary key 1"
+        ),
+    ]) func whatIsWrongIsSaidAndNothingIsLeft(_ statements: [String], _ expected: String) throws {
+        try makeFile(Self.rows + statements)
+        let error = #expect(throws: (any Error).self) {
+            _ = try CoreDataImporter(file).run(to: scratch.url("store"))
+        }
+        let text = "\(error.map { "\($0)" } ?? "") \(error?.localizedDescription ?? "")"
+        #expect(text.contains(expected), "\(text)")
+        let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path)
+        #expect(left.filter { !$0.hasPrefix("Team.sqlite") && !$0.hasPrefix(".store") } == [])
+    }
+
+    @Test func aFileOfApplesWhereAStoreIsLookedForNamesTheCommand() throws {
+        try makeFile()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+        let error = #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: nil)
+        }
+        #expect(
+            error?.userInfo[NSLocalizedDescriptionKey].map { "\($0)" }?.contains("strata import --core-data") == true)
+    }
+
+    @Test func anImportTakesThePlaceOfNothing() throws {
+        try makeFile()
+        try CoreDataImporter(file).run(to: scratch.url("store"))
+        #expect(throws: CocoaError.self) { try CoreDataImporter(file).run(to: scratch.url("store")) }
+        try expectRows()
+    }
+}
