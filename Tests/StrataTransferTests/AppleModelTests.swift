@@ -149,7 +149,11 @@ import Testing
             205, 204, 185, 13, 0, 65, 12, 196, 176, 90, 53, 242, 211, 127, 7, 11, 28, 92, 196, 37, 12, 9, 166, 93, 146,
             114, 78, 162, 125, 110, 98, 49, 39, 74, 159, 107, 168, 204, 201, 247, 240, 251, 237, 1,
         ]
-        let expected = (0..<120).flatMap { [UInt8(97 + ($0 * 7919 % 13) % 7), UInt8(97 + $0 % 3)] }
+        var expected: [UInt8] = []
+        for number in 0..<120 {
+            expected.append(UInt8(97 + (number * 7919 % 13) % 7))
+            expected.append(UInt8(97 + number % 3))
+        }
         #expect(try Inflate.decompress(packed) == expected)
         for count in packed.indices {
             #expect(throws: TransferError.self) { _ = try Inflate.decompress(Array(packed.prefix(count))) }
