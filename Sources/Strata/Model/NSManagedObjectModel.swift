@@ -189,12 +189,13 @@ extension NSManagedObjectModel {
     /// Checks the model and makes it immutable. Called by a coordinator before it uses the model; calling it again does
     /// nothing. Safe from any thread.
     ///
+    /// - Parameter isChecked: false for the one model of the library's own, whose entity has no name.
     /// - Precondition: the model is free of contradictions; see ``problems()``.
-    final func freeze() {
+    final func freeze(isChecked: Bool = true) {
         if isFrozen { return }
         Self.freezing.withLock { _ in
             if isFrozen { return }
-            let problems = problems()
+            let problems = isChecked ? problems() : []
             guard problems.isEmpty else {
                 programmerError(
                     "NSManagedObjectModel", "the model can't be used: \(problems.joined(separator: "; "))",

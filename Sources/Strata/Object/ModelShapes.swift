@@ -32,7 +32,7 @@ final class ModelShapes: @unchecked Sendable {
     static let nameless: EntityShape = {
         let model = NSManagedObjectModel()
         model.entities = [NSEntityDescription()]
-        model.freeze()
+        model.freeze(isChecked: false)
         let shapes = ModelShapes(model: model)
         known.withLock { shapes.compile(&$0.nextID) }
         _ = model.shapes.storeIfNil(shapes)

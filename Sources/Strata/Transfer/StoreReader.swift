@@ -13,8 +13,6 @@ package final class StoreReader {
     private let log: LogStore
     private let snapshot: Snapshot
     private let path: String
-    /// What ``greatestKeys`` found when it was first asked for.
-    private var known: [UInt16: UInt64] = [:]
 
     /// - Throws: `CocoaError` when there is no store or it cannot be read.
     package init(_ url: URL) throws {

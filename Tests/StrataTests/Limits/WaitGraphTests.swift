@@ -140,9 +140,8 @@ import Testing
         let probe = Probe(context: parent)
         try parent.save()
         let id = probe.objectID
-        nonisolated(unsafe) let (follower, copy) = (
-            reader, reader.performAndWait { reader.object(with: id) as? Probe }
-        )
+        let follower = reader
+        nonisolated(unsafe) let copy = reader.performAndWait { reader.object(with: id) as? Probe }
         let seen = Answer()
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: writer, queue: .main

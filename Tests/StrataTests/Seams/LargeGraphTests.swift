@@ -36,7 +36,8 @@ import Testing
                     fromContextDidSave: Notification(
                         name: .NSManagedObjectContextDidSave, object: other, userInfo: recorder.infos.last))
             }
-            #expect(context.updatedObjects.count == Self.count / 2 && all[0].managedObjectContext == nil)
+            #expect(context.updatedObjects.count == Self.count / 2 && context.deletedObjects.count == Self.count / 2)
+            #expect(all[0].isDeleted)
         }
     }
 

@@ -193,16 +193,17 @@ import Testing
         }
     }
 
-    @Test func refreshingAnUnsavedObjectWithAPermanentIDLeavesIt() throws {
+    @Test func refreshingAnUnsavedObjectWithAPermanentIDTakesItsValues() throws {
         let (_, context) = try makeContext(.memory)
         try context.performAndWait {
             let probe = Probe(context: context)
             probe.name = "new"
             try context.obtainPermanentIDs(for: [probe])
-            context.refresh(probe, mergeChanges: false)
-            #expect(probe.name == "new" && probe.isInserted)
             context.refreshAllObjects()
-            #expect(probe.name == "new")
+            #expect(probe.name == "new" && probe.isInserted)
+            context.refresh(probe, mergeChanges: false)
+            #expect(probe.isFault && probe.isInserted)
+            #expect(probe.name == nil && !probe.isFault && probe.isInserted)
         }
     }
 
