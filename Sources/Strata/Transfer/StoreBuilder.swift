@@ -143,10 +143,7 @@ package final class StoreBuilder {
 
     /// Commits what has been written so far.
     private func commit() throws {
-        for (root, key) in greatestKeys {
-            let next = log.allocateKeys(root: root, count: 1)
-            if next <= key { _ = log.allocateKeys(root: root, count: Int(key - next) + 1) }
-        }
+        for (root, key) in greatestKeys { log.reserveKeys(root: root, through: key) }
         greatestKeys = [:]
         _ = try log.commit(transaction)
         transaction = log.makeTransaction()

@@ -48,10 +48,7 @@ package final class StoreReader {
     package var greatestKeys: [String: UInt64] {
         var keys: [String: UInt64] = [:]
         for rows in layouts.rows where rows.number == rows.root {
-            // The log is this object's own and cannot be written: asking it for a key gives none out.
-            let next = log.allocateKeys(root: rows.root, count: 1)
-            let last = known[rows.root] ?? next - 1
-            known[rows.root] = last
+            let last = log.nextKey(root: rows.root) - 1
             if last > 0 { keys[rows.name] = last }
         }
         return keys

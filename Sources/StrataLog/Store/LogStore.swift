@@ -217,6 +217,14 @@ public final class LogStore: Sendable {
         }
     }
 
+    /// The key that the next new object of a root entity would get.
+    package func nextKey(root: UInt16) -> UInt64 { state.withLock { $0.nextKeys[root] ?? 1 } }
+
+    /// Keeps the keys up to this one, which it includes, from being given to new objects of a root entity.
+    package func reserveKeys(root: UInt16, through key: UInt64) {
+        state.withLock { $0.nextKeys[root] = max($0.nextKeys[root] ?? 1, key + 1) }
+    }
+
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
         let (unique, ordered) = state.withLock { ($0.uniqueRules, $0.orderedRules) }
