@@ -61,7 +61,9 @@ import Testing
                 line.replacing(/"@order\.team":\d+/, with: "").replacing(/"order":\[[^\]]*\]/, with: "")
             }.sorted()
         }
-        #expect(try comparable(scratch.url("copy")) == comparable(scratch.url("store")))
+        for (line, want) in zip(try comparable(scratch.url("copy")), try comparable(scratch.url("store"))) {
+            #expect(line == want)
+        }
         // And once more: now the orders are the same, too.
         try CoreDataExporter(scratch.url("copy")).run(to: scratch.url("again.sqlite"))
         for table in ["ZPERSON", "Z_2PROJECTS", "Z_2FRIENDS", "ZNOTE", "ZTEAM", "ZPROJECT", "Z_PRIMARYKEY"] {

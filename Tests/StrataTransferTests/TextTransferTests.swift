@@ -13,8 +13,12 @@ import Testing
     }
 
     private func expectEqual(_ copy: URL) throws {
-        #expect(
-            try TextTransfer.text(of: copy, in: scratch) == TextTransfer.text(of: scratch.url("store"), in: scratch))
+        let (lines, wanted) = (
+            try TextTransfer.text(of: copy, in: scratch).split(separator: "\n"),
+            try TextTransfer.text(of: scratch.url("store"), in: scratch).split(separator: "\n")
+        )
+        #expect(lines.count == wanted.count)
+        for (line, want) in zip(lines, wanted) { #expect(line == want) }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: copy, options: nil)
         #expect(metadata["owner"] as? String == "tests")

@@ -16,8 +16,11 @@ enum ForeignFile {
                 + "it with 'strata import --core-data \(path) NEW-STORE' or CoreDataImporter", path: path)
     }
 
+    /// Only a regular file is opened: a pipe would wait for somebody to write, and a device is not ours to touch.
     private static func isSQLite(_ path: String) -> Bool {
-        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        guard attributes?[.type] as? FileAttributeType == .typeRegular, let file = FileHandle(forReadingAtPath: path)
+        else { return false }
         defer { try? file.close() }
         return (try? file.read(upToCount: sqliteMagic.count)) == sqliteMagic
     }

@@ -64,10 +64,19 @@ extension WholeSession {
 
     private struct Condition {
         var predicate: NSPredicate
-        var holds: (Int) -> Bool
+        /// Nil where the condition is unknown, as with a value that is null.
+        var holds: (Int) -> Bool?
     }
 
     private func rank(_ key: Int) -> Int { world.things[key]?.values["rank"].flatMap(Int.init) ?? 0 }
+
+    /// A value as the world writes it; nil for null.
+    private func known(_ value: String?) -> String? { value == "nil" ? nil : value }
+
+    /// One or the other, of which each may be unknown.
+    private static func either(_ left: Bool?, _ right: Bool?) -> Bool? {
+        left == true || right == true ? true : left == nil || right == nil ? nil : false
+    }
 
     private func title(_ key: Int?) -> String? { key.flatMap { world.things[$0]?.values["title"] } }
 
@@ -84,7 +93,7 @@ extension WholeSession {
         case 0: return Condition(predicate: NSPredicate(format: "rank >= %d", limit)) { rank($0) >= limit }
         case 1:
             return Condition(predicate: NSPredicate(format: "team.title == 'B'")) { [self] in
-                title(world.targets($0, "team").first) == "'B'"
+                known(title(world.targets($0, "team").first)).map { $0 == "'B'" }
             }
         case 2:
             let count = random.below(3)
@@ -112,7 +121,7 @@ extension WholeSession {
         case 7:
             guard let team = pick("Team") else { return condition(depth) }
             return Condition(predicate: NSPredicate(format: "team == %@", object(team))) {
-                world.targets($0, "team") == [team]
+                world.targets($0, "team").first.map { $0 == team }
             }
         case 8:
             guard let board = pick("Board") else { return condition(depth) }
@@ -122,26 +131,27 @@ extension WholeSession {
         case 9:
             return Condition(predicate: NSPredicate(format: "team.members.@max.rank > %d", limit)) {
                 let members = world.targets($0, "team").first.map { world.targets($0, "members") } ?? []
-                return (members.map(rank).max() ?? -1) > limit
+                return members.map(rank).max().map { $0 > limit }
             }
         case 10:
             return Condition(predicate: NSPredicate(format: "queue[FIRST].title == 'A' OR next.key > 9")) { [self] in
-                title(world.targets($0, "queue").first) == "'A'" || (world.targets($0, "next").first ?? 0) > 9
+                let first = known(title(world.targets($0, "queue").first)).map { $0 == "'A'" }
+                return Self.either(first, world.targets($0, "next").first.map { $0 > 9 })
             }
         case 11:
             let inner = condition(depth + 1)
             return Condition(predicate: NSCompoundPredicate(notPredicateWithSubpredicate: inner.predicate)) {
-                !inner.holds($0)
+                inner.holds($0).map { !$0 }
             }
         default:
             let (a, b) = (condition(depth + 1), condition(depth + 1))
             if random.chance(0.5) {
                 return Condition(
                     predicate: NSCompoundPredicate(andPredicateWithSubpredicates: [a.predicate, b.predicate])
-                ) { a.holds($0) && b.holds($0) }
+                ) { Self.either(a.holds($0).map { !$0 }, b.holds($0).map { !$0 }).map { !$0 } }
             }
             return Condition(predicate: NSCompoundPredicate(orPredicateWithSubpredicates: [a.predicate, b.predicate])) {
-                a.holds($0) || b.holds($0)
+                Self.either(a.holds($0), b.holds($0))
             }
         }
     }
@@ -159,7 +169,7 @@ extension WholeSession {
             NSSortDescriptor(key: "key", ascending: true),
         ]
         let isAscending = request.sortDescriptors?.first?.ascending ?? true
-        var wanted = world.keys(entity).filter(condition.holds)
+        var wanted = world.keys(entity).filter { condition.holds($0) == true }
         if !request.includesSubentities { wanted.removeAll { world.things[$0]?.entity != entity } }
         wanted.sort { a, b in
             if rank(a) != rank(b) { return (rank(a) < rank(b)) == isAscending }
