@@ -44,12 +44,13 @@ test: test-debug test-examples test-sweep test-kill test-follow test-service tes
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
 
+# Those that are built alike share what is built.
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path Examples/ModelFiles $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/ModelFiles --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 200,000 query plans, in release
 	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
@@ -91,4 +92,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build $(BOOKSHOP)/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-examples .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func thoseWithMoreThanTheirShareGiveWay() async throws {
-        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 60_000)
+        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 86_400_000)
         let (large, small) = (Holder(budget), Holder(budget))
         #expect(budget.allowance(adding: 900) == nil)
         large.take(900)
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test func aSmallerBudgetHoldsAtOnce() {
-        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 60_000)
+        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 86_400_000)
         let holders = [Holder(budget), Holder(budget)]
         for holder in holders { holder.take(400) }
         budget.limitBytes = 100
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test func aHolderThatGoesIsNoLongerCounted() {
-        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 60_000)
+        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 86_400_000)
         do {
             let holder = Holder(budget)
             holder.take(700)
@@ -99,7 +99,7 @@ import Testing
 
     /// Each save and each notification asked Dispatch for a thread of its own.
     @Test func helpersAreAsManyAsAgreedAndEndWhenThereIsNothingToDo() async throws {
-        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 60_000)
+        let budget = MemoryBudget(limitBytes: 1_000, intervalMilliseconds: 86_400_000)
         let pool = HelperPool(width: 3, budget: budget)
         let done = Atomic<Int>(0)
         let count = 5_000

@@ -122,7 +122,9 @@ enum JSONLines {
             // "c" and "B" are what truth values say they are.
             if ["c", "B"].contains(String(cString: number.objCType)) { return .bool(number.boolValue) }
             if ["d", "f"].contains(String(cString: number.objCType)) {
-                let real = number.doubleValue
+                // Read as a decimal number, whose conversion is not exact in the last place; its digits are.
+                let exact = (number as? NSDecimalNumber).flatMap { Double($0.stringValue) }
+                let real = exact ?? number.doubleValue
                 if real == real.rounded(), abs(real) < 9e15, real != 0 || real.sign == .plus {
                     return .integer(Int64(real))
                 }

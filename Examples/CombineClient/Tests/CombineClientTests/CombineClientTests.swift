@@ -33,7 +33,8 @@ import Testing
         note.title = "a"
         note.title = "b"
         #expect(before == ["", "a"])
-        #expect(note is any ObservableObject)
+        let object: Any = note
+        #expect(object is any ObservableObject)
     }
 
     @Test func propertiesArePublished() throws {
