@@ -52,7 +52,9 @@ struct RowImporter {
                 step.slot,
                 uuid: (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
         case .decimal:
-            let text = statement.string(step.column)
+            // The column makes a number of the text where it can; SQLite writes such a one with 15 digits only.
+            let isReal = statement.type(step.column) == .real
+            let text = isReal ? "\(statement.double(step.column))" : statement.string(step.column)
             guard let number = Decimal(string: text) else { throw problem(key, "\(step.name) is no number") }
             StoredDecimal.bytes(number).withUnsafeBytes { writer.set(step.slot, bytes: $0) }
         case .data, .transformable: try setBytes(step, statement, writer, key)
