@@ -68,9 +68,10 @@ struct AccessorEmitter {
                 parameter.label == parameter.name ? "" : (parameter.label.isEmpty ? "_ " : parameter.label + " ")
             return "\(label)\(parameter.name): \(parameter.type)"
         }
+        // Dynamic, as the compiler takes what @NSManaged declares to be: in release it stops where the two do not agree.
         lines += [
             "    @_silgen_name(\"\(method.symbol)\")",
-            "    \(method.access.modifier)final func _call\(name)(\(parameters.joined(separator: ", "))) {",
+            "    \(method.access.modifier)final dynamic func _call\(name)(\(parameters.joined(separator: ", "))) {",
             "        \(call(method, place))", "    }",
         ]
     }
