@@ -76,7 +76,7 @@ import Testing
     }
 
     private func run(_ fileSystem: any FileSystem) throws {
-        try CoreDataImporter(file).run(to: Self.store, options: options(fileSystem), model: model)
+        _ = try CoreDataImporter(file).run(to: Self.store, options: options(fileSystem), model: model)
     }
 
     private static func disk() throws -> SimulatedFileSystem {

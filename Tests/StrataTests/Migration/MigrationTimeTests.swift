@@ -24,7 +24,9 @@ import Testing
         }
     }
 
-    private static let tracking = MigratedStore.automatic.merging([NSPersistentHistoryTrackingKey: true]) { $1 }
+    private static var tracking: [AnyHashable: Any] {
+        MigratedStore.automatic.merging([NSPersistentHistoryTrackingKey: true]) { $1 }
+    }
 
     /// Two persons inserted, one renamed, one deleted: three transactions.
     private static func filled() throws -> (store: MigratedStore, tokens: [NSPersistentHistoryToken], uris: [URL]) {
@@ -57,6 +59,7 @@ import Testing
             try context.save()
             let expected = [["n0", "n1"], ["n1", "other"], ["other"]]
             for (token, titles) in zip(tokens, expected) {
+                context.reset()
                 try context.setQueryGenerationFrom(coordinator.queryGeneration(at: token))
                 let people = try context.all("Person", sortedBy: "title")
                 #expect(people.map { $0.text("title") } == titles)
@@ -67,6 +70,7 @@ import Testing
             let second = try #require(coordinator.managedObjectID(forURIRepresentation: uris[1]))
             #expect(try context.existingObject(with: second).text("title") == "n1")
             try context.setQueryGenerationFrom(nil)
+            context.reset()
             #expect(throws: CocoaError.self) { try context.existingObject(with: second) }
             #expect(try context.all("Person", sortedBy: "title").map { $0.text("title") } == ["new", "other"])
         }
@@ -83,8 +87,9 @@ import Testing
         try store.with(Self.version(2), Self.tracking) { context throws in
             for person in try context.all("Person") { person.setValue("changed", forKey: "title") }
             try context.save()
-            let token = try #require(
-                NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: archive))
+            let token = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: archive)
+            #expect(token != nil)
+            context.reset()
             try context.setQueryGenerationFrom(token)
             #expect(try context.all("Person").map { $0.text("title") } == ["other"])
         }
@@ -160,7 +165,8 @@ import Testing
         #expect(try follower.names() == ["other"])
         try follower.context.performAndWait { try follower.context.setQueryGenerationFrom(.current) }
         #expect(try follower.names() == ["other"])
-        let held = try follower.context.performAndWait { try #require(try follower.context.all("Person").first) }
+        let first = try follower.context.performAndWait { try follower.context.all("Person").first }
+        let held = try #require(first)
         try store.with(Self.version(2), Self.tracking) { context throws in
             for person in try context.all("Person") { person.setValue("changed", forKey: "title") }
             try context.save()

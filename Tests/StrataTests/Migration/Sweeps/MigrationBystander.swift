@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StrataIO
+import StrataLog
 import StrataTestKit
 import Testing
 
@@ -71,7 +72,7 @@ struct MigrationBystander: Sendable, CustomTestStringConvertible {
                     opened = try .init(MigrationFixture.first, at: MigrationFixture.store, options)
                 case .newerWriter:
                     guard !work.makesAnother, let newest = work.models().last else { return }
-                    try MigrationFixture.with(newest, MigratedStore.automatic.merging(options) { $1 }) {
+                    try MigrationFixture.with(newest, work.options(fileSystem)) {
                         try MigrationFixture.add(Self.name, to: $0)
                     }
                     hasAdded = true
@@ -103,7 +104,7 @@ struct MigrationBystander: Sendable, CustomTestStringConvertible {
         private static func isRefusal(_ error: CocoaError) -> Bool {
             switch error.code {
             // Locked by another process.
-            case .persistentStoreOpen: "\(error)".contains("locked")
+            case .persistentStoreOpen: (error.userInfo[NSUnderlyingErrorKey] as? StoreError)?.code == .locked
             case .persistentStoreIncompatibleVersionHash: true
             default: false
             }

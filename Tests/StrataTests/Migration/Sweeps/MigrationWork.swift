@@ -14,9 +14,18 @@ struct MigrationWork: Sendable, CustomTestStringConvertible {
     var models: @Sendable () -> [NSManagedObjectModel]
     /// Where the migrated store is in the end.
     var target = MigrationFixture.store
-    var run: @Sendable (any FileSystem) throws -> Void
+    /// How the store is opened to be migrated.
+    var options: @Sendable (any FileSystem) -> [AnyHashable: Any] = automatic
+    /// Makes another store of it.
+    var make: (@Sendable (any FileSystem) throws -> Void)?
 
     var testDescription: String { name }
+
+    func run(_ fileSystem: any FileSystem) throws {
+        if let make { return try make(fileSystem) }
+        guard let newest = models().last else { return }
+        try MigrationFixture.with(newest, options(fileSystem)) { _ in }
+    }
 
     /// Whether the store itself stays as it is.
     var makesAnother: Bool { target != MigrationFixture.store }
@@ -32,25 +41,24 @@ struct MigrationWork: Sendable, CustomTestStringConvertible {
 
     static let all = [light, copying, staged, mapped]
 
-    private static func automatic(_ fileSystem: any FileSystem) -> [AnyHashable: Any] {
+    @Sendable private static func automatic(_ fileSystem: any FileSystem) -> [AnyHashable: Any] {
         MigratedStore.automatic.merging(MigrationFixture.options(fileSystem)) { $1 }
     }
 
-    static let light = MigrationWork(name: "light", models: { [MigrationFixture.first, MigrationFixture.withCode] }) {
-        try MigrationFixture.with(MigrationFixture.withCode, automatic($0)) { _ in }
-    }
+    static let light = MigrationWork(name: "light", models: { [MigrationFixture.first, MigrationFixture.withCode] })
 
     static let copying = MigrationWork(
-        name: "inferred, by copying", models: { [MigrationFixture.first, MigrationFixture.withTeams] }
-    ) {
-        try MigrationFixture.with(MigrationFixture.withTeams, automatic($0)) { _ in }
-    }
+        name: "inferred, by copying", models: { [MigrationFixture.first, MigrationFixture.withTeams] })
 
     /// A custom stage that copies, with a handler without which names are lost, and one that drops the old names.
     static let staged = MigrationWork(
         name: "staged",
-        models: { [MigrationFixture.first, MigrationFixture.withBoth, MigrationFixture.withFirst] }
-    ) { fileSystem in
+        models: { [MigrationFixture.first, MigrationFixture.withBoth, MigrationFixture.withFirst] },
+        options: { fileSystem in
+            automatic(fileSystem).merging([NSPersistentStoreStagedMigrationManagerOptionKey: stages()]) { $1 }
+        })
+
+    private static func stages() -> NSStagedMigrationManager {
         func reference(_ model: NSManagedObjectModel) -> NSManagedObjectModelReference {
             NSManagedObjectModelReference(model: model, versionChecksum: model.versionChecksum)
         }
@@ -67,15 +75,15 @@ struct MigrationWork: Sendable, CustomTestStringConvertible {
         let drop = NSLightweightMigrationStage([
             MigrationFixture.withBoth.versionChecksum, MigrationFixture.withFirst.versionChecksum,
         ])
-        var options = automatic(fileSystem)
-        options[NSPersistentStoreStagedMigrationManagerOptionKey] = NSStagedMigrationManager([fill, drop])
-        try MigrationFixture.with(MigrationFixture.withFirst, options) { _ in }
+        return NSStagedMigrationManager([fill, drop])
     }
 
     /// A mapping of the program's own, with a policy.
     static let mapped = MigrationWork(
-        name: "mapping model", models: { [MigrationFixture.withFirst] }, target: MigrationFixture.made
-    ) { fileSystem in
+        name: "mapping model", models: { [MigrationFixture.withFirst] }, target: MigrationFixture.made,
+        make: makeAnother)
+
+    @Sendable private static func makeAnother(_ fileSystem: any FileSystem) throws {
         NSEntityMigrationPolicy.register(RenamingPolicy.self)
         let mapping = try NSMappingModel.inferredMappingModel(
             forSourceModel: MigrationFixture.first, destinationModel: MigrationFixture.withFirst)
