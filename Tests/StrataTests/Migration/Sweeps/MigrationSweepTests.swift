@@ -38,7 +38,9 @@ import Testing
             }
             let isDone = try Fixture.look(image, at: work.target, work.models(), readOnly: true).version != nil
             if !isDone || !work.makesAnother { try work.run(image) }
-            let ends = allowed.map { MigratedState(version: work.after.version, people: $0.people) }
+            let ends = allowed.filter { $0.version != nil }.map {
+                MigratedState(version: work.after.version, people: $0.people)
+            }
             let found = try Fixture.look(image, at: work.target, work.models(), readOnly: false)
             let isRight = ends.contains(found) || found == work.after && work.makesAnother
             #expect(isRight, "\(hint()): migrated again, \(found)")
