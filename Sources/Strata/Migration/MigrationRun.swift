@@ -73,7 +73,10 @@ final class MigrationRun {
             try policy.endInstanceCreation(forMapping: mapping, manager: manager)
         }
         try eachMapping(1) { mapping, policy, progress in
-            try inWindows(destinationRefs(mapping), progress) { ref in
+            // The policy of a mapping that names none does nothing for objects without relationships.
+            let isIdle =
+                type(of: policy) == NSEntityMigrationPolicy.self && mapping.relationshipMappings?.isEmpty != false
+            try inWindows(isIdle ? [] : destinationRefs(mapping), progress) { ref in
                 guard let object = destination.object(ref) else { return }
                 try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
             }
