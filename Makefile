@@ -11,7 +11,7 @@ WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
 # The suites that `make test` runs in release: unoptimised they take too long, do less, or would prove less.
-SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage)
+SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage)|StrataTransferTests\.ImportSweep
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
 FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.
@@ -30,7 +30,7 @@ DEBUG := --scratch-path .build $(FLAGS)
 RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-follow soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -84,6 +84,10 @@ bench-service: ## Measure many clients at once beside SQLite and GRDB
 bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite
 	@scripts/compare-import.sh $(ARGS)
+
+bench-migration: bootstrap ## Measure opening with a newer model, mapping objects and importing an Apple store
+	$(SWIFT) build --package-path $(BENCHMARKS) -c release --product strata-migration-bench
+	@"$$($(SWIFT) build --package-path $(BENCHMARKS) -c release --show-bin-path)/strata-migration-bench" run "$$(mktemp -d)/people" $(or $(ARGS),1000000)
 
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)

@@ -141,7 +141,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",
-            dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
+            dependencies: [
+                "StrataTransfer", "Strata", "StrataModelFile", "CoreData", "StrataLog", "StrataIO", "StrataTestKit",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",

@@ -121,6 +121,14 @@ final class StoreHandle: Sendable {
         try SharedLogs.close(log)
     }
 
+    /// As ``close()``, for whoever puts another store in this one's place.
+    ///
+    /// - Throws: `.locked` while another coordinator has the log.
+    func closeKeepingLock() throws(StoreError) -> StoreLock? {
+        stopFollowing()
+        return try SharedLogs.closeKeepingLock(log)
+    }
+
     /// Where the history of a token stands in this store: also of a token from before it was copied, as far as both
     /// have it. Nil for a token of other stores.
     func sequence(of token: NSPersistentHistoryToken) -> UInt64? {

@@ -36,13 +36,17 @@ struct StagedMigration {
     ///   store is of the version that it has come to then.
     func run() throws {
         let metadata: [String: Any]
+        let pending: PendingStage?
         do {
-            metadata = try StoreOpening.metadata(at: url, type: type, options: options)
+            (metadata, pending) = try PendingStage.read(at: url, type: type, options: options)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return
         }
-        guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
-        let stored = try StoreOpening.models(at: url)
+        let isCurrent = model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+        if isCurrent, pending == nil { return }
+        let stored = try StoreOpening.models(at: url, options: options)
+        if let pending { try finish(pending, stored) }
+        if isCurrent { return }
         guard let current = stored.last?.versionChecksum else {
             throw DescribedError(
                 .migrationMissingSourceModel,
@@ -105,13 +109,30 @@ struct StagedMigration {
 
     private func run(_ step: Step, _ stored: [NSManagedObjectModel]) throws {
         let next = plain(try find(step.to, stored))
-        if let stage = step.stage, let handler = stage.willMigrateHandler {
-            try with(plain(try find(step.from, stored)), migrates: false) { try handler(manager, stage) }
+        guard let stage = step.stage, stage.willMigrateHandler != nil || stage.didMigrateHandler != nil else {
+            return try with(next, migrates: true) { _ in }
         }
-        guard let stage = step.stage, let handler = stage.didMigrateHandler else {
-            return try with(next, migrates: true) {}
+        try with(plain(try find(step.from, stored)), migrates: false) { store in
+            try stage.willMigrateHandler?(manager, stage)
+            // From the moment the store has the next model on, whoever opens it knows that the other handler is due.
+            if stage.didMigrateHandler != nil { try PendingStage(from: step.from, to: step.to).note(in: store) }
         }
-        try with(next, migrates: true) { try handler(manager, stage) }
+        try with(next, migrates: true) { try callSecondHandler(of: stage, $0) }
+    }
+
+    private func callSecondHandler(of stage: NSCustomMigrationStage, _ store: NSPersistentStore) throws {
+        try stage.didMigrateHandler?(manager, stage)
+        try PendingStage.forget(in: store)
+    }
+
+    /// Calls the handler of a stage that has led to the store's version, and that was interrupted before its end.
+    private func finish(_ pending: PendingStage, _ stored: [NSManagedObjectModel]) throws {
+        guard stored.last?.versionChecksum == pending.to else { return }
+        let stage = manager.stages.lazy.compactMap { $0 as? NSCustomMigrationStage }.first {
+            $0.currentModel.versionChecksum == pending.from && $0.nextModel.versionChecksum == pending.to
+        }
+        guard let stage else { return }
+        try with(plain(try find(pending.to, stored)), migrates: false) { try callSecondHandler(of: stage, $0) }
     }
 
     /// The classes of the program are those of its newest model.
@@ -136,7 +157,8 @@ struct StagedMigration {
         return found
     }
 
-    private func with(_ model: NSManagedObjectModel, migrates: Bool, _ body: () throws -> Void) throws {
+    private func with(_ model: NSManagedObjectModel, migrates: Bool, _ body: (NSPersistentStore) throws -> Void) throws
+    {
         let container = NSPersistentContainer(name: url.lastPathComponent, managedObjectModel: model)
         var options = options
         options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
@@ -148,7 +170,7 @@ struct StagedMigration {
         manager.container = container
         defer { manager.container = nil }
         do {
-            try body()
+            try body(store)
         } catch {
             try? coordinator.remove(store)
             throw error

@@ -12,6 +12,8 @@ extension StoreOpening {
         /// Of the program's own; nil for one to be inferred.
         let mapping: NSMappingModel?
         let match: ModelMatch
+        /// Keeps the process's other coordinators away until the store has been migrated.
+        let claim: SharedLogs.Claim
     }
 
     /// - Throws: `CocoaError` 134100 when the store may not be migrated, 134130 when it does not say what its model is,
@@ -30,7 +32,7 @@ extension StoreOpening {
         guard !log.isReadOnly, options.access == .readWrite else {
             throw incompatible("A store that is opened read-only is not migrated.")
         }
-        guard SharedLogs.useCount(log) <= 1 else {
+        guard let claim = SharedLogs.claim(log) else {
             throw incompatible("Another coordinator of this process uses the store with its own model.")
         }
         guard let source else {
@@ -40,7 +42,7 @@ extension StoreOpening {
         let match = ModelMatch(source, shapes.model)
         let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: shapes.model)
         guard mapping == nil else {
-            return MigrationPlan(stored: stored, source: source, mapping: mapping, match: match)
+            return MigrationPlan(stored: stored, source: source, mapping: mapping, match: match, claim: claim)
         }
         guard migration.infers else {
             throw error(
@@ -53,7 +55,7 @@ extension StoreOpening {
             throw error(
                 .inferredMappingModel, "No mapping can be inferred: \(obstacles.joined(separator: "; ")).")
         }
-        return MigrationPlan(stored: stored, source: source, mapping: nil, match: match)
+        return MigrationPlan(stored: stored, source: source, mapping: nil, match: match, claim: claim)
     }
 
     func error(_ code: CocoaError.Code, _ text: String) -> any Error {
@@ -91,16 +93,19 @@ extension StoreOpening {
             NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
             NSPersistentStoreStagedMigrationManagerOptionKey, StrataHistoryRetentionOption,
         ] { options[key] = nil }
+        var sourceOptions = options
+        sourceOptions[MigrationOptions.claimOption] = plan.claim
         let source = URL(fileURLWithPath: path.string, isDirectory: true)
         try StoreDirectory(path, fileSystem).replace(
-            mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.close(log) }
+            mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.closeKeepingLock(log) }
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
             let manager = NSMigrationManager(sourceModel: plan.source, destinationModel: destination)
-            try manager.migrateStore(
-                from: source, sourceType: type, options: options, with: mapping, toDestinationURL: url,
-                destinationType: type, destinationOptions: options)
-            try Self.setMetadata(metadata, at: url)
+            try manager.migrate(
+                from: .init(url: source, type: type, options: sourceOptions), with: mapping,
+                to: .init(url: url, type: type, options: options))
+            try Self.setMetadata(metadata, at: url, options: options)
+            try PendingStage(log)?.note(at: url, options: options)
         }
     }
 }

@@ -18,13 +18,10 @@ extension LogStore {
         }
     }
 
-    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock
-    /// goes: another process may write its own from then on.
+    /// Writes the last checkpoint and lets go of the writer: no checkpoint is written any more when this returns or
+    /// throws, so the lock can be given back.
     func writeLastCheckpoint() throws(StoreError) {
-        try checkpointing.withLock { _ throws(StoreError) in
-            defer { try? lock?.close() }
-            try writeCheckpointAlone(isClosing: true)
-        }
+        try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: true) }
     }
 
     private func writeCheckpointAlone(isClosing: Bool, letsPagesGo: Bool = false) throws(StoreError) {

@@ -428,15 +428,33 @@ public final class LogStore: Sendable {
     ///
     /// When flush or checkpoint fails the store is closed all the same, and the error thrown.
     public func close() throws(StoreError) {
+        try finish()?.release()
+    }
+
+    /// As ``close()``, but keeps the lock: nobody can write the store, or replace or remove it, before the lock is
+    /// released. For whoever puts another store in this one's place.
+    ///
+    /// - Returns: nil when the store was opened read-only or is closed already: then there is no lock.
+    public func closeKeepingLock() throws(StoreError) -> StoreLock? {
+        try finish()
+    }
+
+    private func finish() throws(StoreError) -> StoreLock? {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
             return state.isClosed
         }
-        guard !wasClosed, !isReadOnly else { return }
+        guard !wasClosed, !isReadOnly else { return nil }
         MemoryBudget.shared.ignore(ObjectIdentifier(self))
         // A compaction ends with its next step: files must not be removed any more once another process has the store.
         compacting.withLock { _ in }
-        try writeLastCheckpoint()
+        do throws(StoreError) {
+            try writeLastCheckpoint()
+        } catch {
+            try? lock?.close()
+            throw error
+        }
+        return StoreLock(self)
     }
 
     deinit {
