@@ -23,8 +23,8 @@ extension StoreHandle {
         follower.withLock { follower in
             guard follower == nil else { return }
             let newest = Atomic64(log.snapshot.sequence)
-            follower = log.follow { [weak self] result in
-                guard let self else { return }
+            follower = log.follow { [reference] result in
+                guard let self = reference.target else { return }
                 switch result {
                 case .success(let snapshot):
                     // Metadata moves the log forward, too.

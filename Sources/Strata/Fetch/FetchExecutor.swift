@@ -298,6 +298,7 @@ struct FetchExecutor {
         let matches = overlaid(found)
         guard !plan.sorts.isEmpty, !found.isSorted else { return matches }
         var pace = ControlPace(control, every: 1_024)
+        let keySorts = keySorts
         if keySorts.count == plan.sorts.count {
             return try matches.sorted { left, right in
                 try pace.step()

@@ -56,37 +56,40 @@ import Testing
         }
     }
 
-    private static let constants: [String: [[Any]]] = [
-        "int16 == %@": [
-            [1], [2], [NSNull()], [2.5], ["3"], ["x"], [Date(timeIntervalSinceReferenceDate: 3)], [true], [7],
-        ],
-        "int16 > %@ AND string != %@": [[0, "a"], [1, "b"], [-4, "é"], [1.5, NSNull()]],
-        "NOT (int16 < %@ OR string BEGINSWITH[cd] %@)": [[2, "a"], [0, "É"], [3, ""]],
-        "string ==[c] %@": [["abc"], ["ABC"], ["É"], [""], [5]],
-        "string LIKE %@": [["a*"], ["*b"], ["?"], ["*"], [""], ["a?c*"]],
-        "string MATCHES %@": [["a.*"], ["[ab]+"], ["((("]],
-        "string CONTAINS[cd] %@": [["e"], ["É"], ["ß"]],
-        "string IN %@": [[["a", "b"]], [["é"]], [[String]()], [["a", 3] as [Any]], [(0..<400).map { "\($0)" }]],
-        "int64 IN %@": [
-            [[1, 2, 3]], [[Int]()], [[-1]], [Set([1, 7])], [[1, NSNull()] as [Any]], [(0..<90).map { $0 }],
-        ],
-        "int32 BETWEEN %@": [[[-3, 3]], [[0, 2]], [[2, 0]], [[1, 2, 3]], [[1.5, 2.5]]],
-        "int32 BETWEEN {%@, %@}": [[-3, 3], [0, 2], [1.5, 2.5]],
-        "date >= %@": [
-            [Date(timeIntervalSinceReferenceDate: 0)], [Date.distantPast], [NSDate(timeIntervalSinceReferenceDate: 1)],
-            [3],
-        ],
-        "uuid == %@": [[UUID(uuidString: "00000000-0000-0000-0000-000000000001") as Any], [UUID()], [NSNull()]],
-        "double < %@": [[0.5], [1], [Double.infinity], [Double.nan], [Int64.max]],
-        "decimal <= %@": [[NSDecimalNumber(string: "1.1")], [2], [0.5]],
-        "bool == %@": [[true], [false], [1], [0], [2]],
-        "data == %@": [[Data([1])], [Data()]],
-        "%@ == int16": [[1], [2], [NSNull()]],
-        "%@ < int16 AND int16 < %@": [[-4, 2], [0, 7], [1, 1]],
-        "owner.title == %@": [["a"], ["b"], [NSNull()]],
-        "int16 == 1 AND string > %@": [["a"], ["b"], ["c"]],
-        "int16 == 2 AND string > %@": [["a"], ["b"], ["c"]],
-    ]
+    private static var constants: [String: [[Any]]] {
+        [
+            "int16 == %@": [
+                [1], [2], [NSNull()], [2.5], ["3"], ["x"], [Date(timeIntervalSinceReferenceDate: 3)], [true], [7],
+            ],
+            "int16 > %@ AND string != %@": [[0, "a"], [1, "b"], [-4, "é"], [1.5, NSNull()]],
+            "NOT (int16 < %@ OR string BEGINSWITH[cd] %@)": [[2, "a"], [0, "É"], [3, ""]],
+            "string ==[c] %@": [["abc"], ["ABC"], ["É"], [""], [5]],
+            "string LIKE %@": [["a*"], ["*b"], ["?"], ["*"], [""], ["a?c*"]],
+            "string MATCHES %@": [["a.*"], ["[ab]+"], ["((("]],
+            "string CONTAINS[cd] %@": [["e"], ["É"], ["ß"]],
+            "string IN %@": [[["a", "b"]], [["é"]], [[String]()], [["a", 3] as [Any]], [(0..<400).map { "\($0)" }]],
+            "int64 IN %@": [
+                [[1, 2, 3]], [[Int]()], [[-1]], [Set([1, 7])], [[1, NSNull()] as [Any]], [(0..<90).map { $0 }],
+            ],
+            "int32 BETWEEN %@": [[[-3, 3]], [[0, 2]], [[2, 0]], [[1, 2, 3]], [[1.5, 2.5]]],
+            "int32 BETWEEN {%@, %@}": [[-3, 3], [0, 2], [1.5, 2.5]],
+            "date >= %@": [
+                [Date(timeIntervalSinceReferenceDate: 0)], [Date.distantPast],
+                [NSDate(timeIntervalSinceReferenceDate: 1)],
+                [3],
+            ],
+            "uuid == %@": [[UUID(uuidString: "00000000-0000-0000-0000-000000000001") as Any], [UUID()], [NSNull()]],
+            "double < %@": [[0.5], [1], [Double.infinity], [Double.nan], [Int64.max]],
+            "decimal <= %@": [[NSDecimalNumber(string: "1.1")], [2], [0.5]],
+            "bool == %@": [[true], [false], [1], [0], [2]],
+            "data == %@": [[Data([1])], [Data()]],
+            "%@ == int16": [[1], [2], [NSNull()]],
+            "%@ < int16 AND int16 < %@": [[-4, 2], [0, 7], [1, 1]],
+            "owner.title == %@": [["a"], ["b"], [NSNull()]],
+            "int16 == 1 AND string > %@": [["a"], ["b"], ["c"]],
+            "int16 == 2 AND string > %@": [["a"], ["b"], ["c"]],
+        ]
+    }
 
     @Test(arguments: StoreKind.allCases) func constantsOfEveryTypeFindTheirOwn(_ kind: StoreKind) throws {
         let (store, world) = try world(kind)
@@ -129,7 +132,8 @@ import Testing
     }
 
     @Test func requestsThatDifferInConstantsOnlyReuseThePlan() throws {
-        let (_, world) = try world(.memory)
+        let (store, world) = try world(.memory)
+        defer { withExtendedLifetime(store) {} }
         let context = world.context
         try context.performAndWait {
             func explain(_ format: String, _ arguments: Any...) throws -> FetchExplanation {
@@ -215,7 +219,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func batchRequestsFindTheRowsOfTheirOwnConstants(_ kind: StoreKind) throws {
-        let (_, world) = try world(kind)
+        let (store, world) = try world(kind)
+        defer { withExtendedLifetime(store) {} }
         let context = world.context
         try context.performAndWait {
             for number in [1, 2, 3] {

@@ -59,6 +59,7 @@ extension FetchExecutor {
         let entries = try rows.finish()
         found.isSorted = !withKeys
         var pace = ControlPace(control, every: 256)
+        let keySorts = keySorts
         found.matches = try entries.map { entry in
             try pace.step()
             var match = FetchMatch(ref: entry.ref, storeIndex: store.index)

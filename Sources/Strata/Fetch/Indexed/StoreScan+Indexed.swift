@@ -122,16 +122,19 @@ extension FetchExecutor {
             return found
         }
         var pace = ControlPace(control, every: 256)
+        let keySorts = keySorts
         for ref in refs.sorted(by: { $0.key < $1.key }) {
             try pace.step()
-            if let match = try match(ref, store, scope) { found.matches.append(match) }
+            if let match = try match(ref, store, scope, keySorts) { found.matches.append(match) }
         }
         try scope.check()
         return found
     }
 
     /// A stored row with what it is sorted by.
-    private func match(_ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope) throws -> FetchMatch? {
+    private func match(
+        _ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope, _ keySorts: [KeySortDescriptor]
+    ) throws -> FetchMatch? {
         let found = Result { () throws(StoreError) in try scope.rows.row(ref) }
         switch found {
         case .failure(let error): throw StoreFailure.cocoaError(error, reading: scope.handle)

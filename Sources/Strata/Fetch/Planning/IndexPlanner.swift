@@ -101,9 +101,11 @@ struct IndexPlanner {
     private func choice(
         _ index: OrderedIndex, _ described: StoreIndex, _ sorts: [ColumnSort]?
     ) throws(StoreError) -> IndexChoice? {
+        let elements = index.definition.elements
+        // What the rows are ordered by is in the index, or the index has not their order.
+        if let sorts, !sorts.allSatisfy({ sort in elements.contains { $0.slot == sort.slot } }) { return nil }
         var used = Array(repeating: false, count: nodes.count)
         guard implies(described, &used) else { return nil }
-        let elements = index.definition.elements
         var prefixes: [[UInt8]] = [[]]
         var ranges: [OrderedRange]?
         var fixedSlots: Set<Int> = []

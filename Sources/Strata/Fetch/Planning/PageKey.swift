@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A request with its constants, by which the way to its results is remembered.
 struct PageKey: Hashable, Sendable {
     /// A constant of a type that is told apart by its value alone.
@@ -43,26 +41,5 @@ struct PageKey: Hashable, Sendable {
             }
             return left == right
         }
-    }
-}
-
-/// Tells requests that come again from those that come once. Thread-safe, without a lock; it may forget.
-struct RepetitionFilter: ~Copyable {
-    private static var count: Int { 64 }
-    private let hashes: UnsafeMutablePointer<Atomic<Int>>
-
-    init() {
-        hashes = .allocate(capacity: Self.count)
-        for index in 0..<Self.count { (hashes + index).initialize(to: Atomic(0)) }
-    }
-
-    deinit { hashes.deallocate() }
-
-    /// Whether the same was asked for lately; from now on it was.
-    func isRepeated(_ hash: Int) -> Bool {
-        let last = (hashes + (hash & (Self.count - 1)))
-        if last.pointee.load(ordering: .relaxed) == hash { return true }
-        last.pointee.store(hash, ordering: .relaxed)
-        return false
     }
 }

@@ -64,7 +64,8 @@ final class PreparedFetch: @unchecked Sendable {
         let shape = try Self.shape(settings, resultClass, shapes)
         self.shape = shape
         serial = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
-        family = settings.includesSubentities ? shape.family : [shape]
+        let family = settings.includesSubentities ? shape.family : [shape]
+        self.family = family
         try FetchProblem.checkWindow(
             limit: settings.fetchLimit, offset: settings.fetchOffset, batchSize: settings.fetchBatchSize)
         let checker = KeyPathChecker(shape)
