@@ -1,4 +1,5 @@
 import StrataLog
+import Synchronization
 
 /// The plans of the requests that the contexts of a coordinator made lately, and the ways through an index that they
 /// took. Thread-safe; looking something up takes no lock.
@@ -26,7 +27,9 @@ final class PlanCache: Sendable {
 
     /// The way through an index that a plan took the last time with the same constants.
     func page(of plan: FetchPlan) -> IndexedPage? {
-        guard plan.isReused, let key = PageKey(plan) else { return nil }
+        guard plan.isReused, plan.prepared.hasPages.load(ordering: .relaxed), let key = PageKey(plan) else {
+            return nil
+        }
         return pages[key]
     }
 
@@ -36,6 +39,7 @@ final class PlanCache: Sendable {
             let page = IndexedPage(choice, in: snapshot)
         else { return }
         pages.add(page, for: key)
+        plan.prepared.hasPages.store(true, ordering: .relaxed)
     }
 }
 

@@ -45,8 +45,10 @@ final class PreparedFetch: @unchecked Sendable {
     let resultClass: Any.Type
     /// Whether all objects of the entities are of that class.
     let givesResultClass: Bool
-    /// Which of the last requests have been made more than once.
+    /// Which of the last requests have been made more than once, and whether the way to the results of one is
+    /// remembered.
     let repetition = RepetitionFilter()
+    let hasPages = Atomic<Bool>(false)
 
     private static let made = Atomic<UInt64>(0)
 
