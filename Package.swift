@@ -133,10 +133,10 @@ let package = Package(
             sources: sweepsOnly
                 ? [
                     "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
-                    "Errors/ProgrammerErrorMessageTests.swift",
-                    "Graph/CompiledFetchModel.swift", "Graph/GraphModel.swift", "Graph/NodeModel.swift",
-                    "Graph/SemiJoinModel.swift", "Graph/SemiJoinTests.swift", "PredicateCorpusSample.swift",
-                    "PredicateFuzzTests.swift",
+                    "Errors/ProgrammerErrorMessageTests.swift", "Graph/CompiledFetchModel.swift",
+                    "Graph/GraphModel.swift", "Graph/NodeModel.swift", "Graph/SemiJoinModel.swift",
+                    "Graph/SemiJoinTests.swift", "Migration/MigrationSupport.swift", "Migration/Sweeps",
+                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift",
                 ] : nil,
             swiftSettings: settings),
         .testTarget(
@@ -159,5 +159,7 @@ let package = Package(
 )
 
 if sweepsOnly {
-    package.targets.removeAll { $0.isTest && !["StrataLogTests", "StrataTests"].contains($0.name) }
+    package.targets.removeAll {
+        $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests"].contains($0.name)
+    }
 }

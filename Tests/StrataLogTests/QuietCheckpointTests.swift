@@ -45,7 +45,7 @@ import Testing
         var persons = try Self.fill(store)
         let before = store.snapshot
         let pages = Self.residentPages(store)
-        store.quietBegan()
+        store.rest()
         #expect(store.state.withLock { $0.checkpoint } == 1)
         #expect(Self.residentPages(store) == 0 && pages > 0)
         try Self.expectAll(persons, store)
@@ -76,7 +76,7 @@ import Testing
         let fileSystem = MemoryFileSystem()
         let store = try LogStore.open(Self.path, in: fileSystem, options: Self.options(), schema: SampleSchema.schema)
         _ = try StoreTests.insert(store, 10, department: try StoreTests.makeDepartment(store))
-        store.quietBegan()
+        store.rest()
         #expect(store.state.withLock { $0.checkpoint } == 0)
         #expect(Self.residentPages(store) > 0)
     }
@@ -87,7 +87,7 @@ import Testing
         _ = try Self.fill(store)
         try store.close()
         let files = try fileSystem.list(Self.path).sorted()
-        store.quietBegan()
+        store.rest()
         #expect(try fileSystem.list(Self.path).sorted() == files)
     }
 

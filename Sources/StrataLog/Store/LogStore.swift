@@ -31,6 +31,7 @@ public final class LogStore: Sendable {
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
     let tail: LogTail?
     let following = AdaptiveMutex(FollowState())
+    private let quiet = StoreRest()
     /// What opening found.
     public let recovery: RecoveryReport
     /// What could not be read since.
@@ -85,7 +86,10 @@ public final class LogStore: Sendable {
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
         // What cannot be removed only takes space.
         for path in opened.leftovers { try? files.remove(path) }
-        if !isReadOnly, options.checkpointsInBackground { MemoryBudget.shared.listen(self) }
+        if !isReadOnly, options.checkpointsInBackground {
+            quiet.store.set(self)
+            MemoryBudget.shared.listen(quiet)
+        }
     }
 
     /// The store's identity, drawn when it was created.
@@ -445,7 +449,7 @@ public final class LogStore: Sendable {
             return state.isClosed
         }
         guard !wasClosed, !isReadOnly else { return nil }
-        MemoryBudget.shared.ignore(ObjectIdentifier(self))
+        MemoryBudget.shared.ignore(ObjectIdentifier(quiet))
         // A compaction ends with its next step: files must not be removed any more once another process has the store.
         compacting.withLock { _ in }
         do throws(StoreError) {
@@ -458,7 +462,8 @@ public final class LogStore: Sendable {
     }
 
     deinit {
-        MemoryBudget.shared.ignore(ObjectIdentifier(self))
+        quiet.store.clear()
+        MemoryBudget.shared.ignore(ObjectIdentifier(quiet))
         // Without close() nothing is lost: opening again just replays more.
         writer.withLock { _ = try? $0?.flush() }
         try? lock?.close()
