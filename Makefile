@@ -25,6 +25,9 @@ DEMO := Examples/PackageGraph
 BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
+# What is built with the same options in the same folder is built once, whichever package it is built for.
+DEBUG := --scratch-path .build $(FLAGS)
+RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
 .PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow soak format lint clean
@@ -42,27 +45,27 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test
 
 test-debug: bootstrap ## Run the library's tests
-	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
-# Those that are built alike share what is built.
+# The Combine client's is apart: with that trait all is built anew.
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
-	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path Examples/ModelFiles --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
-test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 200,000 query plans, in release
-	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
+test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
+	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE) --filter '$(SWEEP_FILTER)'
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop $(KILLS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop follow $(FOLLOW_SECONDS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop service $(SERVICE_SECONDS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
 	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
@@ -96,4 +99,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-examples .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
