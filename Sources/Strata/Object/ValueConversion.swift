@@ -34,10 +34,9 @@ enum ValueConversion {
 
     static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
         switch kind {
-        // A value of just the right type needs no cast, which takes longer than comparing types.
-        case .string: return type(of: value) == String.self ? value : value as? String
+        case .string: return exact(value, String.self)
         case .data: return value as? Data
-        case .date: return type(of: value) == Date.self ? value : value as? Date
+        case .date: return exact(value, Date.self)
         case .uuid: return value as? UUID
         case .uri: return value as? URL ?? (value as? NSURL).flatMap { URL(string: $0.absoluteString) }
         case .transformable: return value
@@ -50,6 +49,13 @@ enum ValueConversion {
         case .float: return own(value, Float.self) ?? number(value)?.floatValue
         case .double: return own(value, Double.self) ?? number(value)?.doubleValue
         }
+    }
+
+    /// The value if it is of this type, or becomes one by a cast. One of just this type needs none, which takes longer
+    /// than comparing types.
+    private static func exact<Value>(_ value: Any, _: Value.Type) -> Any? {
+        if type(of: value) == Value.self { return value }
+        return value as? Value
     }
 
     /// The value if it is of just this type: a cast that fails takes long.
