@@ -99,11 +99,9 @@ enum SharedLogs {
         }
     }
 
-    /// Whether somebody has claimed the log in a directory, and nobody is opening or closing it just now: whoever asks
-    /// for it gets an answer at once.
+    /// Whether somebody has claimed the log in a directory.
     static func isClaimed(_ path: FilePath, in fileSystem: any FileSystem) -> Bool {
-        let place = StorePlace.canonical(path, fileSystem)
-        guard gates.withLock({ $0[place] == nil }), let found = try? fileSystem.attributes(path) else { return false }
+        guard let found = try? fileSystem.attributes(path) else { return false }
         return open.withLock { entries in
             entries.contains { $0.device == found.device && $0.inode == found.inode && $0.claim != nil }
         }

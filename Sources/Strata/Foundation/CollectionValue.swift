@@ -89,9 +89,17 @@ struct AnyElements {
         }
     }
 
+    /// Whether a value is of a type that most are of, which needs no cast to be told.
+    static func isSurelyPlain(_ value: Any) -> Bool {
+        let type = type(of: value)
+        return type == String.self || type == Int.self || type == Double.self || type == Date.self || type == Bool.self
+            || type == Int16.self || type == Int32.self || type == Int64.self
+    }
+
     /// Unwraps optionals inside `Any` and turns `NSNull` into `nil`.
     static func plain(_ value: Any?) -> Any? {
         guard let value else { return nil }
+        if isSurelyPlain(value) { return value }
         if type(of: value) is AnyClass { return value is NSNull ? nil : value }
         if let optional = value as? any OptionalValue { return plain(optional.wrappedAny) }
         return value

@@ -47,6 +47,8 @@ final class MigrationEnd {
             do {
                 try StoreDirectory(FilePath(url.path), fileSystem).replace { path in
                     var place = self
+                    // Nobody sees the store before it is complete, and closing it flushes it.
+                    place.options = (place.options ?? [:]).merging([StrataDurabilityOption: "os"]) { $1 }
                     place.url = URL(fileURLWithPath: path.string, isDirectory: true)
                     try make(place)
                 }

@@ -11,6 +11,7 @@ extension NSMigrationManager {
         for property in mappings {
             guard let name = property.name, let expression = property.valueExpression else { continue }
             if let source, let key = Self.sourceKey(expression) {
+                if Self.copy(key, of: source, to: name, of: destination) { continue }
                 set(source.value(forKey: key), name, destination)
                 continue
             }
@@ -27,6 +28,19 @@ extension NSMigrationManager {
             case .variable(NSMigrationSourceObjectKey) = operand.form
         else { return nil }
         return path.names[0]
+    }
+
+    /// Copies an attribute from slot to slot.
+    ///
+    /// - Returns: false when one of both is no attribute.
+    private static func copy(
+        _ key: String, of source: NSManagedObject, to name: String, of destination: NSManagedObject
+    ) -> Bool {
+        guard case .slot(let from)? = source.shape.place(key), case .slot(let to)? = destination.shape.place(name),
+            source.shape.slots[from].relationshipIndex < 0, destination.shape.slots[to].relationshipIndex < 0
+        else { return false }
+        destination.setBoxedValue(source.boxedValue(from), slot: to)
+        return true
     }
 
     private func set(_ value: Any?, _ name: String, _ object: NSManagedObject) {

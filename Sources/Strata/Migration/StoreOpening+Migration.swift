@@ -103,7 +103,8 @@ extension StoreOpening {
             let manager = NSMigrationManager(sourceModel: plan.source, destinationModel: destination)
             try manager.migrate(
                 from: .init(url: source, type: type, options: sourceOptions), with: mapping,
-                to: .init(url: url, type: type, options: options))
+                // Nobody sees the store before it is complete, and closing it flushes it.
+                to: .init(url: url, type: type, options: options.merging([StrataDurabilityOption: "os"]) { $1 }))
             try Self.setMetadata(metadata, at: url, options: options)
             try PendingStage(log)?.note(at: url, options: options)
         }

@@ -8,7 +8,7 @@ enum ValueConversion {
     ///
     /// - Precondition: the value is of a type that the attribute takes; numbers are cut to its width, as NSNumber does.
     static func convert(_ value: Any?, for info: SlotInfo, entity: EntityShape) -> Any? {
-        guard let value = flattened(value), !(value is NSNull) else { return nil }
+        guard let value = AnyElements.plain(value) else { return nil }
         guard let converted = converted(value, info.kind) else {
             programmerError(
                 "\(entity.name).\(info.name)",
@@ -27,16 +27,16 @@ enum ValueConversion {
     /// An optional inside of `Any` counts as what it wraps.
     static func flattened(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        let mirror = Mirror(reflecting: value)
-        guard mirror.displayStyle == .optional else { return value }
-        return mirror.children.first.flatMap { flattened($0.value) }
+        if AnyElements.isSurelyPlain(value) || type(of: value) is AnyClass { return value }
+        guard let optional = value as? any OptionalValue else { return value }
+        return flattened(optional.wrappedAny)
     }
 
     static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
         switch kind {
-        case .string: return value as? String
+        case .string: return exact(value, String.self)
         case .data: return value as? Data
-        case .date: return value as? Date
+        case .date: return exact(value, Date.self)
         case .uuid: return value as? UUID
         case .uri: return value as? URL ?? (value as? NSURL).flatMap { URL(string: $0.absoluteString) }
         case .transformable: return value
@@ -49,6 +49,13 @@ enum ValueConversion {
         case .float: return own(value, Float.self) ?? number(value)?.floatValue
         case .double: return own(value, Double.self) ?? number(value)?.doubleValue
         }
+    }
+
+    /// The value if it is of this type, or becomes one by a cast. One of just this type needs none, which takes longer
+    /// than comparing types.
+    private static func exact<Value>(_ value: Any, _: Value.Type) -> Any? {
+        if type(of: value) == Value.self { return value }
+        return value as? Value
     }
 
     /// The value if it is of just this type: a cast that fails takes long.
@@ -67,6 +74,7 @@ enum ValueConversion {
 
     /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.
     private static func number(_ value: Any) -> NSNumber? {
+        if type(of: value) is AnyClass { return value as? NSNumber }
         if let decimal = value as? Decimal { return NSDecimalNumber(decimal: decimal) }
         return value as? NSNumber
     }

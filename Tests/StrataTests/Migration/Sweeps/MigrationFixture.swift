@@ -143,6 +143,10 @@ enum MigrationFixture {
         var options = options(fileSystem)
         options[NSReadOnlyPersistentStoreOption] = readOnly
         let metadata: [String: Any]
+        // A writer keeps what was written and never acknowledged, such as a newer model; readers do not show it.
+        if !readOnly, try fileSystem.attributes(path) != nil {
+            try StoreOpening.withExisting(url(path), readOnly: false, options) { _ in }
+        }
         do {
             metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                 ofType: NSSQLiteStoreType, at: url(path), options: options)
