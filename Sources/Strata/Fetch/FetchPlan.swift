@@ -25,6 +25,7 @@ struct FetchPlan {
     var dictionaries: DictionaryPlan?
 
     init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
+        request.isExecuted(with: context.modelShapes)
         try self.init(request.settings, resultClass: request.resultClass, in: context)
     }
 

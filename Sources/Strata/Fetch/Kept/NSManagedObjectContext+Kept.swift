@@ -7,7 +7,10 @@ extension NSManagedObjectContext {
     /// - Throws: as for ``FetchPlan``.
     final func keptPlan<T>(of request: NSFetchRequest<T>) throws -> KeptPlan {
         guard let coordinator, let key = request.key else { return KeptPlan(try FetchPlan(request, in: self)) }
-        if let kept = coordinator.plans[key] { return kept }
+        if let kept = coordinator.plans[key] {
+            request.isExecuted(with: coordinator.shapes)
+            return kept
+        }
         let kept = KeptPlan(try FetchPlan(request, in: self))
         if !kept.plan.needsObjects { coordinator.plans.add(kept, key) }
         return kept
