@@ -187,6 +187,85 @@ import Testing
         }
     }
 
+    /// Held are objects "necessary for a pending save (inserted, updated, deleted, or locked)".
+    @Test(arguments: StoreKind.allCases) func objectsToDetectConflictsForAreKept(_ kind: StoreKind) throws {
+        let (store, here, there) = try pair(kind)
+        let id = try there.performAndWait {
+            let probe = probe("a", there)
+            try there.save()
+            return probe.objectID
+        }
+        here.performAndWait { here.detectConflicts(for: here.object(with: id)) }
+        here.performAndWait { #expect(here.registeredObject(for: id) != nil) }
+        try here.check { () throws in try here.save() }
+        here.performAndWait { #expect(here.registeredObject(for: id) == nil) }
+        withExtendedLifetime(store) {}
+    }
+
+    /// "Will always reject NSSaveChangesRequests."
+    @Test(arguments: StoreKind.allCases) func saveRequestsAreNotExecuted(_ kind: StoreKind) throws {
+        let (store, here, _) = try pair(kind)
+        try here.check { () throws in
+            let probe = probe("a", here)
+            let request = NSSaveChangesRequest(
+                inserted: [probe], updated: nil, deleted: nil, locked: nil)
+            let error = #expect(throws: CocoaError.self) { try here.execute(request) }
+            #expect(error?.errorCode == NSPersistentStoreUnsupportedRequestTypeError && probe.isInserted)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// What can throw does not ask what is to become of a fault without row.
+    @Test(arguments: StoreKind.allCases) func existingObjectsAskNobody(_ kind: StoreKind) throws {
+        let (store, _, there) = try pair(kind)
+        let here = FaultingTests.AskedContext(.privateQueue)
+        here.persistentStoreCoordinator = store.coordinator
+        let theirs = try there.performAndWait {
+            let probe = probe("a", there)
+            try there.save()
+            return probe
+        }
+        let fault = here.performAndWait { here.object(with: theirs.objectID) }
+        try there.check { () throws in
+            there.delete(theirs)
+            try there.save()
+        }
+        here.performAndWait {
+            #expect(throws: CocoaError.self) { try here.existingObject(with: fault.objectID) }
+            #expect(here.asked.isEmpty && !fault.isDeleted && here.deletedObjects.isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func generationsBeginWithTheFirstReadAndOutliveBatches(
+        _ kind: StoreKind
+    ) throws {
+        let (store, here, there) = try pair(kind)
+        try here.check { () throws in try here.setQueryGenerationFrom(.current) }
+        func count() throws -> Int { try here.count(for: NSFetchRequest<Probe>(entityName: "Probe")) }
+        func insert() throws {
+            try there.check { () throws in
+                _ = probe("a", there)
+                try there.save()
+            }
+        }
+        try insert()
+        try here.check { () throws in #expect(try count() == 1) }
+        try insert()
+        try here.check { () throws in
+            #expect(try count() == 1)
+            let pinned = here.queryGenerationToken
+            let update = NSBatchUpdateRequest(entityName: "Probe")
+            update.propertiesToUpdate = ["name": "b"]
+            update.resultType = .updatedObjectsCountResultType
+            #expect((try here.execute(update) as? NSBatchUpdateResult)?.result as? Int == 2)
+            #expect(try count() == 1 && here.queryGenerationToken == pinned)
+            #expect(try fetchAll(Probe.self, "Probe", here).map(\.name) == ["a"])
+            try here.setQueryGenerationFrom(nil)
+            #expect(try count() == 2 && here.queryGenerationToken == nil)
+        }
+        withExtendedLifetime(store) {}
+    }
+
     @Test(arguments: StoreKind.allCases) func resetForgetsEverything(_ kind: StoreKind) throws {
         let (store, here, _) = try pair(kind)
         try here.check { () throws in

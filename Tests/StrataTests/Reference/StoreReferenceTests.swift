@@ -94,6 +94,53 @@ import Testing
         #expect(background.persistentStoreCoordinator === container.persistentStoreCoordinator)
     }
 
+    /// Loaded are "stores that have not already been successfully added to the container".
+    @Test func loadingAgainLoadsWhatIsMissing() throws {
+        let container = NSPersistentContainer(name: "Probes", managedObjectModel: Probe.model())
+        let first = NSPersistentStoreDescription(url: url("first"))
+        container.persistentStoreDescriptions = [first]
+        nonisolated(unsafe) var told: [(String, Bool)] = []
+        func load() {
+            told = []
+            container.loadPersistentStores { description, error in
+                told.append((description.url?.lastPathComponent ?? "", error == nil))
+            }
+        }
+        load()
+        #expect(told.map(\.0) == ["first"] && told.map(\.1) == [true])
+        load()
+        #expect(told.isEmpty)
+        container.persistentStoreDescriptions.append(NSPersistentStoreDescription(url: url("second")))
+        load()
+        #expect(told.map(\.0) == ["second"] && told.map(\.1) == [true])
+        #expect(container.persistentStoreCoordinator.persistentStores.count == 2)
+        // Stores in memory are told apart by their descriptions; one that was removed is loaded again.
+        container.persistentStoreDescriptions = (0..<2).map { _ in
+            let description = NSPersistentStoreDescription()
+            description.type = NSInMemoryStoreType
+            return description
+        }
+        load()
+        #expect(told.count == 2 && container.persistentStoreCoordinator.persistentStores.count == 4)
+        load()
+        #expect(told.isEmpty)
+        container.persistentStoreDescriptions = [first]
+        try container.persistentStoreCoordinator.remove(container.persistentStoreCoordinator.persistentStores[0])
+        load()
+        #expect(told.map(\.0) == ["first"] && told.map(\.1) == [true])
+    }
+
+    /// "If stores is nil or an empty array, the token will be constructed with all of the persistent stores."
+    @Test func tokensAreOfAllStoresOrOfSome() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Probe.model())
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
+        let stores = try ["first", "second"].map { try coordinator.addPersistentStore(type: .sqlite, at: url($0)) }
+        let all = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: []) == all)
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: stores) == all)
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: [stores[0]]) != all)
+    }
+
     @Test func subclassesOfContainersHaveTheirOwnDirectory() throws {
         final class Container: NSPersistentContainer, @unchecked Sendable {
             override class func defaultDirectoryURL() -> URL { URL(fileURLWithPath: "/tmp/strata-elsewhere") }
