@@ -215,25 +215,35 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    /// What can throw does not ask what is to become of a fault without row.
-    @Test(arguments: StoreKind.allCases) func existingObjectsAskNobody(_ kind: StoreKind) throws {
+    /// What can throw does not ask what is to become of a fault without row, nor does it stop the program.
+    @Test(arguments: StoreKind.allCases, [false, true]) func existingObjectsAskNobody(
+        _ kind: StoreKind, inChild: Bool
+    ) throws {
         let (store, _, there) = try pair(kind)
-        let here = FaultingTests.AskedContext(.privateQueue)
-        here.persistentStoreCoordinator = store.coordinator
+        let root = FaultingTests.AskedContext(.privateQueue)
+        root.persistentStoreCoordinator = store.coordinator
+        let here = inChild ? FaultingTests.AskedContext(.privateQueue) : root
+        if inChild { here.parent = root }
+        for context in [root, here] { context.performAndWait { context.shouldDeleteInaccessibleFaults = false } }
         let theirs = try there.performAndWait {
             let probe = probe("a", there)
             try there.save()
             return probe
         }
         let fault = here.performAndWait { here.object(with: theirs.objectID) }
+        let parents = root.performAndWait { root.object(with: theirs.objectID) }
         try there.check { () throws in
             there.delete(theirs)
             try there.save()
         }
         here.performAndWait {
-            #expect(throws: CocoaError.self) { try here.existingObject(with: fault.objectID) }
-            #expect(here.asked.isEmpty && !fault.isDeleted && here.deletedObjects.isEmpty)
+            let error = #expect(throws: CocoaError.self) { try here.existingObject(with: fault.objectID) }
+            #expect(error?.errorCode == NSManagedObjectReferentialIntegrityError)
+            #expect(here.asked.isEmpty && !fault.isDeleted && here.deletedObjects.isEmpty && fault.isFault)
+            here.shouldDeleteInaccessibleFaults = true
+            #expect(fault.value(forKey: "name") == nil && fault.isDeleted && here.asked == ["name"])
         }
+        if inChild { root.performAndWait { #expect(root.asked.isEmpty && parents.isFault) } }
     }
 
     @Test(arguments: StoreKind.allCases) func generationsBeginWithTheFirstReadAndOutliveBatches(
