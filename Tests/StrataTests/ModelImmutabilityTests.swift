@@ -89,6 +89,20 @@ import Testing
         }
     }
 
+    @Test func userInfoIsEmptyAndMayChangeInUse() throws {
+        let zoo = used()
+        let hash = zoo.person.versionHash
+        #expect(zoo.person.userInfo?.isEmpty == true)
+        #expect(zoo.person.properties.allSatisfy { $0.userInfo?.isEmpty == true })
+        let index = NSFetchIndexDescription(name: "index", elements: nil)
+        #expect(NSEntityDescription().userInfo?.isEmpty == true && index.entity == nil)
+        zoo.person.userInfo = ["a": 1]
+        zoo.name.userInfo = ["b": 2]
+        zoo.pets.userInfo?["c"] = 3
+        #expect(zoo.person.userInfo?["a"] as? Int == 1 && zoo.name.userInfo?["b"] as? Int == 2)
+        #expect(zoo.pets.userInfo?["c"] as? Int == 3 && zoo.person.versionHash == hash)
+    }
+
     @Test func aCopyCanChange() throws {
         let zoo = used()
         let copy = try #require(zoo.model.copy() as? NSManagedObjectModel)

@@ -17,6 +17,7 @@ final class BatchDeleteExecutor {
         var outcome = BatchOutcome()
         // No objects were given by ID, so that there is no entity either.
         if request.objectIDs?.isEmpty == true { return NSBatchDeleteResult(outcome, request.resultType) }
+        try request.checkIDs()
         guard let name = request.entityName else {
             throw BatchSession.error("The fetch request of a batch delete has no entity.")
         }

@@ -42,21 +42,23 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 
     /// Creates a request that deletes the objects with these IDs.
     ///
-    /// - Precondition: all are of entities with a common ancestor.
+    /// All must be of entities with a common ancestor: a request with others throws error 134070 when it is executed.
     public convenience init(objectIDs objects: [NSManagedObjectID]) {
         self.init(fetchRequest: NSFetchRequest<any NSFetchRequestResult>())
-        if let first = objects.first {
-            for id in objects where id.shape.root !== first.shape.root {
-                guard id.shape.root.name == first.shape.root.name else {
-                    programmerError(
-                        "NSBatchDeleteRequest(objectIDs:)",
-                        "the IDs are of \(first.shape.name) and \(id.shape.name), which have no ancestor in common",
-                        "Make one request for each entity hierarchy")
-                }
-            }
-        }
         objectIDs = objects
         described = nil
+    }
+
+    /// - Throws: `CocoaError` 134070 when the IDs are of entities without a common ancestor.
+    func checkIDs() throws {
+        guard let ids = objectIDs, let first = ids.first?.shape else { return }
+        for id in ids where id.shape.root !== first.root {
+            guard id.shape.root.name == first.root.name else {
+                throw BatchSession.error(
+                    "The IDs of a batch delete are of \(first.name) and \(id.shape.name), which have no ancestor in "
+                        + "common. Make one request for each entity hierarchy.")
+            }
+        }
     }
 
     private static func request(for ids: [NSManagedObjectID]) -> NSFetchRequest<any NSFetchRequestResult> {

@@ -31,8 +31,7 @@ extension NSManagedObjectContext {
                 throw StoreFailure.description(error, of: handle)
             }
         }
-        try realizeOrThrow(object)
-        if object.isDeleted || object.flags.contains(.gone) { return nil }
+        guard try realizeIfThere(object), !object.isDeleted, !object.flags.contains(.gone) else { return nil }
         if object.storeIndex == 0 { object.flags.insert(.knownToChildren) }
         if let block = object.block, object.flags.contains(.rowIsCommitted), !object.flags.contains(.dirtySlots) {
             return ChildRow(row: Row(block: block, index: Int(object.row)), version: object.version)
@@ -126,7 +125,7 @@ extension NSManagedObjectContext {
         guard try withParent(link, { try $0.rowForChild(shared) != nil }), let object = object(shared) else {
             throw Self.missing(objectID)
         }
-        try realizeOrThrow(object)
+        guard try realizeIfThere(object) else { throw Self.missing(objectID) }
         return object
     }
 }

@@ -52,8 +52,7 @@ extension NSManagedObjectContext {
         }
         if let object = registeredObject(for: objectID) {
             if let removed = removalError(of: object) { throw removed }
-            try realizeOrThrow(object)
-            if object.flags.contains(.gone) || (object.isDeleted && object.isFault) { throw Self.missing(objectID) }
+            guard try realizeIfThere(object), !object.flags.contains(.gone) else { throw Self.missing(objectID) }
             return object
         }
         if let link { return try existingObjectFromParent(objectID, link) }
@@ -73,7 +72,7 @@ extension NSManagedObjectContext {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
         let object = object(with: objectID)
-        try realizeOrThrow(object)
+        guard try realizeIfThere(object) else { throw Self.missing(objectID) }
         return object
     }
 
@@ -250,8 +249,23 @@ extension NSManagedObjectContext {
         return try take(fetchBatchReference)
     }
 
+    /// Fires the fault of an object that may be gone, where the program can be told so by an error: it is not asked what
+    /// is to become of the fault, which stays one.
+    ///
+    /// - Returns: whether the object has values now.
+    /// - Throws: why it cannot be read.
+    final func realizeIfThere(_ object: NSManagedObject) throws -> Bool {
+        guard object.isFault else { return true }
+        let outer = triedFault
+        triedFault = object
+        defer { triedFault = outer }
+        try realizeOrThrow(object)
+        return !object.isFault
+    }
+
     /// The fault's row is gone.
     private func inaccessible(_ object: NSManagedObject, _ slot: Int) {
+        if object === triedFault { return }
         let property = object.shape.property(atSlot: slot)
         guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             programmerError(

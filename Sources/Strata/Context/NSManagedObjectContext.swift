@@ -139,6 +139,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// What reading objects has cost so far.
     @exclusivity(unchecked) public internal(set) final var faultStatistics = FaultStatistics()
     final var isProcessingScheduled = false
+    /// The fault that is fired to see whether its object is there.
+    final var triedFault: NSManagedObject?
     /// Objects that ``detectConflicts(for:)`` was called for.
     final var required: Set<NSManagedObject> = []
     /// Objects whose rows turned out to be gone in the save that runs.
@@ -378,7 +380,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// returns by itself is ``shouldDeleteInaccessibleFaults``.
     ///
     /// Override it to decide by object, or to be told. By itself it also writes a line to standard error, once for each
-    /// property that such a fault was asked for.
+    /// property that such a fault was asked for. ``existingObject(with:)`` throws instead of asking.
     /// - Parameter property: the property whose value was wanted, if it is known.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?

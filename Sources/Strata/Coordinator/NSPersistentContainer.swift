@@ -22,6 +22,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let coordinator: NSPersistentStoreCoordinator
     private let mainContext: NSManagedObjectContext
     private let descriptions: Mutex<UncheckedBox<[NSPersistentStoreDescription]>>
+    /// Of the stores that were added.
+    private let loaded = Mutex<[UncheckedBox<NSPersistentStoreDescription>]>([])
 
     /// Where stores lie unless told otherwise: the program's directory in the user's application support directory.
     open class func defaultDirectoryURL() -> URL {
@@ -67,22 +69,36 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Adds the stores, creating those that do not exist and the directories they lie in, and calls the block once for
-    /// each, with the error that kept it from being added, if any.
+    /// Adds the stores that it has not added yet, creating those that do not exist and the directories they lie in, and
+    /// calls the block once for each, with the error that kept it from being added, if any.
     ///
     /// Returns when all have been added, except for those that are to be added asynchronously: their blocks are called
     /// on other threads, when they have been added.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        for description in persistentStoreDescriptions {
+        for description in persistentStoreDescriptions where !isLoaded(description) {
             if let url = description.url, url.isFileURL, url.path != "/dev/null" {
                 // A directory that cannot be made shows in the error of opening the store.
                 try? FileManager.default.createDirectory(
                     at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             }
-            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+            let box = UncheckedBox(description)
+            persistentStoreCoordinator.addPersistentStore(with: description) { [self] description, error in
+                if error == nil { loaded.withLock { $0.append(box) } }
+                block(description, error)
+            }
         }
+    }
+
+    /// Whether the container has added the store and the coordinator still has it. Stores on disk are told by what their
+    /// descriptions say; stores in memory may all say the same.
+    private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
+        let url = description.url
+        let isOnDisk = url.map { $0.isFileURL && $0.path != "/dev/null" } ?? false
+        let known = loaded.withLock { $0 }
+        return known.contains { $0.value === description || (isOnDisk && $0.value == description) }
+            && persistentStoreCoordinator.persistentStores.contains { $0.url == url && $0.type == description.type }
     }
 
     /// A new context with a queue of its own.

@@ -340,9 +340,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Where the history of the stores stands: the token of their newest transactions.
     ///
-    /// - Parameter stores: the stores asked about, nil for all.
+    /// - Parameter stores: the stores asked about; nil, or none, for all.
     open func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
-        let wanted = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        let named = stores?.compactMap { $0 as? NSPersistentStore } ?? []
+        let wanted = named.isEmpty ? persistentStores : named
         var sequences: [String: UInt64] = [:]
         for handle in wanted.compactMap(\.handle) where handle.custom == nil {
             // A store that cannot be read now is where it was when it could be.

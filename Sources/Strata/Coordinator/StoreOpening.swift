@@ -99,7 +99,9 @@ struct StoreOpening {
     // MARK: Opening
 
     func open() throws -> StoreHandle {
-        try Self.waiting(timeoutSeconds, path.string) { try openOnce() }
+        let handle = try Self.waiting(timeoutSeconds, path.string) { try openOnce() }
+        if !isInMemory, options.access == .readWrite { SQLiteSideFiles.make(beside: path, fileSystem) }
+        return handle
     }
 
     /// Tries again as long as another process has the store and time is left; turns the engine's errors into Core
@@ -209,7 +211,8 @@ struct StoreOpening {
 
     // MARK: Without adding
 
-    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data.
+    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files that
+    /// SQLite would have beside it.
     func destroy() throws {
         guard !isInMemory else { return }
         let foreign = try Self.waiting(timeoutSeconds, path.string) {
@@ -246,6 +249,7 @@ struct StoreOpening {
                 try StoreLineage.settle(log, at: place, in: fileSystem, keepsUUID: true)
             }
         }
+        SQLiteSideFiles.make(beside: path, fileSystem)
     }
 
     static func metadata(at url: URL, type: String, options: [AnyHashable: Any]? = nil) throws -> [String: Any] {

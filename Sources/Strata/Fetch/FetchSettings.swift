@@ -22,6 +22,29 @@ struct FetchSettings {
     var havingPredicate: NSPredicate?
     var affectedStores: [NSPersistentStore]?
     var timeLimit: Duration?
+
+    /// Whether another request with these settings is the same one.
+    func saysTheSame(as other: FetchSettings) -> Bool {
+        entityName == other.entityName && entity === other.entity
+            && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
+            && fetchBatchSize == other.fetchBatchSize && resultType == other.resultType
+            && includesSubentities == other.includesSubentities
+            && includesPropertyValues == other.includesPropertyValues
+            && includesPendingChanges == other.includesPendingChanges
+            && returnsObjectsAsFaults == other.returnsObjectsAsFaults
+            && returnsDistinctResults == other.returnsDistinctResults
+            && shouldRefreshRefetchedObjects == other.shouldRefreshRefetchedObjects && timeLimit == other.timeLimit
+            && relationshipKeyPathsForPrefetching == other.relationshipKeyPathsForPrefetching
+            && predicate == other.predicate && havingPredicate == other.havingPredicate
+            && sortDescriptors == other.sortDescriptors && affectedStores == other.affectedStores
+            && Self.areEqual(propertiesToFetch, other.propertiesToFetch)
+            && Self.areEqual(propertiesToGroupBy, other.propertiesToGroupBy)
+    }
+
+    private static func areEqual(_ left: [Any]?, _ right: [Any]?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return NSArray(array: left) == NSArray(array: right)
+    }
 }
 
 /// A fetch request without its generic parameter.

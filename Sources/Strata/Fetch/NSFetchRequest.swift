@@ -9,6 +9,7 @@ public import Foundation
 /// it: use it from one thread at a time.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding {
     @exclusivity(unchecked) private var stored = FetchSettings()
+    private let model = ExecutedModel()
 
     /// Creates a request that has no entity yet. One whose results are objects of a class finds the entity by it.
     override public init() {}
@@ -60,6 +61,22 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     /// The kind of request.
     override open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    /// Whether another request says the same, whatever the type of its results.
+    override open func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? any AnyFetchRequest else { return false }
+        return other === self || settings.saysTheSame(as: other.settings)
+    }
+
+    /// Changes with the request.
+    override open var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(stored.entityName)
+        hasher.combine(stored.fetchLimit)
+        hasher.combine(stored.fetchOffset)
+        hasher.combine(stored.resultType.rawValue)
+        return hasher.finalize()
+    }
+
     /// Runs the request in the context that executes blocks on the calling queue.
     ///
     /// - Throws: `CocoaError` when the caller is not inside of a context's `perform`, otherwise as
@@ -73,9 +90,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
 
     // MARK: Which objects
 
-    /// The entity whose objects are wanted.
+    /// The entity whose objects are wanted. Nil for a request that has only its name until a context has executed it.
     open var entity: NSEntityDescription? {
-        get { stored.entity }
+        get { stored.entity ?? stored.entityName.flatMap { model.shapes?.byName[$0]?.entity } }
         set {
             stored.entity = newValue
             stored.entityName = newValue?.name
@@ -214,6 +231,9 @@ extension NSFetchRequest: AnyFetchRequest {
     }
 
     final var resultClass: Any.Type { ResultType.self }
+
+    /// Remembers the model that the entity's name is looked up in.
+    final func isExecuted(with shapes: ModelShapes?) { model.note(shapes) }
 }
 
 extension NSFetchRequest: ContextExecutable {

@@ -55,8 +55,8 @@ struct HistoryExecutor {
         }
         let needsChanges: Bool =
             switch request.resultType {
-            case .objectIDs, .changesOnly, .transactionsAndChanges: true
-            case .statusOnly, .count, .transactionsOnly: filter.readsChanges
+            case .objectIDs, .count, .changesOnly, .transactionsAndChanges: true
+            case .statusOnly, .transactionsOnly: filter.readsChanges
             }
         var reader = try handle.log.history(after: first)
         var transactions: [NSPersistentHistoryTransaction] = []
@@ -64,7 +64,12 @@ struct HistoryExecutor {
             try control?.checkRead()
             if let date, HistoryConversion.date(entry) <= date { continue }
             let transaction = try conversion.transaction(entry, withChanges: needsChanges)
-            if try filter.takes(transaction) { transactions.append(transaction) }
+            guard try filter.takes(transaction) else { continue }
+            if request.resultType == .count, filter.dropsCountedChanges {
+                transaction.changeCount = transaction.changes?.count ?? 0
+                transaction.changes = nil
+            }
+            transactions.append(transaction)
         }
         return transactions
     }

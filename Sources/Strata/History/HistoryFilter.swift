@@ -37,6 +37,9 @@ struct HistoryFilter {
     /// Whether changes are looked at whatever the form of the result.
     var readsChanges: Bool { isForChanges || request?.predicate != nil || request?.sortDescriptors?.isEmpty == false }
 
+    /// Whether only their number is left of the changes that were counted.
+    var dropsCountedChanges: Bool { request == nil }
+
     /// Takes the changes that are not wanted out of the transaction; says whether it is wanted.
     func takes(_ transaction: NSPersistentHistoryTransaction) throws -> Bool {
         guard let request else { return true }
@@ -55,11 +58,9 @@ struct HistoryFilter {
             return result(changes: try arranged(found.flatMap { $0.changes ?? [] }), of: found, type)
         }
         switch type {
-        case .statusOnly: return NSNumber(value: !transactions.isEmpty)
+        case .statusOnly: return NSNumber(value: true)
         case .objectIDs: return transactions.flatMap { $0.changes ?? [] }.map(\.changedObjectID)
-        case .count:
-            let count = isForChanges ? transactions.reduce(0) { $0 + ($1.changes?.count ?? 0) } : transactions.count
-            return NSNumber(value: count)
+        case .count: return NSNumber(value: transactions.reduce(0) { $0 + ($1.changes?.count ?? $1.changeCount) })
         case .transactionsOnly:
             for transaction in transactions { transaction.changes = nil }
             return transactions
@@ -74,7 +75,7 @@ struct HistoryFilter {
         _ type: NSPersistentHistoryResultType
     ) -> Any {
         switch type {
-        case .statusOnly: return NSNumber(value: !changes.isEmpty)
+        case .statusOnly: return NSNumber(value: true)
         case .objectIDs: return changes.map(\.changedObjectID)
         case .count: return NSNumber(value: changes.count)
         case .changesOnly: return changes

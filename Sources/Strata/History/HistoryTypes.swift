@@ -14,7 +14,7 @@ public enum NSPersistentHistoryResultType: Int, Sendable {
     case statusOnly = 0
     /// The identifiers of the changed objects.
     case objectIDs = 1
-    /// How many transactions or changes there are.
+    /// How many changes there are.
     case count = 2
     /// Transactions without their changes.
     case transactionsOnly = 3

@@ -85,8 +85,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
 /// What a history request found.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// As ``resultType`` says: transactions, changes, object IDs, a count of transactions (of changes when the request
-    /// was for changes), or whether there is anything; of a request that deletes, true.
+    /// As ``resultType`` says: transactions, changes, object IDs, or the number of changes; true for the status, and for
+    /// a request that deletes.
     public let result: Any?
     /// The form of ``result``.
     public let resultType: NSPersistentHistoryResultType

@@ -10,6 +10,8 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     private let facts: TransactionFacts
     /// What it changed; nil if only transactions were asked for.
     public internal(set) var changes: [NSPersistentHistoryChange]?
+    /// How many changes there were, of a transaction of which only that is wanted.
+    final var changeCount = 0
 
     init(_ facts: TransactionFacts) {
         self.facts = facts

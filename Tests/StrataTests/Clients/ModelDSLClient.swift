@@ -203,7 +203,7 @@ private class PrivateShape: NSManagedObject {
     @Test(arguments: StoreKind.allCases)
     func everythingComesBack(_ kind: StoreKind) throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("canvas-\(UUID()).sqlite")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let context = try Self.context(kind, url)
         let big = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let token = UUID()

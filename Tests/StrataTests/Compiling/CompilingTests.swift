@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func aClassWithoutTheInitialiserStopsWhereOneIsRead() async {
-        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let store = try TestStore(.memory, CompilingModel.model)
             let context = store.context()
             try context.performAndWait {
@@ -33,6 +33,9 @@ import Testing
                 try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "CompilingPerson"))
             }
         }
+        // Swift's own message, as on Apple's platforms, which says what to add.
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("init(entity:insertInto:)") && text.contains("CompilingPerson"))
     }
 
     @Test func objectsStandForThemselves() throws {

@@ -203,7 +203,7 @@ final class TestStore {
 
     deinit {
         for store in coordinator.persistentStores { try? coordinator.remove(store) }
-        try? FileManager.default.removeItem(at: url)
+        removeStore(at: url)
     }
 
     private func addStore() throws {

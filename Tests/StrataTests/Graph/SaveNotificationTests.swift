@@ -176,18 +176,29 @@ import Testing
     }
 
     /// A transformer that makes nothing of a value refused the save.
-    @Test func whatATransformerMakesNothingOfIsNull() throws {
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func whatATransformerMakesNothingOfIsNull(_ kind: StoreKind, inBatch: Bool) throws {
         ValueTransformer.setValueTransformer(NothingTransformer(), forName: .init("NothingTransformer"))
         let model = GraphModel.everything()
         model.entitiesByName["Thing"]?.attributesByName["list"]?.valueTransformerName = "NothingTransformer"
-        let store = try TestStore(.log, model)
-        let context = store.context()
+        let store = try TestStore(kind, model)
+        let parent = store.context()
+        let context = inBatch ? parent : ContextLine.child(of: parent)
         try context.check {
-            let thing = insert("Thing", context)
-            thing.setValue(["a"], forKey: "list")
-            try context.save()
-            context.refresh(thing, mergeChanges: false)
-            #expect(thing.value(forKey: "list") == nil)
+            if inBatch {
+                let objects: [[String: Any]] = [["string": "a", "list": ["a"]]]
+                try context.execute(NSBatchInsertRequest(entityName: "Thing", objects: objects))
+                let update = NSBatchUpdateRequest(entityName: "Thing")
+                update.propertiesToUpdate = ["list": ["b"]]
+                try context.execute(update)
+            } else {
+                insert("Thing", context).setValue(["a"], forKey: "list")
+                try context.save()
+                try parent.check { try parent.save() }
+            }
+            let other = store.context()
+            let things = try other.performAndWait { try fetchAll(NSManagedObject.self, "Thing", other) }
+            other.performAndWait { #expect(things.count == 1 && things[0].value(forKey: "list") == nil) }
         }
     }
 }

@@ -73,7 +73,7 @@ import Testing
         let model = NSManagedObjectModel()
         model.entities = [thing]
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-test-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
         let context = NSManagedObjectContext(.privateQueue)
@@ -115,7 +115,7 @@ import Testing
 
     @Test func otherModelFilesAreRefused() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mom")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         try Data("bplist00, as Apple's compiler writes".utf8).write(to: url)
         #expect(NSManagedObjectModel(contentsOf: url) == nil)
     }

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func objectIDsTravel() async throws {
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         do {
             let container = try Library.open(at: url)
 
@@ -401,7 +401,7 @@ import Testing
     // guide: end
 
     @Test func history() async throws {
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let container = try library()
         let coordinator = container.persistentStoreCoordinator
         _ = try await write(["Tehanu"], by: "Le Guin", in: container)
@@ -487,7 +487,7 @@ import Testing
     }
 
     @Test func errors() throws {
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         try Data("not a store".utf8).write(to: url)
         func open() throws -> NSPersistentContainer? {
             // guide: open

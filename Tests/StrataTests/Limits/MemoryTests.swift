@@ -66,7 +66,7 @@ import Testing
 
         func close() throws {
             for store in coordinator.persistentStores { try coordinator.remove(store) }
-            try FileManager.default.removeItem(at: url)
+            removeStore(at: url)
         }
 
         /// Reads everything, and changes some of it, at once.

@@ -341,7 +341,7 @@ import Testing
 
     @Test func remoteChangesArePosted() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-test-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,

@@ -86,7 +86,7 @@ private final class LineStore: NSAtomicStore, @unchecked Sendable {
 
     @Test func aFormatOfOnesOwn() throws {
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         try Data("Ada\t36\tResearch\nBob\t50\t\nCyd\t20\tResearch".utf8).write(to: url)
         let coordinator = try open(LineStore.type, url)
         let store = try #require(coordinator.persistentStores.first as? LineStore)
@@ -112,7 +112,7 @@ private final class LineStore: NSAtomicStore, @unchecked Sendable {
     @Test func aFailedSaveLeavesTheNodes() throws {
         let url = temporaryURL()
         try Data("Ada\t36\t".utf8).write(to: url)
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let coordinator = try open(LineStore.type, url)
         let store = try #require(coordinator.persistentStores.first as? LineStore)
         let context = context(coordinator)
@@ -135,7 +135,7 @@ private final class LineStore: NSAtomicStore, @unchecked Sendable {
     @Test(arguments: [NSBinaryStoreType, NSXMLStoreType])
     func everyAttributeTypeInAFile(type: String) throws {
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let model = GraphModel.everything()
         let sample: [String: Any] = [
             "bool": NSNumber(value: true), "int16": Int16.min, "int32": Int32.max, "int64": Int64.min,
@@ -169,7 +169,7 @@ private final class LineStore: NSAtomicStore, @unchecked Sendable {
     @Test(arguments: [NSBinaryStoreType, NSXMLStoreType])
     func relationshipsAndMetadataInAFile(type: String) throws {
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         var uri: URL?
         do {
             let coordinator = try open(type, url)
@@ -214,7 +214,7 @@ private final class LineStore: NSAtomicStore, @unchecked Sendable {
     @Test(arguments: [NSBinaryStoreType, NSXMLStoreType])
     func filesThatCannotBeUsed(type: String) throws {
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         var error = #expect(throws: CocoaError.self) { try open(type, url, readOnly: true) }
         #expect(error?.code == .fileReadNoSuchFile)
         try Data("garbage".utf8).write(to: url)

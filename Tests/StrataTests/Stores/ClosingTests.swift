@@ -129,7 +129,7 @@ import Testing
 
     @Test func closingWaitsForWhatRunsAndIsDoneOnce() async throws {
         let url = place()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let container = try await container(url)
         let contexts = (0..<4).map { _ in container.newBackgroundContext() }
         for (number, context) in contexts.enumerated() { saveLater(number, context) }
@@ -159,7 +159,7 @@ import Testing
 
     @Test func aCancelledTaskStillCloses() async throws {
         let url = place()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let container = try await container(url)
         let task = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -173,7 +173,7 @@ import Testing
 
     @Test func anotherCoordinatorKeepsItsStore() async throws {
         let url = place()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let (first, second) = (try await container(url), try await container(url))
         try await first.close()
         let context = second.newBackgroundContext()
@@ -188,7 +188,7 @@ import Testing
     /// A store that was being opened meanwhile was open when `close()` had returned.
     @Test func storesThatAreBeingAddedAreClosedToo() async throws {
         let urls = (0..<6).map { _ in place() }
-        defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
+        defer { for url in urls { removeStore(at: url) } }
         let container = NSPersistentContainer(name: "Closing", managedObjectModel: GraphModel.company())
         container.persistentStoreDescriptions = urls.map { url in
             let description = NSPersistentStoreDescription(url: url)

@@ -22,7 +22,7 @@ import Testing
 
     private func removeAll() {
         for store in coordinator.persistentStores { try? coordinator.remove(store) }
-        try? FileManager.default.removeItem(at: url)
+        removeStore(at: url)
     }
 
     /// 4,000 objects with 2 KiB each that no compression makes much smaller, of which every tenth stays.

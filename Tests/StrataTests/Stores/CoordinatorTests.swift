@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func faultsTakeTheRowsOfTheirStore(_ kind: StoreKind) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         let urls = [temporaryURL(), temporaryURL()]
-        defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
+        defer { for url in urls { removeStore(at: url) } }
         let type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
         for (name, url) in zip(["L", "R"], urls) {
             try coordinator.addPersistentStore(ofType: type, configurationName: name, at: url)
@@ -53,7 +53,7 @@ import Testing
     @Test(arguments: StoreKind.allCases) func configurationsSortObjectsIntoStores(_ kind: StoreKind) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         let urls = [temporaryURL(), temporaryURL()]
-        defer { for url in urls { try? FileManager.default.removeItem(at: url) } }
+        defer { for url in urls { removeStore(at: url) } }
         let type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
         let left = try coordinator.addPersistentStore(ofType: type, configurationName: "L", at: urls[0])
         let right = try coordinator.addPersistentStore(ofType: type, configurationName: "R", at: urls[1])
@@ -112,7 +112,7 @@ import Testing
             }
         }
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         #expect(code(url, [NSReadOnlyPersistentStoreOption: true]) == CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(code(url.appendingPathComponent("a/b")) == CocoaError.Code.fileWriteUnknown.rawValue)
         try Data("SQLite format 3".utf8).write(to: url)

@@ -52,7 +52,7 @@ import Testing
 
         deinit {
             for store in coordinator.persistentStores { try? coordinator.remove(store) }
-            try? FileManager.default.removeItem(at: url)
+            removeStore(at: url)
         }
 
         /// Flips the bytes where they stand in a segment.
@@ -227,7 +227,7 @@ import Testing
     @Test(arguments: [false, true]) func aMigrationIsRefused(_ isLarge: Bool) throws {
         let damaged = try DamagedStore(isLarge: isLarge)
         let target = damaged.url.appendingPathExtension("moved")
-        defer { try? FileManager.default.removeItem(at: target) }
+        defer { removeStore(at: target) }
         #expect(throws: (any Error).self) {
             try damaged.coordinator.migratePersistentStore(
                 damaged.store, to: target, options: nil, withType: NSBinaryStoreType)
@@ -357,7 +357,7 @@ import Testing
     /// What the history keeps of deleted objects is checked as rows are.
     @Test func damagedTombstonesThrow() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-damage-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.everything())
         let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let context = NSManagedObjectContext(.privateQueue)

@@ -36,7 +36,7 @@ import Testing
         for coordinator in [readers, writers] {
             for store in coordinator.persistentStores { try? coordinator.remove(store) }
         }
-        try? FileManager.default.removeItem(at: url)
+        removeStore(at: url)
     }
 
     private func save(_ title: String) throws {

@@ -25,9 +25,13 @@ import Darwin
     }
 
     private func place(_ name: String) -> URL { directory.appendingPathComponent(name) }
+    /// What is in a directory, without the files that lie beside a store for clients of SQLite's.
     private func names(_ name: String) throws -> [String] {
-        try files.contentsOfDirectory(atPath: place(name).path).sorted()
+        try files.contentsOfDirectory(atPath: place(name).path).filter { name in
+            !["-wal", "-shm"].contains { name.hasSuffix($0) }
+        }.sorted()
     }
+    private func allNames() throws -> [String] { try files.contentsOfDirectory(atPath: directory.path).sorted() }
     private func write(_ text: String, to name: String) throws { try Data(text.utf8).write(to: place(name)) }
     private func text(_ name: String) throws -> String { try String(contentsOf: place(name), encoding: .utf8) }
 
@@ -131,13 +135,91 @@ import Darwin
         try make("store")
         try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
         #expect(try names("store") == [])
-        // Clients of SQLite's files remove these, too; there is none, and nothing that they could harm.
-        for suffix in ["-wal", "-shm"] { try? files.removeItem(at: place("store" + suffix)) }
         try make("store", title: "again")
         #expect(try titles("store") == ["again"])
         try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite)
         try files.removeItem(at: place("store"))
         #expect(try names("") == [])
+    }
+
+    // MARK: SQLite's files
+
+    private static let suffixes = ["", "-wal", "-shm"]
+
+    /// Clients of SQLite's files remove all three of them, without asking whether they are there.
+    @Test func storesAreRemovedWithSQLitesFiles() throws {
+        for destroys in [false, true] {
+            try make("store")
+            #expect(try allNames() == ["store", "store-shm", "store-wal"])
+            if destroys { try newCoordinator().destroyPersistentStore(at: place("store"), type: .sqlite) }
+            for suffix in Self.suffixes { try files.removeItem(at: place("store" + suffix)) }
+            #expect(try allNames() == [])
+        }
+        // Removed from under an open store they are missed by nobody, and are there again when it is opened.
+        try make("store")
+        for suffix in Self.suffixes.dropFirst() { try files.removeItem(at: place("store" + suffix)) }
+        #expect(try titles("store") == ["old"])
+        #expect(try allNames() == ["store", "store-shm", "store-wal"])
+    }
+
+    @Test func storesAreCopiedAndMovedWithSQLitesFiles() throws {
+        try make("store")
+        for suffix in Self.suffixes { try files.copyItem(at: place("store" + suffix), to: place("copy" + suffix)) }
+        for suffix in Self.suffixes { try files.moveItem(at: place("store" + suffix), to: place("moved" + suffix)) }
+        #expect(try titles("copy") == ["old"] && titles("moved") == ["old"])
+        for name in ["copy", "moved"] {
+            for suffix in Self.suffixes { try files.removeItem(at: place(name + suffix)) }
+        }
+        #expect(try allNames() == [])
+    }
+
+    @Test func replacedAndMigratedStoresHaveThem() throws {
+        try make("source")
+        try newCoordinator().replacePersistentStore(
+            at: place("replaced"), withPersistentStoreFrom: place("source"), type: .sqlite)
+        let coordinator = newCoordinator()
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: place("source"))
+        let migrated = try coordinator.migratePersistentStore(store, to: place("migrated"), type: .sqlite)
+        try coordinator.remove(migrated)
+        for name in ["source", "replaced", "migrated"] {
+            for suffix in Self.suffixes { try files.removeItem(at: place(name + suffix)) }
+        }
+        #expect(try allNames() == [])
+    }
+
+    @Test func whatHasSQLitesNamesStaysAsItIs() throws {
+        try write("mine", to: "store-wal")
+        try write("precious", to: "precious")
+        try files.createSymbolicLink(at: place("store-shm"), withDestinationURL: place("precious"))
+        try make("store")
+        try files.createSymbolicLink(at: place("other-wal"), withDestinationURL: place("nothing"))
+        try make("other")
+        for name in ["store", "other"] {
+            #expect(try titles(name) == ["old"])
+            try newCoordinator().replacePersistentStore(
+                at: place(name), withPersistentStoreFrom: place("other"), type: .sqlite)
+            try newCoordinator().destroyPersistentStore(at: place(name), type: .sqlite)
+        }
+        #expect(try text("store-wal") == "mine" && text("precious") == "precious")
+        #expect(
+            try allNames() == ["other", "other-shm", "other-wal", "precious", "store", "store-shm", "store-wal"])
+    }
+
+    /// Where SQLite would have no such files, there are none.
+    @Test func otherStoresHaveNoSQLiteFiles() throws {
+        for type in [NSPersistentStore.StoreType.binary, .xml] { try make(type.rawValue, type) }
+        try make("store")
+        for suffix in Self.suffixes.dropFirst() { try files.removeItem(at: place("store" + suffix)) }
+        let coordinator = newCoordinator()
+        try coordinator.addPersistentStore(
+            type: .sqlite, at: place("store"), options: [NSReadOnlyPersistentStoreOption: true])
+        try coordinator.addPersistentStore(type: .inMemory, at: place("memory"))
+        try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: "/dev/null"))
+        try files.createDirectory(at: place("full"), withIntermediateDirectories: false)
+        try write("mine", to: "full/notes.txt")
+        #expect(throws: CocoaError.self) { try coordinator.addPersistentStore(type: .sqlite, at: place("full")) }
+        #expect(try allNames() == [NSBinaryStoreType, NSXMLStoreType, "full", "store"].sorted())
+        #expect(!files.fileExists(atPath: "/dev/null-wal") && !files.fileExists(atPath: "/dev/null-shm"))
     }
 
     // MARK: Links

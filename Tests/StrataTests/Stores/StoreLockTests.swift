@@ -22,7 +22,7 @@ import Testing
 
     @Test func anotherProcessKeepsTheStore() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-lock-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         #expect(open(url) == nil)
         let other = try LogStore.open(FilePath(url.path), in: PosixFileSystem(), schema: nil)
         #expect(open(url)?.code == .persistentStoreOpen)
@@ -40,7 +40,7 @@ import Testing
 
     @Test func waitingPaysWhenTheStoreIsGivenUp() throws {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-lock-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         #expect(open(url) == nil)
         let other = try LogStore.open(FilePath(url.path), in: PosixFileSystem(), schema: nil)
         let thread = Thread {

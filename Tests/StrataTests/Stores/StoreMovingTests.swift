@@ -47,7 +47,7 @@ import Testing
     func migrationKeepsEverything(_ kind: StoreKind, type: String) throws {
         let store = try TestStore(kind)
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let context = store.context()
         try fill(context)
         store.coordinator.setMetadata(["key": "value"], for: store.store)
@@ -78,7 +78,7 @@ import Testing
 
     @Test func migrationFromAFileToALog() throws {
         let (from, to) = (temporaryURL(), temporaryURL())
-        defer { for url in [from, to] { try? FileManager.default.removeItem(at: url) } }
+        defer { for url in [from, to] { removeStore(at: url) } }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
         let store = try coordinator.addPersistentStore(type: .xml, at: from)
         let context = NSManagedObjectContext(.privateQueue)
@@ -104,7 +104,7 @@ import Testing
     @Test func contextsFollowAMigration() throws {
         let store = try TestStore(.log)
         let url = temporaryURL()
-        defer { try? FileManager.default.removeItem(at: url) }
+        defer { removeStore(at: url) }
         let context = store.context()
         let employee = try context.performAndWait {
             let employee = Employee(context: context)

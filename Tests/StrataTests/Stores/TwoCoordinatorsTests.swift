@@ -27,7 +27,7 @@ import Testing
             for coordinator in coordinators {
                 for store in coordinator.persistentStores { try? coordinator.remove(store) }
             }
-            try? FileManager.default.removeItem(at: url)
+            removeStore(at: url)
         }
 
         func context(_ index: Int) -> NSManagedObjectContext {

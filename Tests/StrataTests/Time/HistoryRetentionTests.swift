@@ -22,7 +22,7 @@ import Testing
 
         deinit {
             for store in coordinator.persistentStores { try? coordinator.remove(store) }
-            try? FileManager.default.removeItem(at: url)
+            removeStore(at: url)
         }
 
         func save(_ count: Int = 1) throws {

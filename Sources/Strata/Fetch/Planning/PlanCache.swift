@@ -48,7 +48,8 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: as ``PreparedFetch``.
     final func plan<T>(of request: NSFetchRequest<T>) throws -> FetchPlan {
-        try plan(of: request.settings, resultClass: request.resultClass)
+        request.isExecuted(with: modelShapes)
+        return try plan(of: request.settings, resultClass: request.resultClass)
     }
 
     final func plan(of settings: FetchSettings, resultClass: Any.Type) throws -> FetchPlan {

@@ -1,0 +1,20 @@
+import StrataIO
+import SystemPackage
+
+/// The empty files `NAME-wal` and `NAME-shm` beside a store.
+///
+/// SQLite keeps its write-ahead log in files of these names. Programs that were written for Core Data remove, copy and
+/// move them along with the store, and often do not ask whether they are there: a missing one is an error to them.
+/// Strata neither reads nor writes them, and a store is as good without them.
+enum SQLiteSideFiles {
+    static let suffixes = ["-wal", "-shm"]
+
+    /// Makes those that are missing. What is there under their names stays as it is, and so does a directory that may
+    /// not be written.
+    static func make(beside path: FilePath, _ fileSystem: any FileSystem) {
+        for suffix in suffixes {
+            // One that cannot be made is missed by nobody but programs of that kind.
+            try? fileSystem.open(FilePath(path.string + suffix), .create).close()
+        }
+    }
+}
