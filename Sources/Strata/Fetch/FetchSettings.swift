@@ -23,9 +23,9 @@ struct FetchSettings {
     var affectedStores: [NSPersistentStore]?
     var timeLimit: Duration?
 
-    /// Whether another request with these settings is the same one.
+    /// Whether another request with these settings is the same one, with its entity or only the name of it.
     func saysTheSame(as other: FetchSettings) -> Bool {
-        entityName == other.entityName && entity === other.entity
+        entityName == other.entityName && (entity == nil || other.entity == nil || entity === other.entity)
             && fetchLimit == other.fetchLimit && fetchOffset == other.fetchOffset
             && fetchBatchSize == other.fetchBatchSize && resultType == other.resultType
             && includesSubentities == other.includesSubentities

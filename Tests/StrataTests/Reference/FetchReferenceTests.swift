@@ -58,7 +58,7 @@ import Testing
             #expect(request.entity === store.model.entitiesByName["Employee"])
             let byEntity = NSFetchRequest<Employee>()
             byEntity.entity = store.model.entitiesByName["Manager"]
-            #expect(byEntity.entityName == "Manager")
+            #expect(byEntity.entityName == "Manager" && byEntity == NSFetchRequest<Employee>(entityName: "Manager"))
             #expect(try context.count(for: byEntity) == 2)
         }
     }
