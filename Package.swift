@@ -130,11 +130,13 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",
-            dependencies: ["StrataTransfer", "Strata", "StrataModelFile", "CoreData"],
+            dependencies: [
+                "StrataTransfer", "Strata", "StrataModelFile", "StrataModelXML", "CoreData", "StrataTestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",
-            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

@@ -9,6 +9,7 @@ import StrataModelXML
 struct ModelTool {
     static let usage = """
         usage: StrataModelTool compile MODEL --momd DIRECTORY --swift FILE --module NAME [--config FILE]
+               StrataModelTool compile-mapping MAPPING MODEL... --cdm FILE --module NAME
                StrataModelTool generate MODEL --output DIRECTORY --module NAME [--config FILE]
                StrataModelTool lint MODEL...
         """
@@ -39,6 +40,7 @@ struct ModelTool {
         let command = try ToolArguments(arguments)
         switch command.name {
         case "compile": return try compile(command)
+        case "compile-mapping": return try MappingCompiler(command).run()
         case "generate": return try generate(command)
         case "lint": return try lint(command)
         default: throw ToolError(usage)
@@ -121,7 +123,11 @@ struct ModelTool {
     }
 
     private static func write(_ text: String, to file: URL) throws {
-        let data = Data(text.utf8)
+        try write(Data(text.utf8), to: file)
+    }
+
+    /// Leaves a file alone that has these contents already.
+    static func write(_ data: Data, to file: URL) throws {
         if (try? Data(contentsOf: file)) == data { return }
         do {
             try data.write(to: file, options: .atomic)

@@ -8,7 +8,7 @@ import StrataLog
 /// that say which object was made of which. Belongs to the thread that calls
 /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``;
 /// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` can be used from any thread.
-open class NSMigrationManager: NSObject, @unchecked Sendable {
+open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     // Unchecked: what other threads may use lies in the mutex or is thread-safe itself, all else belongs to one thread.
 
     /// The model of the source.
@@ -28,6 +28,11 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     /// How far the migration is, from 0 to 1, of 10,000 units; it can be observed by whatever shows a `Progress`. Cancelling
     /// it cancels the migration.
     public let progress: Progress
+
+    /// The configuration that the destination is opened with; nil for all entities.
+    final var destinationConfiguration: String?
+    /// The program's entries of the destination's metadata.
+    final var destinationMetadata: [String: Any]?
 
     private struct Shared {
         var error: UncheckedBox<any Error>?
@@ -67,7 +72,9 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         let run = try MigrationRun(
             self, mapping,
             from: .init(url: sourceURL, type: sStoreType, options: sOptions),
-            to: .init(url: dURL, type: dStoreType, options: dOptions))
+            to: .init(
+                url: dURL, type: dStoreType, options: dOptions, configuration: destinationConfiguration,
+                metadata: destinationMetadata))
         self.run = run
         progress.completedUnitCount = 0
         do {
@@ -174,6 +181,22 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         running.sources(of: destinationInstances, mapping: mappingName)
+    }
+
+    /// The value of a property by its name, also of one that a subclass stores, for expressions such as
+    /// `$manager.sourceContext`. Nil for other names, and for what there is only while a migration runs.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "sourceModel": sourceModel
+        case "destinationModel": destinationModel
+        case "userInfo": userInfo
+        case "migrationProgress": migrationProgress
+        case "mappingModel" where run != nil: mappingModel
+        case "sourceContext" where run != nil: sourceContext
+        case "destinationContext" where run != nil: destinationContext
+        case "currentEntityMapping" where run != nil: currentEntityMapping
+        default: KeyValueAccess.reflected(self, key: key)
+        }
     }
 
     /// What all mappings made of objects of the source.

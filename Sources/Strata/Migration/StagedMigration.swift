@@ -37,13 +37,21 @@ struct StagedMigration {
     func run() throws {
         let metadata: [String: Any]
         do {
-            metadata = try StoreOpening.metadata(at: url, type: type, options: options)
+            metadata = try NSPersistentStoreCoordinator.readMetadata(type, at: url, options)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return
         }
         guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
-        let stored = try StoreOpening.models(at: url)
-        guard let current = stored.last?.versionChecksum else {
+        let stored: [NSManagedObjectModel]
+        let version: String?
+        if let custom = try StoreClasses.customClass(type) {
+            stored = [try AtomicStoreMigration.storedModel(at: url, custom)].compactMap(\.self)
+            version = (metadata[NSStoreModelVersionHashesKey] as? [String: Data]).map { ModelTables.checksum(of: $0) }
+        } else {
+            stored = try StoreOpening.models(at: url)
+            version = stored.last?.versionChecksum
+        }
+        guard let current = version else {
             throw DescribedError(
                 .migrationMissingSourceModel,
                 userInfo: [NSLocalizedDescriptionKey: "The store does not say what its model is."])

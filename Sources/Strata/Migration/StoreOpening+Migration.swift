@@ -5,13 +5,10 @@ import SystemPackage
 
 // A store of an older model, on its way to being opened.
 extension StoreOpening {
-    /// What leads from a store's model to the one it is opened with.
+    /// What a store of an older model needs.
     struct MigrationPlan {
         let stored: StoredModel
-        let source: NSManagedObjectModel
-        /// Of the program's own; nil for one to be inferred.
-        let mapping: NSMappingModel?
-        let match: ModelMatch
+        let way: MigrationPath
     }
 
     /// - Throws: `CocoaError` 134100 when the store may not be migrated, 134130 when it does not say what its model is,
@@ -34,30 +31,12 @@ extension StoreOpening {
             throw incompatible("Another coordinator of this process uses the store with its own model.")
         }
         guard let source else {
-            throw error(
-                .migrationMissingSourceModel, "The store does not say what its model is, which has no encoded form.")
+            throw MigrationPath.error(
+                .migrationMissingSourceModel, "The store does not say what its model is, which has no encoded form.",
+                path.string)
         }
-        let match = ModelMatch(source, shapes.model)
-        let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: shapes.model)
-        guard mapping == nil else {
-            return MigrationPlan(stored: stored, source: source, mapping: mapping, match: match)
-        }
-        guard migration.infers else {
-            throw error(
-                .migrationMissingMappingModel,
-                "There is no mapping model, and none is to be inferred (NSInferMappingModelAutomaticallyOption). "
-                    + "What differs: \(difference).")
-        }
-        let obstacles = match.obstacles
-        guard obstacles.isEmpty else {
-            throw error(
-                .inferredMappingModel, "No mapping can be inferred: \(obstacles.joined(separator: "; ")).")
-        }
-        return MigrationPlan(stored: stored, source: source, mapping: nil, match: match)
-    }
-
-    func error(_ code: CocoaError.Code, _ text: String) -> any Error {
-        DescribedError(code, userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: path.string])
+        let way = try MigrationPath(from: source, to: shapes.model, infers: migration.infers, path: path.string)
+        return MigrationPlan(stored: stored, way: way)
     }
 
     /// Has the store's rows read by the newer model from now on, without writing any.
@@ -67,8 +46,8 @@ extension StoreOpening {
     /// - Returns: the newer model as the store keeps it; nil when the objects have to be copied.
     /// - Complexity: O(1) in the rows, but for an attribute that is no longer optional and has no default value.
     func migrateLightly(_ log: LogStore, _ plan: MigrationPlan) throws -> StoredModel? {
-        guard plan.mapping == nil else { return nil }
-        var planner = LightMigrationPlanner(log, plan.stored, plan.match, shapes, holding: held)
+        guard plan.way.mapping == nil else { return nil }
+        var planner = LightMigrationPlanner(log, plan.stored, plan.way.match, shapes, holding: held)
         let light = try planner.plan()
         guard light.obstacles.isEmpty else { return nil }
         try log.register(light.schema)
@@ -81,26 +60,15 @@ extension StoreOpening {
     ///
     /// - Complexity: O(n) in the objects; memory for a window of them.
     func migrateByCopying(_ log: LogStore, _ plan: MigrationPlan) throws {
-        let destination = shapes.model
-        let mapping =
-            try plan.mapping
-            ?? NSMappingModel.inferredMappingModel(forSourceModel: plan.source, destinationModel: destination)
         let metadata = StoreMetadata.read(log, type: type)
-        var options = migration.storeOptions
-        for key in [
-            NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
-            NSPersistentStoreStagedMigrationManagerOptionKey, StrataHistoryRetentionOption,
-        ] { options[key] = nil }
         let source = URL(fileURLWithPath: path.string, isDirectory: true)
         try StoreDirectory(path, fileSystem).replace(
             mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.close(log) }
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
-            let manager = NSMigrationManager(sourceModel: plan.source, destinationModel: destination)
-            try manager.migrateStore(
-                from: source, sourceType: type, options: options, with: mapping, toDestinationURL: url,
-                destinationType: type, destinationOptions: options)
-            try Self.setMetadata(metadata, at: url)
+            try plan.way.copy(
+                from: source, to: url, type: type, configuration: configuration, options: migration.storeOptions,
+                metadata: metadata, destination: shapes.model)
         }
     }
 }
