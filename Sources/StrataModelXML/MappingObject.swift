@@ -22,7 +22,9 @@ struct MappingObject {
             if child.name == "attribute" {
                 attributes[name] = child
             } else if child.name == "relationship" {
-                links[name] = (child.attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace).map { String($0) }
+                links[name] = (child.attributes["idrefs"] ?? "").split(whereSeparator: \.isWhitespace).map {
+                    String($0)
+                }
             }
         }
         self.attributes = attributes

@@ -61,7 +61,9 @@ struct MappingReader {
     /// The version of the model at one end: the file, or else the copy that the mapping model has.
     private func version(_ model: MappingObject, _ end: String) throws -> ModelDocument? {
         let path = model.text("\(end)modelpath") ?? ""
-        if let url = Self.place(of: path, among: models) { return try XcodeModel.model(contentsOf: url).current?.document }
+        if let url = Self.place(of: path, among: models) {
+            return try XcodeModel.model(contentsOf: url).current?.document
+        }
         guard let data = model.data("\(end)modeldata", mapping: nil) else {
             model.report(.error, mapping: nil, "the \(end) model '\(path)' is neither in the target nor in the file")
             return nil

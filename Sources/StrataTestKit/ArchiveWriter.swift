@@ -49,7 +49,9 @@ package final class ArchiveWriter {
         objects[place] = .dictionary(fields + [("$class", type(name))])
     }
 
-    package func list(_ nodes: [Node], _ name: String = "NSArray") -> Node { object(name, [("NS.objects", .array(nodes))]) }
+    package func list(_ nodes: [Node], _ name: String = "NSArray") -> Node {
+        object(name, [("NS.objects", .array(nodes))])
+    }
 
     package func dictionary(_ entries: [(String, Node)]) -> Node {
         let keys = entries.map { string($0.0) }

@@ -17,7 +17,8 @@ extension MappingFixture {
                 let facts: [(String, ArchiveWriter.Node)] = [
                     ("XD_PAttK_attributeType", .integer(number(attribute.type)))
                 ]
-                return (attribute.name, property(writer, "XDPMAttribute", attribute.property, "XD_PAtt_Stereotype", facts))
+                let all = fields(writer, attribute.property, "XD_PAtt_Stereotype", facts)
+                return (attribute.name, writer.object("XDPMAttribute", all))
             }
             for relationship in entity.relationships {
                 let place = relationships["\(entity.name).\(relationship.name)"] ?? 0
@@ -62,13 +63,6 @@ extension MappingFixture {
         }
     }
 
-    private static func property(
-        _ writer: ArchiveWriter, _ type: String, _ property: ModelDocument.Property, _ stereotype: String,
-        _ facts: [(String, ArchiveWriter.Node)]
-    ) -> ArchiveWriter.Node {
-        writer.object(type, fields(writer, property, stereotype, facts))
-    }
-
     private static func fields(
         _ writer: ArchiveWriter, _ property: ModelDocument.Property, _ stereotype: String,
         _ facts: [(String, ArchiveWriter.Node)]
@@ -79,7 +73,10 @@ extension MappingFixture {
         ]
         return [
             ("_name", writer.string(property.name)),
-            ("XDBucketForStereotypesstorage", stereotypes(writer, [("XD_PPropStereotype", common), (stereotype, facts)])),
+            (
+                "XDBucketForStereotypesstorage",
+                stereotypes(writer, [("XD_PPropStereotype", common), (stereotype, facts)])
+            ),
         ]
     }
 

@@ -73,14 +73,15 @@ final class YearsPolicy: NSEntityMigrationPolicy {
         }
     }
 
-    @Test(arguments: [
-        ("Nobody", nil, "", "PersonToPerson.Nobody: Person has no attribute of this name"),
-        (nil, Array("what".utf8), "", "PersonToPerson.years: the expression cannot be read"),
-        (
-            nil, nil, "<attribute name=\"filterdata\" type=\"binary\">AAAA</attribute>",
-            "PersonToPerson: nothing is known of 'filterdata'"
-        ),
-    ] as [(String?, [UInt8]?, String, String)])
+    @Test(
+        arguments: [
+            ("Nobody", nil, "", "PersonToPerson.Nobody: Person has no attribute of this name"),
+            (nil, Array("what".utf8), "", "PersonToPerson.years: the expression cannot be read"),
+            (
+                nil, nil, "<attribute name=\"filterdata\" type=\"binary\">AAAA</attribute>",
+                "PersonToPerson: nothing is known of 'filterdata'"
+            ),
+        ] as [(String?, [UInt8]?, String, String)])
     func anErrorNamesFileMappingAndProperty(
         _ name: String?, _ years: [UInt8]?, _ more: String, _ message: String
     ) throws {

@@ -1,62 +1,70 @@
 import CoreData
 import Foundation
 
-/// What is in a store, as texts that do not depend on IDs: by entity, one for each object, sorted.
+/// What two versions of a model both know of a store, as texts that do not depend on IDs: by entity, one for each object,
+/// sorted. Entities and properties are named as in the later version.
 struct CorpusRows {
-    private let model: NSManagedObjectModel
-    /// By the other model's names, this one's; nil for what the other one does not have.
-    private let names: (NSEntityDescription) -> [(other: String, own: String)]
-    private let entityName: (NSEntityDescription) -> String?
+    enum Side { case before, after }
 
-    /// - Parameter other: the model whose properties, as far as this one has them, are told, by its names.
-    init(_ model: NSManagedObjectModel, by other: NSManagedObjectModel) {
-        self.model = model
-        func isSame(_ a: NSEntityDescription, _ b: NSEntityDescription) -> Bool {
-            a.name == b.name || a.renamingIdentifier == b.name || b.renamingIdentifier == a.name
+    private struct Kind {
+        let label: String
+        /// The names in the later version, and in the store's.
+        let properties: [(label: String, name: String)]
+    }
+
+    private let model: NSManagedObjectModel
+    private var kinds: [String: Kind] = [:]
+
+    /// - Parameter side: which of the versions the store has.
+    init(_ before: NSManagedObjectModel, _ after: NSManagedObjectModel, _ side: Side) {
+        model = side == .before ? before : after
+        let entities = Self.pairs(before.entities, after.entities, name: { $0.name ?? "" }) {
+            $0.renamingIdentifier ?? ""
         }
-        func isSame(_ a: NSPropertyDescription, _ b: NSPropertyDescription) -> Bool {
-            a.name == b.name || a.renamingIdentifier == b.name || b.renamingIdentifier == a.name
-        }
-        let pairs = Dictionary(
-            uniqueKeysWithValues: model.entities.map { entity in
-                (
-                    entity.name ?? "",
-                    other.entities.first { $0.name == entity.name } ?? other.entities.first { isSame($0, entity) }
-                )
-            })
-        entityName = { pairs[$0.name ?? ""]??.name }
-        names = { entity in
-            guard let match = pairs[entity.name ?? ""] ?? nil else { return [] }
-            return match.properties.sorted { $0.name < $1.name }.compactMap { property in
-                let own =
-                    entity.propertiesByName[property.name] ?? entity.properties.first { isSame($0, property) }
-                guard let own, !own.isTransient, !property.isTransient else { return nil }
-                return (property.name, own.name)
+        for (old, new) in entities {
+            let pairs = Self.pairs(old.properties, new.properties, name: { $0.name }) {
+                $0.renamingIdentifier ?? $0.name
             }
+            let known = pairs.filter { !$0.before.isTransient && !$0.after.isTransient }
+                .map { (label: $0.after.name, name: side == .before ? $0.before.name : $0.after.name) }
+            kinds[(side == .before ? old : new).name ?? ""] = Kind(
+                label: new.name ?? "", properties: known.sorted { $0.label < $1.label })
+        }
+    }
+
+    /// What belongs together: by renaming identifier, then by name.
+    private static func pairs<Element>(
+        _ before: [Element], _ after: [Element], name: (Element) -> String, identifier: (Element) -> String
+    ) -> [(before: Element, after: Element)] {
+        after.compactMap { new in
+            let old =
+                before.first { name($0) == identifier(new) } ?? before.first { identifier($0) == identifier(new) }
+                ?? before.first { name($0) == name(new) }
+            return old.map { ($0, new) }
         }
     }
 
     func texts(_ context: NSManagedObjectContext) throws -> [String: [String]] {
         var all: [String: [String]] = [:]
         for entity in model.entities where !entity.isAbstract {
-            guard let name = entityName(entity) else { continue }
+            guard let kind = kinds[entity.name ?? ""] else { continue }
             let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
             request.includesSubentities = false
-            let rows = try context.fetch(request).map { object in
-                names(entity).compactMap { other, own -> String? in
-                    guard let relationship = entity.relationshipsByName[own] else {
-                        return entity.attributesByName[own].map { _ in "\(other)=\(Self.text(object.value(forKey: own)))" }
+            all[kind.label] = try context.fetch(request).map { object in
+                kind.properties.compactMap { property -> String? in
+                    let value = object.value(forKey: property.name)
+                    if entity.relationshipsByName[property.name] != nil {
+                        return "\(property.label)=\(targets(value))"
                     }
-                    return "\(other)=\(targets(object.value(forKey: own), relationship))"
-                }.joined(separator: " ")
-            }
-            all[name] = rows.sorted()
+                    return entity.attributesByName[property.name].map { _ in "\(property.label)=\(Self.text(value))" }
+                }.joined(separator: "\n")
+            }.sorted()
         }
         return all
     }
 
     /// The attributes of what a relationship leads to.
-    private func targets(_ value: Any?, _ relationship: NSRelationshipDescription) -> [String] {
+    private func targets(_ value: Any?) -> [String] {
         let objects: [NSManagedObject] =
             switch value {
             case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }
@@ -65,11 +73,19 @@ struct CorpusRows {
             default: []
             }
         let texts = objects.map { object in
-            names(object.entity).filter { object.entity.attributesByName[$0.own] != nil }
-                .map { "\($0.other)=\(Self.text(object.value(forKey: $0.own)))" }.joined(separator: " ")
+            (kinds[object.entity.name ?? ""]?.properties ?? [])
+                .filter { object.entity.attributesByName[$0.name] != nil }
+                .map { "\($0.label)=\(Self.text(object.value(forKey: $0.name)))" }.joined(separator: " ")
         }
         // What becomes ordered, or is no longer, has no order that both know.
         return texts.sorted()
+    }
+
+    /// The values of one attribute, without those of subentities, sorted.
+    static func values(of key: String, _ entity: String, in context: NSManagedObjectContext) throws -> [String] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.includesSubentities = false
+        return try context.fetch(request).map { text($0.value(forKey: key)) }.sorted()
     }
 
     private static func text(_ value: Any?) -> String {

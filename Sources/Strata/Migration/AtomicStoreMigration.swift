@@ -38,8 +38,8 @@ struct AtomicStoreMigration {
         }
         guard let source else {
             throw MigrationPath.error(
-                .migrationMissingSourceModel, "The model that the store was written with is not in the program's bundles.",
-                path)
+                .migrationMissingSourceModel,
+                "The model that the store was written with is not in the program's bundles.", path)
         }
         let way = try MigrationPath(from: source, to: model, infers: migration.infers, path: path)
         try StoreFile.replace(url) { copy in

@@ -95,7 +95,10 @@ final class MigrationRun {
         try eachMapping(2) { mapping, policy, progress in
             try policy.performCustomValidation(forMapping: mapping, manager: manager)
             try inWindows(destinationRefs(mapping), progress) { ref in
-                try destination.object(ref)?.validateForInsert()
+                guard let object = destination.object(ref) else { return }
+                // Nothing is known of a fault, which would pass.
+                if object.shape.hasRules { try destination.context.realizeOrThrow(object) }
+                try object.validateForInsert()
             }
             try policy.end(mapping, manager: manager)
         }

@@ -100,9 +100,6 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     static func make(_ name: String?) throws -> NSEntityMigrationPolicy {
         guard let name, !name.isEmpty else { return NSEntityMigrationPolicy() }
         if let box = registered.withLock({ $0[name] }) { return box.type.init() }
-        for candidate in name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"] {
-            if let type = NSClassFromString(candidate) as? NSEntityMigrationPolicy.Type { return type.init() }
-        }
         if let type = ClassSearch.policyClass(named: name) { return type.init() }
         // The plugin puts a target's module before a bare name, but the class may be another module's.
         let bare = name.split(separator: ".").last.map { String($0) } ?? name

@@ -35,7 +35,8 @@ import Testing
             G.attribute("age", .integer16AttributeType), pets,
         ]
         pet.properties = [
-            G.attribute("name", .stringAttributeType), G.attribute("kind", .stringAttributeType, default: "cat"), ownerOf,
+            G.attribute("name", .stringAttributeType), G.attribute("kind", .stringAttributeType, default: "cat"),
+            ownerOf,
         ]
         change(owner)
         return makeModel([owner, pet])

@@ -86,7 +86,8 @@ final class BirthdayPolicy: NSEntityMigrationPolicy {
     }
 
     @Test func valuesComeFromPoliciesAndFetches() throws {
-        try Self.migrate(policy: "BirthdayPolicy", text: "FUNCTION($entityPolicy, \"next:\", $source.age)") { context throws in
+        let next = "FUNCTION($entityPolicy, \"next:\", $source.age)"
+        try Self.migrate(policy: "BirthdayPolicy", text: next) { context throws in
             #expect(try context.all("Person", "name == 'n7'").first?.text("text") == "8")
         }
         let count = "FETCH(\(Self.request("age < 12")), $manager.sourceContext, YES)"
