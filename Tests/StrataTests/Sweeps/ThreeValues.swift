@@ -23,12 +23,47 @@ enum ThreeValues {
     private static func answer(_ comparison: NSComparisonPredicate, _ object: NSManagedObject) -> Bool? {
         let type = comparison.predicateOperatorType
         let sides = [comparison.leftExpression, comparison.rightExpression]
+        // Being a member is never unknown: whoever has no parent has none of its members.
+        if type == .in || type == .contains, sides.contains(where: { isToMany($0, object.entity) }) {
+            return comparison.evaluate(with: object)
+        }
+        if type == .in, comparison.rightExpression.expressionType == .aggregate,
+            let elements = comparison.rightExpression.collection as? [NSExpression]
+        {
+            return isOne(of: elements, comparison, object)
+        }
         let isConstantNull = sides.contains { $0.expressionType == .constantValue && isNull($0.constantValue) }
         let asksForNull = isConstantNull && (type == .equalTo || type == .notEqualTo)
         let values = sides.map { $0.expressionValue(with: object, context: nil) }
         let isEmpty = type == .in && (values[1] as? [Any])?.isEmpty == true
         if !asksForNull, !isEmpty, values.contains(where: isNull) { return nil }
         return comparison.evaluate(with: object)
+    }
+
+    /// `x IN {a, b}` is `x = a OR x = b`.
+    private static func isOne(
+        of elements: [NSExpression], _ comparison: NSComparisonPredicate, _ object: NSManagedObject
+    ) -> Bool? {
+        let value = comparison.leftExpression.expressionValue(with: object, context: nil)
+        let answers = elements.map { element -> Bool? in
+            if isNull(value) || isNull(element.expressionValue(with: object, context: nil)) { return nil }
+            return NSComparisonPredicate(
+                leftExpression: comparison.leftExpression, rightExpression: element, modifier: .direct, type: .equalTo,
+                options: comparison.options
+            ).evaluate(with: object)
+        }
+        return answers.contains(true) ? true : answers.contains(nil) ? nil : false
+    }
+
+    private static func isToMany(_ expression: NSExpression, _ entity: NSEntityDescription) -> Bool {
+        guard expression.expressionType == .keyPath else { return false }
+        var entity: NSEntityDescription? = entity
+        for name in expression.keyPath.split(separator: ".") {
+            guard let relationship = entity?.relationshipsByName[String(name)] else { return false }
+            if relationship.isToMany { return true }
+            entity = relationship.destinationEntity
+        }
+        return false
     }
 
     private static func isNull(_ value: Any?) -> Bool { value == nil || value is NSNull }
