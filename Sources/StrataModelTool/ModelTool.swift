@@ -11,7 +11,7 @@ struct ModelTool {
         usage: StrataModelTool compile MODEL --momd DIRECTORY --swift FILE --module NAME [--config FILE]
                StrataModelTool compile-mapping MAPPING MODEL... --cdm FILE --module NAME
                StrataModelTool generate MODEL --output DIRECTORY --module NAME [--config FILE]
-               StrataModelTool lint MODEL...
+               StrataModelTool lint (MODEL | MAPPING)...
         """
 
     static func main() {
@@ -81,8 +81,12 @@ struct ModelTool {
 
     private static func lint(_ command: ToolArguments) throws -> [String] {
         var found: [ModelDiagnostic] = []
-        for path in command.models {
-            found += try XcodeModel.read(contentsOf: URL(fileURLWithPath: path), linting: true).diagnostics
+        let files = command.models.map { URL(fileURLWithPath: $0) }
+        for file in files {
+            found +=
+                file.pathExtension == "xcmappingmodel"
+                ? try XcodeMappingModel.read(contentsOf: file, models: files).diagnostics
+                : try XcodeModel.read(contentsOf: file, linting: true).diagnostics
         }
         let texts = found.map(\.description)
         guard !found.contains(where: { $0.severity == .error }) else {

@@ -100,6 +100,21 @@ final class YearsPolicy: NSEntityMigrationPolicy {
         }
     }
 
+    @Test func lintingLooksAtMappingModelsToo() throws {
+        try ModelFixtures.withDirectory { directory in
+            let models = try MappingFixture.writeModels(to: directory)
+            var content = MappingFixture.Content()
+            content.more = "<attribute name=\"colour\" type=\"string\">red</attribute>"
+            let mapping = try MappingFixture.write(MappingFixture.xml(content), to: directory)
+            let found = try ModelTool.run(["lint", mapping.path, models.path])
+            #expect(found.count == 1)
+            #expect(found.first?.contains("warning: PersonToPerson: 'colour' is not known and ignored") == true)
+            content.renamed = "Nobody"
+            _ = try MappingFixture.write(MappingFixture.xml(content), to: directory)
+            #expect(throws: ToolError.self) { try ModelTool.run(["lint", mapping.path, models.path]) }
+        }
+    }
+
     @Test func hostileFilesAreErrors() throws {
         let xml = MappingFixture.xml()
         func read(_ text: String) throws -> XcodeMappingModel.Reading {
