@@ -257,7 +257,7 @@ final class MigrationRun {
                 expression.evaluate(EvaluationContext(object: object, bindings: bindings))
             }
         }
-        try (bindings[NSMigrationEntityPolicyKey] as? NSEntityMigrationPolicy)?.checkFunctions()
+        try (bindings[NSMigrationEntityPolicyKey] as? NSEntityMigrationPolicy)?.checkFunctions(in: place)
         guard let problem else { return value }
         throw DescribedError(
             .migration, userInfo: [NSLocalizedDescriptionKey: "The mapping \(place) cannot be done: \(problem)."])

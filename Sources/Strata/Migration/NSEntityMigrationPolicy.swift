@@ -64,16 +64,17 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     /// What an expression has called that the policy does not have.
     private var unknownFunction: String?
 
+    /// - Parameter place: the mapping and its property.
     /// - Throws: `CocoaError` 134170 when an expression has called a function that the policy does not have.
-    final func checkFunctions() throws {
+    final func checkFunctions(in place: String) throws {
         guard let name = unknownFunction else { return }
         unknownFunction = nil
         throw DescribedError(
             .entityMigrationPolicy,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "The migration policy \(type(of: self)) has no function \(name). Override "
-                    + "performPredicateFunction(_:arguments:)."
+                    "The mapping \(place) cannot be done: the migration policy \(type(of: self)) has no function "
+                    + "\(name). Override performPredicateFunction(_:arguments:)."
             ])
     }
 

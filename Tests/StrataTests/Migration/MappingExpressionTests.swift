@@ -131,6 +131,7 @@ final class BirthdayPolicy: NSEntityMigrationPolicy {
         let described = try #require(error) as NSError
         #expect(described.code == code)
         #expect(described.localizedDescription.contains(what), "\(described.localizedDescription)")
+        #expect(described.localizedDescription.contains("People.text"))
     }
 
     @Test func aFilterThatIsNoPredicateMigratesNothing() throws {
