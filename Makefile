@@ -11,7 +11,7 @@ WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
 # The suites that `make test` runs in release: unoptimised they take too long, do less, or would prove less.
-SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage)
+SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage)|StrataTransferTests\.ImportSweep
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
 FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.
@@ -25,9 +25,12 @@ DEMO := Examples/PackageGraph
 BOOKSHOP := Examples/Bookshop
 BENCHMARKS := Benchmarks
 FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
+# What is built with the same options in the same folder is built once, whichever package it is built for.
+DEBUG := --scratch-path .build $(FLAGS)
+RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-follow soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,27 +45,27 @@ demo: bootstrap ## Import this machine's Debian package index into a store and a
 test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test
 
 test-debug: bootstrap ## Run the library's tests
-	$(SWIFT) test $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
-# Those that are built alike share what is built.
+# The Combine client's is apart: with that trait all is built anew.
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
-	$(SWIFT) test --package-path $(DEMO) $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path Examples/ModelFiles --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples $(FLAGS) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) --scratch-path .build-examples -c release -Xswiftc -enable-testing $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
-test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 200,000 query plans, in release
-	$(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-release $(FLAGS) --filter '$(SWEEP_FILTER)'
+test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
+	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE) --filter '$(SWEEP_FILTER)'
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop $(KILLS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
 
 test-follow: bootstrap ## Kill one of a writer and two followers at random, for FOLLOW_SECONDS
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop follow $(FOLLOW_SECONDS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop follow $(FOLLOW_SECONDS)
 
 test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; nothing lost, memory back
-	$(SWIFT) run --package-path Tests/KillLoop -c release kill-loop service $(SERVICE_SECONDS)
+	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop service $(SERVICE_SECONDS)
 
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
 	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
@@ -82,6 +85,10 @@ bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite
 	@scripts/compare-import.sh $(ARGS)
 
+bench-migration: bootstrap ## Measure opening with a newer model, mapping objects and importing an Apple store
+	$(SWIFT) build --package-path $(BENCHMARKS) -c release --product strata-migration-bench
+	@"$$($(SWIFT) build --package-path $(BENCHMARKS) -c release --show-bin-path)/strata-migration-bench" run "$$(mktemp -d)/people" $(or $(ARGS),1000000)
+
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
 
@@ -92,4 +99,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-examples .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-tsan Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

@@ -7,6 +7,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// `make test-sweep` asks for the tests that run in release, and no others: to optimise all of them takes minutes.
+let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
+
 let package = Package(
     name: "Strata",
     products: [
@@ -127,11 +130,20 @@ let package = Package(
         .testTarget(
             name: "StrataTests",
             dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            sources: sweepsOnly
+                ? [
+                    "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
+                    "Errors/ProgrammerErrorMessageTests.swift",
+                    "Graph/CompiledFetchModel.swift", "Graph/GraphModel.swift", "Graph/NodeModel.swift",
+                    "Graph/SemiJoinModel.swift", "Graph/SemiJoinTests.swift", "PredicateCorpusSample.swift",
+                    "PredicateFuzzTests.swift",
+                ] : nil,
             swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",
             dependencies: [
-                "StrataTransfer", "Strata", "StrataModelFile", "StrataModelXML", "CoreData", "StrataTestKit",
+                "StrataTransfer", "Strata", "StrataModelFile", "StrataModelXML", "CoreData", "StrataLog", "StrataIO",
+                "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
@@ -145,3 +157,7 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+if sweepsOnly {
+    package.targets.removeAll { $0.isTest && !["StrataLogTests", "StrataTests"].contains($0.name) }
+}

@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
         .executable(name: "strata-service-bench", targets: ["strata-service-bench"]),
         .executable(name: "strata-replay", targets: ["strata-replay"]),
+        .executable(name: "strata-migration-bench", targets: ["strata-migration-bench"]),
     ],
     dependencies: [
         .package(name: "Strata", path: "../"),
@@ -68,6 +69,13 @@ let package = Package(
         .executableTarget(
             name: "strata-bench",
             dependencies: ["BenchSupport", "DataSet", "EnginePeople", "ObjectPeople"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-migration-bench",
+            dependencies: [
+                "BenchSupport", "DataSet", .product(name: "Strata", package: "Strata"),
+                .product(name: "StrataTransfer", package: "Strata"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-replay",

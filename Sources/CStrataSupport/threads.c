@@ -20,6 +20,17 @@ int strata_thread_id(void) {
 #endif
 }
 
+int strata_thread_is_main(void) {
+#if defined(__linux__)
+    // 1 for yes, -1 for no; a thread stays what it is.
+    static _Thread_local int known = 0;
+    if (known == 0) known = (pid_t)syscall(SYS_gettid) == getpid() ? 1 : -1;
+    return known > 0;
+#else
+    return pthread_main_np();
+#endif
+}
+
 void strata_thread_set_name(const char *name) {
 #if defined(__linux__)
     char shortened[16] = {0};

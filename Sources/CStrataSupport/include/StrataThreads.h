@@ -4,6 +4,9 @@
 /// The system's number of the calling thread; 0 where threads have none.
 int strata_thread_id(void);
 
+/// Whether the calling thread is the process's first. Asks the system once for each thread.
+int strata_thread_is_main(void);
+
 /// Gives the calling thread a name for those who look at it with the system's tools; at most 15 bytes count.
 void strata_thread_set_name(const char *_Nonnull name);
 

@@ -46,7 +46,7 @@ struct BatchRows {
         fetch.affectedStores = [store]
         // What counts is stored now, whatever the context's parent has or the context is pinned to.
         let finder = context.link == nil && context.generation == nil ? context : Self.finder(context.coordinator)
-        let plan = try FetchPlan(fetch, in: finder)
+        let plan = try finder.plan(of: fetch)
         predicate = plan.predicate
         objects = plan.needsObjects ? finder : nil
         var rounds = 0

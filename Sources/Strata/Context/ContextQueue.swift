@@ -1,3 +1,4 @@
+import CStrataSupport
 import Dispatch
 import Foundation
 
@@ -118,7 +119,7 @@ private enum MainQueue {
         return key
     }()
 
-    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
+    static var isCurrent: Bool { strata_thread_is_main() != 0 || DispatchQueue.getSpecific(key: key) == true }
 }
 
 /// One of the blocks that the calling thread is inside of.

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
                 try control?.check()
                 return count
             }
-            let plan = try FetchPlan(request, in: self)
+            let plan = try plan(of: request)
             return try FetchExecutor(self, plan, turn: turn(control, plan)).count()
         }
     }
@@ -74,15 +74,15 @@ extension NSManagedObjectContext {
                 try control?.check()
                 return try FetchResults.typed(results)
             }
-            let kept = try keptPlan(of: request)
+            let plan = try plan(of: request)
             let results: FetchResults
-            if let found = try indexedResults(kept, control) {
+            if let found = try indexedResults(plan, control) {
                 results = found
             } else {
-                results = try FetchExecutor(self, kept.plan, kept, turn: turn(control, kept.plan)).results()
+                results = try FetchExecutor(self, plan, turn: turn(control, plan)).results()
             }
             if case .objects(let objects) = results { holdUntilTheEventEnds(objects) }
-            return try results.typed(kept.plan)
+            return try results.typed(plan)
         }
     }
 
@@ -103,9 +103,7 @@ extension FetchResults {
     ///
     /// - Throws: `CocoaError` when they are of another type.
     func typed<T>(_ plan: FetchPlan) throws -> [T] {
-        if case .objects(let objects) = self, let type = T.self as? NSManagedObject.Type,
-            plan.family.allSatisfy({ Self.isClass($0.objectClass, type) })
-        {
+        if case .objects(let objects) = self, plan.prepared.givesResultClass, T.self == plan.prepared.resultClass {
             // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
             return unsafeBitCast(objects, to: [T].self)
         }
@@ -126,14 +124,6 @@ extension FetchResults {
         }
     }
 
-    private static func isClass(_ type: NSManagedObject.Type, _ ancestor: NSManagedObject.Type) -> Bool {
-        var current: AnyClass? = type
-        while let candidate = current {
-            if candidate == ancestor { return true }
-            current = _getSuperclass(candidate)
-        }
-        return false
-    }
 }
 
 extension NSManagedObjectContext: FetchExpressionContext {
@@ -142,7 +132,7 @@ extension NSManagedObjectContext: FetchExpressionContext {
             guard let request = request as? any AnyFetchRequest else {
                 throw FetchProblem.error("FETCH needs a fetch request, not \(type(of: request)).")
             }
-            let plan = try FetchPlan(request.settings, resultClass: request.resultClass, in: self)
+            let plan = try plan(of: request.settings, resultClass: request.resultClass)
             let executor = FetchExecutor(self, plan)
             if countOnly { return try executor.count() }
             return try executor.results().any

@@ -43,8 +43,12 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        if let handle = objectID.identity.flatMap({ coordinator?.handle($0) }) {
-            try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
+        if let handle = objectID.identity.flatMap({ storeIndex(of: $0) }).flatMap({ registry.handleReference($0) }) {
+            // SAFETY: the registry keeps its handles.
+            try handle._withUnsafeGuaranteedRef { handle in
+                if handle.log.damage.isEmpty { return }
+                try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
+            }
         }
         if let object = registeredObject(for: objectID) {
             if let removed = removalError(of: object) { throw removed }
@@ -53,7 +57,8 @@ extension NSManagedObjectContext {
             return object
         }
         if let link { return try existingObjectFromParent(objectID, link) }
-        guard let identity = objectID.identity, let handle = coordinator?.handle(identity) else {
+        guard let identity = objectID.identity, let handle = storeIndex(of: identity).flatMap({ registry.handle($0) })
+        else {
             if let path = objectID.identity.flatMap({ coordinator?.removedPath($0) }) {
                 throw StoreFailure.removed(path)
             }

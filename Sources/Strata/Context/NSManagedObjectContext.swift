@@ -30,7 +30,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     open var transactionAuthor: String?
     /// Anything the program wants to keep with the context.
     open var userInfo: NSMutableDictionary { info }
-    private let info = NSMutableDictionary()
+    private lazy var info = NSMutableDictionary()
     /// Whether deletions follow the delete rules when pending changes are processed (the default), or when the context
     /// saves.
     open var propagatesDeletesAtEndOfEvent = true

@@ -14,17 +14,21 @@ struct RefTable: ~Copyable {
     /// So that four entries are one line of the processor's caches.
     private static let lineBytes = 64
 
+    /// The one free entry of all tables that nothing was ever put into: many contexts live for one request.
+    private nonisolated(unsafe) static let none = allocate(1)
+    private static let initialCapacity = 64
+
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
     private(set) var count = 0
 
     init() {
-        entries = Self.allocate(64)
-        mask = 63
+        entries = Self.none
+        mask = 0
     }
 
     deinit {
-        entries.deallocate()
+        if mask > 0 { entries.deallocate() }
     }
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
@@ -71,7 +75,7 @@ struct RefTable: ~Copyable {
         var index = find(ref.rawValue)
         if entries[index].key == 0 {
             if (count + 1) * 3 > (mask + 1) * 2 {
-                grow(to: (mask + 1) * 2)
+                grow(to: max((mask + 1) * 2, Self.initialCapacity))
                 index = find(ref.rawValue)
             }
             count += 1
@@ -104,12 +108,13 @@ struct RefTable: ~Copyable {
     ///
     /// - Complexity: O(capacity)
     mutating func removeAll() {
+        if count == 0 { return }
         entries.update(repeating: Entry(key: 0, object: nil), count: mask + 1)
         count = 0
     }
 
     mutating func reserve(_ additional: Int) {
-        var capacity = mask + 1
+        var capacity = max(mask + 1, Self.initialCapacity)
         while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
         if capacity > mask + 1 { grow(to: capacity) }
     }
@@ -120,10 +125,11 @@ struct RefTable: ~Copyable {
         entries = Self.allocate(capacity)
         mask = capacity - 1
         for index in 0..<oldCapacity where old[index].key != 0 { entries[find(old[index].key)] = old[index] }
-        old.deallocate()
+        if oldCapacity > 1 { old.deallocate() }
     }
 
     func forEach(_ body: (UnsafeMutableRawPointer) -> Void) {
+        if count == 0 { return }
         for index in 0...mask {
             if let object = entries[index].object { body(object) }
         }

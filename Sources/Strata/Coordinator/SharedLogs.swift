@@ -16,7 +16,12 @@ enum SharedLogs {
         /// The path without links, as which it was opened.
         var place: String
         var count: Int
+        /// Whose the log is alone.
+        var claim: Claim?
     }
+
+    /// Stands for one who has a log alone, such as a migration, and opens it under this name.
+    final class Claim: Sendable {}
 
     /// Held while a store is opened or closed.
     private final class Gate: Sendable {
@@ -28,13 +33,18 @@ enum SharedLogs {
 
     /// The log in a directory: the one that is open already, or a new one from `body`.
     ///
-    /// - Parameter isWriter: whether `body` opens for writing. Only such logs are shared, also with readers.
+    /// - Parameters:
+    ///   - isWriter: whether `body` opens for writing. Only such logs are shared, also with readers. A log that somebody
+    ///     has claimed is not: readers open their own.
+    ///   - claim: who asks.
+    /// - Throws: `.locked` when somebody else has claimed the log; what `body` throws.
     static func open(
-        _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, _ body: () throws -> LogStore
+        _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, claim: Claim? = nil,
+        _ body: () throws -> LogStore
     ) throws -> LogStore {
         let place = StorePlace.canonical(path, fileSystem)
         return try alone(at: place) {
-            if let log = take(path, fileSystem) { return log }
+            if let log = try take(path, fileSystem, isWriter, claim) { return log }
             let log = try body()
             if isWriter, let found = try? fileSystem.attributes(path) {
                 open.withLock {
@@ -46,11 +56,18 @@ enum SharedLogs {
     }
 
     /// One more use of a log that is open.
-    private static func take(_ path: FilePath, _ fileSystem: any FileSystem) -> LogStore? {
+    private static func take(
+        _ path: FilePath, _ fileSystem: any FileSystem, _ isWriter: Bool, _ claim: Claim?
+    ) throws(StoreError) -> LogStore? {
         guard let place = try? fileSystem.attributes(path) else { return nil }
-        return open.withLock { entries in
+        return try open.withLock { entries throws(StoreError) in
             guard let index = entries.firstIndex(where: { $0.device == place.device && $0.inode == place.inode })
             else { return nil }
+            if let owner = entries[index].claim, owner !== claim {
+                guard isWriter else { return nil }
+                throw StoreError(
+                    .locked, "the store is being migrated by another coordinator of this process", path: path.string)
+            }
             entries[index].count += 1
             return entries[index].log
         }
@@ -59,6 +76,37 @@ enum SharedLogs {
     /// How many coordinators have a log; 0 for one that is not shared.
     static func useCount(_ log: LogStore) -> Int {
         open.withLock { entries in entries.first { $0.log === log }?.count ?? 0 }
+    }
+
+    /// Makes a log that nobody shares its only user's alone, until ``endClaim(_:_:)`` or until it is closed.
+    ///
+    /// - Returns: nil when somebody shares it.
+    static func claim(_ log: LogStore) -> Claim? {
+        let claim = Claim()
+        return open.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.log === log }) else { return claim }
+            guard entries[index].count == 1, entries[index].claim == nil else { return nil }
+            entries[index].claim = claim
+            return claim
+        }
+    }
+
+    /// From now on others may share the log again.
+    static func endClaim(_ log: LogStore, _ claim: Claim) {
+        open.withLock { entries in
+            guard let index = entries.firstIndex(where: { $0.log === log && $0.claim === claim }) else { return }
+            entries[index].claim = nil
+        }
+    }
+
+    /// Whether somebody has claimed the log in a directory, and nobody is opening or closing it just now: whoever asks
+    /// for it gets an answer at once.
+    static func isClaimed(_ path: FilePath, in fileSystem: any FileSystem) -> Bool {
+        let place = StorePlace.canonical(path, fileSystem)
+        guard gates.withLock({ $0[place] == nil }), let found = try? fileSystem.attributes(path) else { return false }
+        return open.withLock { entries in
+            entries.contains { $0.device == found.device && $0.inode == found.inode && $0.claim != nil }
+        }
     }
 
     /// The log in a directory if this process has it open for writing.
@@ -84,6 +132,26 @@ enum SharedLogs {
             }
             // Whoever opens the store meanwhile waits for the lock to be given back, and finds it free then.
             if isLast { try log.close() }
+        }
+    }
+
+    /// As ``close(_:)`` of the last use, for whoever puts another store in this one's place.
+    ///
+    /// - Returns: the lock, which keeps everybody from writing the store; nil for a log that was open for reading only.
+    /// - Throws: `.locked` when somebody else uses the log, which stays open then; what closing throws.
+    static func closeKeepingLock(_ log: LogStore) throws(StoreError) -> StoreLock? {
+        guard let place = open.withLock({ entries in entries.first { $0.log === log }?.place }) else {
+            return try log.closeKeepingLock()
+        }
+        return try alone(at: place) { () throws(StoreError) -> StoreLock? in
+            let isLast = open.withLock { entries in
+                guard let index = entries.firstIndex(where: { $0.log === log }) else { return true }
+                guard entries[index].count == 1 else { return false }
+                entries.remove(at: index)
+                return true
+            }
+            guard isLast else { throw StoreError(.locked, "another coordinator of this process uses the store") }
+            return try log.closeKeepingLock()
         }
     }
 

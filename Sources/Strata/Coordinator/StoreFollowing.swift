@@ -23,15 +23,15 @@ extension StoreHandle {
         follower.withLock { follower in
             guard follower == nil else { return }
             let newest = Atomic64(log.snapshot.sequence)
-            follower = log.follow { [weak self] result in
-                guard let self else { return }
+            follower = log.follow { [reference] result in
+                guard let handle = reference.target else { return }
                 switch result {
                 case .success(let snapshot):
                     // Metadata moves the log forward, too.
-                    if newest.raise(to: snapshot.sequence) { tellFollowers(snapshot.sequence) }
+                    if newest.raise(to: snapshot.sequence) { handle.tellFollowers(snapshot.sequence) }
                 case .failure:
                     // Whoever waits reads, and meets the error.
-                    for store in identity.stores where store.handle === self {
+                    for store in handle.identity.stores where store.handle === handle {
                         store.persistentStoreCoordinator?.historyWaiters.signal()
                     }
                 }

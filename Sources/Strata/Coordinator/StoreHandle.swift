@@ -20,6 +20,8 @@ final class StoreHandle: Sendable {
     /// Parallel to the constraints that the log knows.
     let constraints: [StoreConstraint]
     private let indexes = AdaptiveMutex<[StoreIndex]>([])
+    /// Leads those to the handle who do not keep it alive.
+    let reference = BackReference<StoreHandle>()
     private let detached = Atomic<Bool>(false)
     private let keeper = AdaptiveMutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
@@ -81,11 +83,13 @@ final class StoreHandle: Sendable {
         let lineage = StoreLineage(log)
         identity = StoreIdentity.named(lineage.uuid)
         ancestors = lineage.ancestors
+        reference.set(self)
         let found = StoreIndex.all(self)
         indexes.withLock { $0 = found }
-        log.damage.listen { [weak self] error in
-            self?.noteDamage(error)
-            return self != nil
+        log.damage.listen { [reference] error in
+            let handle = reference.target
+            handle?.noteDamage(error)
+            return handle != nil
         }
         // A store whose disk refuses to be written has no indexes, and says so when it is written.
         if !isReadOnly, SharedLogs.useCount(log) <= 1 { try? log.maintain(found.map(\.definition)) }
@@ -107,7 +111,10 @@ final class StoreHandle: Sendable {
         constraints = []
         ancestors = []
         refusesWrites = Atomic(false)
+        reference.set(self)
     }
+
+    deinit { reference.clear() }
 
     /// Whether saves are refused.
     var isReadOnly: Bool {
@@ -119,6 +126,14 @@ final class StoreHandle: Sendable {
     func close() throws(StoreError) {
         stopFollowing()
         try SharedLogs.close(log)
+    }
+
+    /// As ``close()``, for whoever puts another store in this one's place.
+    ///
+    /// - Throws: `.locked` while another coordinator has the log.
+    func closeKeepingLock() throws(StoreError) -> StoreLock? {
+        stopFollowing()
+        return try SharedLogs.closeKeepingLock(log)
     }
 
     /// Where the history of a token stands in this store: also of a token from before it was copied, as far as both

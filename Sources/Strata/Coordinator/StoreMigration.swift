@@ -34,20 +34,29 @@ struct StoreMigration {
     private func moveRows(_ url: URL, _ options: [AnyHashable: Any]?, _ type: String) throws -> NSPersistentStore {
         let opening = try StoreOpening(
             coordinator.shapes, type: type, configuration: configuration, url: url, options: options)
+        let fileSystem = StoreHost.of(options).fileSystem
         let isSamePlace = store.url.map { StorePlace($0) == StorePlace(url) } ?? false
         do {
-            if isSamePlace, SharedLogs.useCount(source.log) > 1 {
+            // What another coordinator would write from now on would be lost.
+            let claim = isSamePlace ? SharedLogs.claim(source.log) : nil
+            if isSamePlace, claim == nil {
                 throw StoreError(.locked, "another coordinator uses the store that is to be replaced", path: url.path)
             }
-            try StoreDirectory(FilePath(url.path), PosixFileSystem()).replace(
+            defer { if let claim { SharedLogs.endClaim(source.log, claim) } }
+            try StoreDirectory(FilePath(url.path), fileSystem).replace(
                 mustBeSound: true, isInUse: isSamePlace,
                 // From here on the old store is the coordinator's no more, even if it lies at the same place.
-                beforeInstalling: withdraw
+                beforeInstalling: {
+                    guard let handle = try withdraw() else { return nil }
+                    if isSamePlace { return try handle.closeKeepingLock() }
+                    try handle.close()
+                    return nil
+                }
             ) { path in
                 var logOptions = LogOptions()
                 logOptions.durability = .os
                 let log = try LogStore.open(
-                    path, in: PosixFileSystem(), options: logOptions, schema: source.log.schema.standalone)
+                    path, in: fileSystem, options: logOptions, schema: source.log.schema.standalone)
                 do {
                     try copyRows(to: log)
                     try log.sync()
@@ -78,7 +87,7 @@ struct StoreMigration {
             let handle = StoreHandle(
                 log: log, map: StoreMap(coordinator.shapes, stored), shapes: coordinator.shapes, isReadOnly: false,
                 path: url.path)
-            try withdraw()
+            try withdraw()?.close()
             return finish(handle, url, options, type, moved: nil)
         } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: source)
@@ -141,7 +150,7 @@ struct StoreMigration {
             new.metadata = (store.metadata ?? [:]).filter { !StoreMetadata.systemKeys.contains($0.key) }
             let moved = try ObjectCopy(coordinator, from: store, source, to: new, target).run()
             try new.savePendingMetadata()
-            try withdraw()
+            try withdraw()?.close()
             announce(new, moved: moved)
         } catch {
             try coordinator.remove(new)
@@ -152,13 +161,15 @@ struct StoreMigration {
 
     // MARK: Taking the place
 
-    /// Takes the old store out of the coordinator and closes it.
-    private func withdraw() throws {
+    /// Takes the old store out of the coordinator.
+    ///
+    /// - Returns: what is to be closed.
+    private func withdraw() throws -> StoreHandle? {
         try store.savePendingMetadata()
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: coordinator)
         coordinator.withdraw(store)
-        try store.detach(isMoving: true)?.close()
+        return store.detach(isMoving: true)
     }
 
     private func finish(

@@ -28,6 +28,7 @@ struct StoreOpening {
         self.type = type
         self.configuration = configuration
         isInMemory = Self.isInMemory(type, url)
+        let host = StoreHost.of(options)
         if isInMemory {
             fileSystem = MemoryFileSystem()
             path = "/store"
@@ -37,7 +38,7 @@ struct StoreOpening {
                     .persistentStoreOpen,
                     userInfo: [NSLocalizedDescriptionKey: "A store needs the URL of a directory to lie in."])
             }
-            fileSystem = PosixFileSystem()
+            fileSystem = host.fileSystem
             path = FilePath(url.path)
         }
         held = try Self.entities(shapes, configuration)
@@ -46,6 +47,7 @@ struct StoreOpening {
         logOptions.cacheMaximumBytes = Self.cacheMaximumBytes
         logOptions.durability = isInMemory ? .os : try StoreOptions.durability(options)
         if isInMemory { logOptions.access = .readWrite }
+        host.adjust(&logOptions)
         self.options = logOptions
         forcesDestruction = StoreOptions.flag(options, NSPersistentStoreForceDestroyOption)
         ignoresVersion = StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
@@ -145,6 +147,7 @@ struct StoreOpening {
             let stored = try Self.storedModel(log)
             if try isReadable(stored) { return handle(log, stored) }
             let plan = try migrationPlan(stored, log)
+            defer { SharedLogs.endClaim(log, plan.claim) }
             if let migrated = try migrateLightly(log, plan) { return handle(log, migrated) }
             // Closes the log when the new store is complete.
             try migrateByCopying(log, plan)
@@ -164,7 +167,8 @@ struct StoreOpening {
     }
 
     private func openLog(_ schema: Schema?) throws -> LogStore {
-        let log = try SharedLogs.open(path, in: fileSystem, isWriter: options.access == .readWrite) {
+        let isWriter = options.access == .readWrite
+        let log = try SharedLogs.open(path, in: fileSystem, isWriter: isWriter, claim: migration.claim) {
             var options = options
             if options.access == .readOnly { options.createsIfMissing = false }
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
@@ -266,8 +270,8 @@ struct StoreOpening {
     }
 
     /// Every model that the rows of a store on disk were written with, oldest first: as far as they have an encoding.
-    static func models(at url: URL) throws -> [NSManagedObjectModel] {
-        try withExisting(url, readOnly: true, nil) { log in
+    static func models(at url: URL, options: [AnyHashable: Any]? = nil) throws -> [NSManagedObjectModel] {
+        try withExisting(url, readOnly: true, options) { log in
             try log.schemas.compactMap { try StoredModel(bytes: $0.schema.model).decodedModel }
         }
     }
@@ -277,11 +281,12 @@ struct StoreOpening {
     }
 
     /// Opens a store that exists without asking which model it has.
-    private static func withExisting<R>(
+    static func withExisting<R>(
         _ url: URL, readOnly: Bool, _ options: [AnyHashable: Any]?, _ body: (LogStore) throws -> R
     ) throws -> R {
         let path = FilePath(url.path)
-        let fileSystem = PosixFileSystem()
+        let host = StoreHost.of(options)
+        let fileSystem = host.fileSystem
         return try waiting(timeout(options), url.path) {
             if let place = try fileSystem.attributes(path), !place.isDirectory {
                 throw ForeignFile.error(path.string)
@@ -290,6 +295,7 @@ struct StoreOpening {
                 var options = LogOptions()
                 options.access = readOnly ? .readOnly : .readWrite
                 options.createsIfMissing = false
+                host.adjust(&options)
                 return try LogStore.open(path, in: fileSystem, options: options, schema: nil)
             }
             let result = Result {

@@ -2,7 +2,8 @@ import Foundation
 
 /// Searches the stores on another thread and hands the results over on the context's queue.
 final class BackgroundFetch: @unchecked Sendable {
-    // Unchecked: constant; the plan holds no objects, and the context is only used on its queue.
+    // Unchecked: constant; the plan holds no objects and is used by one thread at a time, and the context is only used
+    // on its queue.
     private let plan: FetchPlan
     private let context: NSManagedObjectContext
     private let progress: Progress

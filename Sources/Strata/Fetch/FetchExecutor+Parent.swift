@@ -13,9 +13,8 @@ extension FetchExecutor {
     func searchParent(_ link: ParentLink, maximum: Int, counting: Bool) throws -> StoredMatches {
         if plan.dictionaries != nil, !counting { return try dictionariesOfParent(link, maximum: maximum) }
         context.adoptPermanentIDs()
-        var question = plan.forParent(limit: maximum)
         // Rows are counted one by one, whatever form they would have.
-        if counting { question.dictionaries = nil }
+        let question = FetchPlan(asking: plan, limit: maximum, makesDictionaries: !counting)
         let found = try context.withParent(link) { parent in
             parent.processPendingChanges()
             return try FetchExecutor(parent, question, turn: turn).matchesForChild()

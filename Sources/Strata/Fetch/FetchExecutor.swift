@@ -32,21 +32,17 @@ enum FetchResults {
 struct FetchExecutor {
     let context: NSManagedObjectContext
     let plan: FetchPlan
-    let keySorts: [KeySortDescriptor]
-    /// What remembers the way to the results, if it is to be gone again.
-    let kept: KeptPlan?
+    var keySorts: [KeySortDescriptor] { plan.prepared.keySorts }
     /// How the rows were found.
     let report = ScanReport()
     /// What may stop the fetch or let it wait; nil for one that is a part of something else.
     let turn: ScanTurn?
     var control: RequestControl? { turn?.control }
 
-    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ kept: KeptPlan? = nil, turn: ScanTurn? = nil) {
+    init(_ context: NSManagedObjectContext, _ plan: FetchPlan, turn: ScanTurn? = nil) {
         self.context = context
         self.turn = turn
-        self.kept = kept
         self.plan = plan
-        keySorts = plan.sorts.compactMap { $0 as? KeySortDescriptor }
     }
 
     /// What a fetch found in the stores before the context's changes are laid over it. It can be found on any thread
@@ -185,7 +181,7 @@ struct FetchExecutor {
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
-        if plan.predicate == nil, !plan.needsObjects, context.link == nil {
+        if !plan.hasPredicate, !plan.needsObjects, context.link == nil {
             try checkDamage(behind: stores())
             let stored = try stores().reduce(0) { total, store in
                 let map = store.handle.map
@@ -302,6 +298,7 @@ struct FetchExecutor {
         let matches = overlaid(found)
         guard !plan.sorts.isEmpty, !found.isSorted else { return matches }
         var pace = ControlPace(control, every: 1_024)
+        let keySorts = keySorts
         if keySorts.count == plan.sorts.count {
             return try matches.sorted { left, right in
                 try pace.step()

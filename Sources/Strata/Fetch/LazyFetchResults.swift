@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
     /// - Throws: as ``fetch(_:)-swift.method``, and for a request whose results are no objects.
     /// - Complexity: as ``fetch(_:)-swift.method``, without making objects.
     public final func fetchLazily<T: NSManagedObject>(_ request: NSFetchRequest<T>) throws -> LazyFetchResults<T> {
-        let plan = try FetchPlan(request, in: self)
+        let plan = try plan(of: request)
         let forms: NSFetchRequestResultType = [
             .managedObjectIDResultType, .dictionaryResultType, .countResultType,
         ]

@@ -81,7 +81,7 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
                 "Return a request of the same class from copy(with:)")
         }
         request.affectedStores = affectedStores
-        let plan = try FetchPlan(request, in: context)
+        let plan = try context.plan(of: request)
         let progress = Progress(parent: Progress.current(), userInfo: nil)
         progress.totalUnitCount = estimatedResultCount > 0 ? Int64(estimatedResultCount) : -1
         progress.isCancellable = true

@@ -214,9 +214,6 @@ extension NSFetchRequest: AnyFetchRequest {
     }
 
     final var resultClass: Any.Type { ResultType.self }
-
-    /// What the request says as a key of its plan; nil if it is not plain.
-    final var key: RequestKey? { affectedStores == nil ? RequestKey(stored, ResultType.self) : nil }
 }
 
 extension NSFetchRequest: ContextExecutable {

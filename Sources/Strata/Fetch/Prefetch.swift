@@ -1,4 +1,5 @@
 import Foundation
+import StrataLog
 
 /// Reads the objects along a path of relationships, level by level, so that no fault fires on it afterwards.
 struct Prefetch {
@@ -14,37 +15,89 @@ struct Prefetch {
     func run(_ path: KeyPathComponents, _ objects: [NSManagedObject]) throws {
         var level = objects
         var pace = ControlPace(control, every: 64)
-        for name in path.names {
-            var targets: [NSManagedObject] = []
-            var seen: Set<ObjectIdentifier> = []
+        for (step, name) in path.names.enumerated() {
+            // Of a subentity's relationship some objects may have none.
+            var lookup = RelationshipLookup(name)
             // A reference lies in the row.
-            if level.contains(where: { $0.shape.relationship(name).map { !$0.isToMany } ?? false }) {
+            if level.contains(where: { lookup.relationship(of: $0).map { !$0.isToMany } ?? false }) {
                 try realize(level)
             }
+            var targets: [NSManagedObject] = []
+            targets.reserveCapacity(level.count)
             for object in level {
                 try pace.step()
-                // Of a subentity's relationship some objects may have none.
-                guard let relationship = object.shape.relationship(name) else { continue }
-                for target in object.targets(relationship) where seen.insert(ObjectIdentifier(target)).inserted {
-                    targets.append(target)
+                guard let relationship = lookup.relationship(of: object) else { continue }
+                if !relationship.isToMany {
+                    if let target = object.toOneTarget(relationship) { targets.append(target) }
+                } else {
+                    targets += object.targets(relationship)
                 }
             }
             try realize(targets)
-            level = targets
+            guard step < path.names.count - 1 else { return }
+            var seen: Set<ObjectIdentifier> = []
+            level = targets.filter { seen.insert(ObjectIdentifier($0)).inserted }
         }
     }
 
+    /// A fault, in the order in which rows are looked up.
+    private struct Fault {
+        let storeIndex: UInt16
+        let ref: ObjectRef
+        let object: Unmanaged<NSManagedObject>
+    }
+
+    /// Fires the faults among some objects, each of which may come several times.
     private func realize(_ objects: [NSManagedObject]) throws {
-        let faults = objects.filter(\.isFault)
-        let matches = faults.map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
-            .sorted { ($0.storeIndex, $0.ref) < ($1.storeIndex, $1.ref) }
+        var faults: [Fault] = []
+        faults.reserveCapacity(objects.count)
+        for object in objects where object.isFault {
+            faults.append(
+                Fault(storeIndex: object.storeIndex, ref: object.ref, object: Unmanaged.passUnretained(object)))
+        }
+        if faults.isEmpty { return }
+        faults.sort { $0.storeIndex != $1.storeIndex ? $0.storeIndex < $1.storeIndex : $0.ref < $1.ref }
         let batch = context.fetchBatch
-        context.fetchBatch = FaultBatch(matches, size: FaultBatch.maximumSize)
+        context.fetchBatch = Self.batch(faults)
         defer { context.fetchBatch = batch }
         var pace = ControlPace(control, every: 64)
-        for object in faults.sorted(by: { ($0.storeIndex, $0.ref) < ($1.storeIndex, $1.ref) }) where object.isFault {
-            try pace.step()
-            try context.realizeOrThrow(object)
+        // The objects are held by the list that they came from.
+        try withExtendedLifetime(objects) {
+            for fault in faults {
+                try fault.object._withUnsafeGuaranteedRef { object in
+                    guard object.isFault else { return }
+                    try pace.step()
+                    try context.realizeOrThrow(object)
+                }
+            }
         }
+    }
+
+    private static func batch(_ faults: [Fault]) -> FaultBatch? {
+        guard let storeIndex = faults.first?.storeIndex else { return nil }
+        if storeIndex != 0, faults.last?.storeIndex == storeIndex {
+            return FaultBatch(faults.map(\.ref), storeIndex, size: faults.count)
+        }
+        let matches = faults.map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
+        return FaultBatch(matches, size: faults.count)
+    }
+}
+
+/// Looks a relationship up by name, once for each change of the entity.
+private struct RelationshipLookup {
+    private let name: String
+    private var shape: Unmanaged<EntityShape>?
+    private var relationship: RelationshipShape?
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    mutating func relationship(of object: NSManagedObject) -> RelationshipShape? {
+        let own = Unmanaged.passUnretained(object.shape)
+        if own.toOpaque() != shape?.toOpaque() {
+            (shape, relationship) = (own, object.shape.relationship(name))
+        }
+        return relationship
     }
 }

@@ -67,7 +67,7 @@ struct StoreScan {
             }
             if let scan = try compiledScan(),
                 scan.predicate.isSelective || scan.candidates != nil
-                    || plan.predicate != nil && scan.predicate.rest == nil
+                    || plan.hasPredicate && scan.predicate.rest == nil
             {
                 if let refs = scan.candidates {
                     let isAnswer = !scan.predicate.isSelective && scan.predicate.rest == nil && !needsRow
@@ -79,7 +79,7 @@ struct StoreScan {
         } catch let error as StoreError {
             throw scope.failure(error)
         }
-        report.note(plan.predicate == nil ? .allRows : .interpretedScan)
+        report.note(plan.hasPredicate ? .interpretedScan : .allRows)
         return .interpreted
     }
 
@@ -110,8 +110,8 @@ struct StoreScan {
     func prepared() throws -> RowSearch.Prepared? {
         if let prepared = memo.prepared { return prepared }
         guard context == nil, CompiledExecution.isEnabled, search.root != 0 else { return nil }
-        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
-        let prepared = try search.prepare(compiled, plan.predicate)
+        let compiled = try plan.compiled(scope.handle, scope.snapshot)
+        let prepared = try search.prepare(compiled, compiled.program.hasJoins ? plan.predicate : nil)
         memo.prepared = prepared
         return prepared
     }
@@ -123,7 +123,7 @@ struct StoreScan {
     private func compiledScan(over refs: [ObjectRef]) throws -> CompiledScan? {
         guard context == nil, CompiledExecution.isEnabled, search.root != 0, refs.count >= Self.compiledRefsMinimum
         else { return nil }
-        let compiled = try PredicateCompiler(plan.shape, scope.handle, scope.snapshot).compile(plan.predicate)
+        let compiled = try plan.compiled(scope.handle, scope.snapshot)
         guard compiled.program.hasToManyJoins else { return nil }
         let prepared = try search.prepare(compiled, among: search.existing(refs))
         let scan = CompiledScan(scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted)
@@ -135,10 +135,10 @@ struct StoreScan {
     ///
     /// - Parameter slots: what is read besides the columns of the predicate.
     func columnScan(reading slots: [Int] = []) throws -> CompiledScan? {
-        guard !FetchCandidates.mayNarrow(plan.predicate, plan) else { return nil }
+        guard !plan.mayNameObjects else { return nil }
         do {
             guard let scan = try compiledScan(reading: slots), scan.predicate.rest == nil else { return nil }
-            if scan.candidates == nil { report.note(plan.predicate == nil ? .allRows : .compiledScan) }
+            if scan.candidates == nil { report.note(plan.hasPredicate ? .compiledScan : .allRows) }
             return scan
         } catch let error as StoreError {
             throw scope.failure(error)
@@ -279,7 +279,7 @@ struct StoreScan {
         guard rootNumber != 0 else { return }
         // Rows of one entity alone need not be looked at to know their entity.
         let onlyEntity = root.subshapes.isEmpty ? scope.handle.map.numbers[root.index] : nil
-        let needsBlock = needsRow || plan.predicate != nil || onlyEntity == nil
+        let needsBlock = needsRow || plan.hasPredicate || onlyEntity == nil
         var block: Block?
         try scope.snapshot.forEachRun(root: rootNumber) { run throws(StoreError) in
             if needsBlock, block?.location != run.location.block {

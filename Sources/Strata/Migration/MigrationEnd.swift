@@ -1,5 +1,7 @@
 import Foundation
+import StrataIO
 import StrataLog
+import SystemPackage
 
 /// The source or the destination of a migration: a store with a coordinator and a context of its own.
 final class MigrationEnd {
@@ -10,6 +12,51 @@ final class MigrationEnd {
         var configuration: String?
         /// Entries of the program's own that the store is to have.
         var metadata: [String: Any]?
+
+        var fileSystem: any FileSystem { StoreHost.of(options).fileSystem }
+
+        /// Whether it is a directory that holds a log.
+        private var isLog: Bool {
+            get throws { try StoreClasses.customClass(type) == nil && !StoreOpening.isInMemory(type, url) }
+        }
+
+        /// Whether a store can be made here. An empty directory is none.
+        var isFree: Bool {
+            get throws {
+                let path = FilePath(url.path)
+                do {
+                    guard let found = try fileSystem.attributes(path) else { return true }
+                    return try found.isDirectory && fileSystem.list(path).isEmpty
+                } catch let error as Errno {
+                    throw StoreFailure.opening(
+                        StoreError(.io, "could not look at the destination", errno: error), url.path)
+                }
+            }
+        }
+
+        var isTaken: any Error {
+            DescribedError(
+                .migrationManagerDestinationStore,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "There is something at the destination already.",
+                    NSFilePathErrorKey: url.path,
+                ])
+        }
+
+        /// Has a store made for this place: one with a log beside it, which takes its place when it is complete.
+        func filled(_ make: (Place) throws -> Void) throws {
+            guard try isLog else { return try make(self) }
+            guard try isFree else { throw isTaken }
+            do {
+                try StoreDirectory(FilePath(url.path), fileSystem).replace { path in
+                    var place = self
+                    place.url = URL(fileURLWithPath: path.string, isDirectory: true)
+                    try make(place)
+                }
+            } catch let error as StoreError {
+                throw StoreFailure.opening(error, url.path)
+            }
+        }
     }
 
     let place: Place
@@ -54,6 +101,13 @@ final class MigrationEnd {
         let saving = Result { try store.savePendingMetadata() }
         try coordinator.remove(store)
         try saving.get()
+    }
+
+    /// Removes the store, with its directory if nothing else is in it.
+    func remove() {
+        try? NSPersistentStoreCoordinator(managedObjectModel: model).destroyPersistentStore(
+            at: place.url, ofType: place.type, options: place.options)
+        if (try? place.isFree) == true { try? place.fileSystem.removeDirectory(FilePath(place.url.path)) }
     }
 
     /// The objects of an entity that a request asks for.

@@ -8,10 +8,16 @@ struct MigrationOptions {
     let infers: Bool
     /// How the store is opened.
     let storeOptions: [AnyHashable: Any]
+    /// Whoever opens the store does so for the migration that has claimed it.
+    let claim: SharedLogs.Claim?
+
+    /// The option whose value is the claim.
+    static let claimOption = "StrataMigrationClaim"
 
     init(_ options: [AnyHashable: Any]?) {
         isAutomatic = StoreOptions.flag(options, NSMigratePersistentStoresAutomaticallyOption)
         infers = StoreOptions.flag(options, NSInferMappingModelAutomaticallyOption)
         storeOptions = options ?? [:]
+        claim = options?[Self.claimOption] as? SharedLogs.Claim
     }
 }

@@ -40,10 +40,11 @@ struct MigrationPath {
     /// - Parameters:
     ///   - configuration: the entities that it is to hold; nil for all.
     ///   - options: those that the program opens the store with.
+    ///   - claim: keeps others away from the source; nil for a store that is no log.
     ///   - metadata: the program's own entries are taken over.
     func copy(
         from url: URL, to copy: URL, type: String, configuration: String?, options: [AnyHashable: Any],
-        metadata: [String: Any], destination: NSManagedObjectModel
+        claim: SharedLogs.Claim? = nil, metadata: [String: Any], destination: NSManagedObjectModel
     ) throws {
         let mapping =
             try self.mapping
@@ -53,11 +54,13 @@ struct MigrationPath {
             NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
             NSPersistentStoreStagedMigrationManagerOptionKey, StrataHistoryRetentionOption,
         ] { options[key] = nil }
+        var sourceOptions = options
+        sourceOptions[MigrationOptions.claimOption] = claim
         let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
-        manager.destinationConfiguration = configuration
-        manager.destinationMetadata = metadata.filter { !StoreMetadata.systemKeys.contains($0.key) }
-        try manager.migrateStore(
-            from: url, sourceType: type, options: options, with: mapping, toDestinationURL: copy,
-            destinationType: type, destinationOptions: options)
+        try manager.migrate(
+            from: MigrationEnd.Place(url: url, type: type, options: sourceOptions), with: mapping,
+            to: MigrationEnd.Place(
+                url: copy, type: type, options: options, configuration: configuration,
+                metadata: metadata.filter { !StoreMetadata.systemKeys.contains($0.key) }))
     }
 }

@@ -54,14 +54,7 @@ final class MigrationRun {
 
     func start() throws {
         try source.open(.migrationManagerSourceStore)
-        guard !FileManager.default.fileExists(atPath: destination.place.url.path) || isEmptyDirectory else {
-            throw DescribedError(
-                .migrationManagerDestinationStore,
-                userInfo: [
-                    NSLocalizedDescriptionKey: "There is something at the destination already.",
-                    NSFilePathErrorKey: destination.place.url.path,
-                ])
-        }
+        guard try destination.place.isFree else { throw destination.place.isTaken }
         try destination.open(.migrationManagerDestinationStore)
         isDestinationOpen = true
         var result: Result<Void, any Error> = .success(())
@@ -69,10 +62,6 @@ final class MigrationRun {
             destination.context.performAndWait { result = Result { try runPasses() } }
         }
         try result.get()
-    }
-
-    private var isEmptyDirectory: Bool {
-        (try? FileManager.default.contentsOfDirectory(atPath: destination.place.url.path))?.isEmpty == true
     }
 
     private func runPasses() throws {
@@ -86,7 +75,10 @@ final class MigrationRun {
             try policy.endInstanceCreation(forMapping: mapping, manager: manager)
         }
         try eachMapping(1) { mapping, policy, progress in
-            try inWindows(destinationRefs(mapping), progress) { ref in
+            // The policy of a mapping that names none does nothing for objects without relationships.
+            let isIdle =
+                type(of: policy) == NSEntityMigrationPolicy.self && mapping.relationshipMappings?.isEmpty != false
+            try inWindows(isIdle ? [] : destinationRefs(mapping), progress) { ref in
                 guard let object = destination.object(ref) else { return }
                 try policy.createRelationships(forDestination: object, in: mapping, manager: manager)
             }
@@ -112,21 +104,33 @@ final class MigrationRun {
         for (index, entity) in mapping.entityMappings.enumerated() {
             current = entity
             try manager.checkCancelled()
-            try body(entity, policies[index]) { part in
-                let share = (Double(index) + part) / count
-                manager.progress.completedUnitCount = before + Int64(Double(Self.passUnits[pass]) * share)
+            try refusingUnread {
+                try body(entity, policies[index]) { part in
+                    let share = (Double(index) + part) / count
+                    manager.progress.completedUnitCount = before + Int64(Double(Self.passUnits[pass]) * share)
+                }
             }
             try flush()
         }
+    }
+
+    /// Runs what reads and makes objects.
+    ///
+    /// - Throws: why something could not be read. A property that cannot be read reads as empty, which must not get into
+    ///   the destination.
+    private func refusingUnread(_ body: () throws -> Void) throws {
+        try source.context.throwingReadFailures { try destination.context.throwingReadFailures(body) }
     }
 
     private func inWindows(_ refs: [ObjectRef], _ progress: (Double) -> Void, _ body: (ObjectRef) throws -> Void) throws
     {
         for start in stride(from: 0, to: refs.count, by: Self.windowCount) {
             let end = min(start + Self.windowCount, refs.count)
-            for ref in refs[start..<end] {
-                try manager.checkCancelled()
-                try body(ref)
+            try refusingUnread {
+                for ref in refs[start..<end] {
+                    try manager.checkCancelled()
+                    try body(ref)
+                }
             }
             try flush()
             progress(Double(end) / Double(refs.count))
@@ -285,8 +289,6 @@ final class MigrationRun {
         try? source.close()
         guard isDestinationOpen else { return }
         try? destination.close()
-        try? NSPersistentStoreCoordinator(managedObjectModel: destination.model).destroyPersistentStore(
-            at: destination.place.url, ofType: destination.place.type)
-        if isEmptyDirectory { try? FileManager.default.removeItem(at: destination.place.url) }
+        destination.remove()
     }
 }

@@ -29,11 +29,6 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     /// it cancels the migration.
     public let progress: Progress
 
-    /// The configuration that the destination is opened with; nil for all entities.
-    final var destinationConfiguration: String?
-    /// The program's entries of the destination's metadata.
-    final var destinationMetadata: [String: Any]?
-
     private struct Shared {
         var error: UncheckedBox<any Error>?
     }
@@ -50,7 +45,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
 
     // MARK: Running
 
-    /// Migrates a store. The destination is durable when this returns, and does not exist when it throws.
+    /// Migrates a store. The destination is durable when this returns, and does not exist when it throws. A store of
+    /// Strata's own appears at its URL when it is complete: after a crash it is there whole or not at all. It is made
+    /// beside it until then, so it is at another URL as long as the migration runs.
     ///
     /// - Parameters:
     ///   - sourceURL: a store of the source model. It is as before, whatever happens.
@@ -69,12 +66,16 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
         let mapping =
             try mappings
             ?? NSMappingModel.inferredMappingModel(forSourceModel: sourceModel, destinationModel: destinationModel)
-        let run = try MigrationRun(
-            self, mapping,
-            from: .init(url: sourceURL, type: sStoreType, options: sOptions),
-            to: .init(
-                url: dURL, type: dStoreType, options: dOptions, configuration: destinationConfiguration,
-                metadata: destinationMetadata))
+        let source = MigrationEnd.Place(url: sourceURL, type: sStoreType, options: sOptions)
+        let destination = MigrationEnd.Place(url: dURL, type: dStoreType, options: dOptions)
+        try destination.filled { try migrate(from: source, with: mapping, to: $0) }
+    }
+
+    /// Migrates a store to where it is written, which nobody looks at before this returns.
+    final func migrate(
+        from source: MigrationEnd.Place, with mapping: NSMappingModel, to destination: MigrationEnd.Place
+    ) throws {
+        let run = try MigrationRun(self, mapping, from: source, to: destination)
         self.run = run
         progress.completedUnitCount = 0
         do {

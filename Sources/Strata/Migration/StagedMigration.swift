@@ -36,27 +36,38 @@ struct StagedMigration {
     ///   store is of the version that it has come to then.
     func run() throws {
         let metadata: [String: Any]
+        let pending: PendingStage?
         do {
-            metadata = try NSPersistentStoreCoordinator.readMetadata(type, at: url, options)
+            let isCustom = try StoreClasses.customClass(type) != nil
+            (metadata, pending) =
+                isCustom
+                ? (try NSPersistentStoreCoordinator.readMetadata(type, at: url, options), nil)
+                : try PendingStage.read(at: url, type: type, options: options)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return
         }
-        guard !model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata) else { return }
-        let stored: [NSManagedObjectModel]
-        let version: String?
-        if let custom = try StoreClasses.customClass(type) {
-            stored = [try AtomicStoreMigration.storedModel(at: url, custom)].compactMap(\.self)
-            version = (metadata[NSStoreModelVersionHashesKey] as? [String: Data]).map { ModelTables.checksum(of: $0) }
-        } else {
-            stored = try StoreOpening.models(at: url)
-            version = stored.last?.versionChecksum
-        }
+        let isCurrent = model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+        if isCurrent, pending == nil { return }
+        let (stored, version) = try versions(metadata)
+        if let pending { try finish(pending, stored) }
+        if isCurrent { return }
         guard let current = version else {
             throw DescribedError(
                 .migrationMissingSourceModel,
                 userInfo: [NSLocalizedDescriptionKey: "The store does not say what its model is."])
         }
         for step in try steps(from: current) { try run(step, stored) }
+    }
+
+    /// The models that the store has had, as far as it knows them, and the checksum of the one that it has.
+    private func versions(_ metadata: [String: Any]) throws -> ([NSManagedObjectModel], String?) {
+        guard let custom = try StoreClasses.customClass(type) else {
+            let stored = try StoreOpening.models(at: url, options: options)
+            return (stored, stored.last?.versionChecksum)
+        }
+        let stored = try AtomicStoreMigration.storedModel(at: url, custom)
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        return ([stored].compactMap(\.self), hashes.map { ModelTables.checksum(of: $0) })
     }
 
     private func steps(from current: String) throws -> [Step] {
@@ -113,13 +124,30 @@ struct StagedMigration {
 
     private func run(_ step: Step, _ stored: [NSManagedObjectModel]) throws {
         let next = plain(try find(step.to, stored))
-        if let stage = step.stage, let handler = stage.willMigrateHandler {
-            try with(plain(try find(step.from, stored)), migrates: false) { try handler(manager, stage) }
+        guard let stage = step.stage, stage.willMigrateHandler != nil || stage.didMigrateHandler != nil else {
+            return try with(next, migrates: true) { _ in }
         }
-        guard let stage = step.stage, let handler = stage.didMigrateHandler else {
-            return try with(next, migrates: true) {}
+        try with(plain(try find(step.from, stored)), migrates: false) { store in
+            try stage.willMigrateHandler?(manager, stage)
+            // From the moment the store has the next model on, whoever opens it knows that the other handler is due.
+            if stage.didMigrateHandler != nil { try PendingStage(from: step.from, to: step.to).note(in: store) }
         }
-        try with(next, migrates: true) { try handler(manager, stage) }
+        try with(next, migrates: true) { try callSecondHandler(of: stage, $0) }
+    }
+
+    private func callSecondHandler(of stage: NSCustomMigrationStage, _ store: NSPersistentStore) throws {
+        try stage.didMigrateHandler?(manager, stage)
+        try PendingStage.forget(in: store)
+    }
+
+    /// Calls the handler of a stage that has led to the store's version, and that was interrupted before its end.
+    private func finish(_ pending: PendingStage, _ stored: [NSManagedObjectModel]) throws {
+        guard stored.last?.versionChecksum == pending.to else { return }
+        let stage = manager.stages.lazy.compactMap { $0 as? NSCustomMigrationStage }.first {
+            $0.currentModel.versionChecksum == pending.from && $0.nextModel.versionChecksum == pending.to
+        }
+        guard let stage else { return }
+        try with(plain(try find(pending.to, stored)), migrates: false) { try callSecondHandler(of: stage, $0) }
     }
 
     /// The classes of the program are those of its newest model.
@@ -144,7 +172,8 @@ struct StagedMigration {
         return found
     }
 
-    private func with(_ model: NSManagedObjectModel, migrates: Bool, _ body: () throws -> Void) throws {
+    private func with(_ model: NSManagedObjectModel, migrates: Bool, _ body: (NSPersistentStore) throws -> Void) throws
+    {
         let container = NSPersistentContainer(name: url.lastPathComponent, managedObjectModel: model)
         var options = options
         options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
@@ -156,7 +185,7 @@ struct StagedMigration {
         manager.container = container
         defer { manager.container = nil }
         do {
-            try body()
+            try body(store)
         } catch {
             try? coordinator.remove(store)
             throw error

@@ -9,6 +9,8 @@ extension StoreOpening {
     struct MigrationPlan {
         let stored: StoredModel
         let way: MigrationPath
+        /// Keeps the process's other coordinators away until the store has been migrated.
+        let claim: SharedLogs.Claim
     }
 
     /// - Throws: `CocoaError` 134100 when the store may not be migrated, 134130 when it does not say what its model is,
@@ -27,7 +29,7 @@ extension StoreOpening {
         guard !log.isReadOnly, options.access == .readWrite else {
             throw incompatible("A store that is opened read-only is not migrated.")
         }
-        guard SharedLogs.useCount(log) <= 1 else {
+        guard let claim = SharedLogs.claim(log) else {
             throw incompatible("Another coordinator of this process uses the store with its own model.")
         }
         guard let source else {
@@ -36,7 +38,7 @@ extension StoreOpening {
                 path.string)
         }
         let way = try MigrationPath(from: source, to: shapes.model, infers: migration.infers, path: path.string)
-        return MigrationPlan(stored: stored, way: way)
+        return MigrationPlan(stored: stored, way: way, claim: claim)
     }
 
     /// Has the store's rows read by the newer model from now on, without writing any.
@@ -63,12 +65,13 @@ extension StoreOpening {
         let metadata = StoreMetadata.read(log, type: type)
         let source = URL(fileURLWithPath: path.string, isDirectory: true)
         try StoreDirectory(path, fileSystem).replace(
-            mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.close(log) }
+            mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.closeKeepingLock(log) }
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
             try plan.way.copy(
                 from: source, to: url, type: type, configuration: configuration, options: migration.storeOptions,
-                metadata: metadata, destination: shapes.model)
+                claim: plan.claim, metadata: metadata, destination: shapes.model)
+            try PendingStage(log)?.note(at: url, options: migration.storeOptions)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A comparison of two expressions.
 ///
@@ -85,7 +86,13 @@ open class NSComparisonPredicate: NSPredicate {
     /// Whether null satisfies no comparison, as in SQL, instead of being unequal to everything else. Only fetches ask for
     /// that, of predicates that nobody else sees.
     let excludesNull: Bool
-    let comparator: ValueComparator
+    private let preparedComparator = AtomicLazyReference<PreparedComparator>()
+    /// Prepared when it is first asked for: fetches compile most comparisons instead.
+    var comparator: ValueComparator {
+        if let prepared = preparedComparator.load() { return prepared.comparator }
+        let new = PreparedComparator(ValueComparator(predicateOperatorType, options, right: rightExpression))
+        return preparedComparator.storeIfNil(new).comparator
+    }
     /// The number of predicates and expressions on the longest way down, itself included.
     let depth: Int
 
@@ -115,7 +122,6 @@ open class NSComparisonPredicate: NSPredicate {
         self.options = options
         self.excludesNull = excludesNull
         customSelector = selector
-        comparator = ValueComparator(type, options, right: right)
         depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
         _ = FoundationPredicateRepair.isDone
@@ -131,6 +137,7 @@ open class NSComparisonPredicate: NSPredicate {
     /// Never stops the program: values that cannot be compared make every operator but `!=` false.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let context = EvaluationContext(object: object, bindings: bindings)
+        let comparator = comparator
         // A right side that was prepared for comparing is not evaluated again.
         let right = comparator.hasPreparedRight ? nil : rightExpression.evaluate(context)
         if let customSelector {
@@ -140,13 +147,13 @@ open class NSComparisonPredicate: NSPredicate {
             return (Arithmetic(result)?.doubleValue ?? 0) != 0
         }
         switch comparisonPredicateModifier {
-        case .direct: return holds(leftExpression.evaluate(context), right)
-        case .any: return leftExpression.leaves(context).contains { holds($0, right) }
-        case .all: return leftExpression.leaves(context).allSatisfy { holds($0, right) }
+        case .direct: return holds(leftExpression.evaluate(context), right, comparator)
+        case .any: return leftExpression.leaves(context).contains { holds($0, right, comparator) }
+        case .all: return leftExpression.leaves(context).allSatisfy { holds($0, right, comparator) }
         }
     }
 
-    private func holds(_ left: Any?, _ right: Any?) -> Bool {
+    private func holds(_ left: Any?, _ right: Any?, _ comparator: ValueComparator) -> Bool {
         if excludesNull, Self.isNull(left) || !comparator.hasPreparedRight && Self.isNull(right) { return false }
         return comparator.holds(left, right)
     }
@@ -192,4 +199,13 @@ open class NSComparisonPredicate: NSPredicate {
 
     /// The notation, which `NSPredicate(format:)` reads back.
     open override var description: String { PredicatePrinter.text(self) }
+}
+
+/// A comparator that threads share. Unchecked: immutable, and made of immutable parts.
+private final class PreparedComparator: @unchecked Sendable {
+    let comparator: ValueComparator
+
+    init(_ comparator: ValueComparator) {
+        self.comparator = comparator
+    }
 }

@@ -34,8 +34,13 @@ struct PredicateParser {
     var nesting = 0
     private let arguments: [Any?]
     private var argumentCount = 0
+    /// Whether placeholders stay places for arguments.
+    let isTemplate: Bool
 
-    private init(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) {
+    private init(
+        _ format: String, _ arguments: [Any?], isTemplate: Bool = false
+    ) throws(PredicateFormatError) {
+        self.isTemplate = isTemplate
         lexer = try PredicateLexer(format)
         self.arguments = arguments
         _ = FoundationPredicateRepair.isDone
@@ -45,9 +50,22 @@ struct PredicateParser {
     // MARK: Entry points
 
     static func predicate(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) -> NSPredicate {
+        if let known = FormatCache.predicate(format, arguments) { return known }
         var parser = try PredicateParser(format, arguments)
-        let predicate = try parser.parsePredicate(.or)
-        try parser.requireEnd()
+        return try parser.parsedWhole()
+    }
+
+    /// The predicate of a format with a ``FormatArgument`` as a constant in the place of each placeholder.
+    static func template(
+        _ format: String
+    ) throws(PredicateFormatError) -> (predicate: NSPredicate, placeCount: Int) {
+        var parser = try PredicateParser(format, [], isTemplate: true)
+        return (try parser.parsedWhole(), parser.argumentCount)
+    }
+
+    private mutating func parsedWhole() throws(PredicateFormatError) -> NSPredicate {
+        let predicate = try parsePredicate(.or)
+        try requireEnd()
         return predicate
     }
 
@@ -106,6 +124,12 @@ struct PredicateParser {
 
     private func requireEnd() throws(PredicateFormatError) {
         guard token == .end else { throw fail("\(token.name) was not expected") }
+    }
+
+    /// The place of the placeholder that is the current token, of a template.
+    mutating func nextPlace(_ kind: PredicateToken.Placeholder) -> FormatArgument {
+        defer { argumentCount += 1 }
+        return FormatArgument(number: argumentCount, kind: kind)
     }
 
     /// The argument of the placeholder that is the current token.

@@ -17,6 +17,8 @@ package final class StoreBuilder {
         package var metadata: [String: Any] = [:]
         /// Property-list values that are kept with the store and not shown, by name.
         package var hiddenMetadata: [String: Any] = [:]
+        /// As for opening a store. ``StoreHost/option`` counts.
+        package var options: [AnyHashable: Any]?
 
         package init() {}
     }
@@ -55,7 +57,8 @@ package final class StoreBuilder {
         at url: URL, model: NSManagedObjectModel, _ settings: Settings, fill: (StoreBuilder) throws -> Void
     ) throws {
         let path = FilePath(url.path)
-        let fileSystem = PosixFileSystem()
+        let host = StoreHost.of(settings.options)
+        let fileSystem = host.fileSystem
         let shapes = ModelShapes.of(model)
         do {
             guard try fileSystem.linkAttributes(path) == nil else {
@@ -77,6 +80,7 @@ package final class StoreBuilder {
                 return StoreUUID(high: words.0.bigEndian, low: words.1.bigEndian)
             }
             options.clock = { clock.now() }
+            host.adjust(&options)
             try StoreDirectory(path, fileSystem).replace { place in
                 let log = try LogStore.open(
                     place, in: fileSystem, options: options, schema: try stored.schema(shapes))

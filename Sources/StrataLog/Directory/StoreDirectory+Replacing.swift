@@ -34,11 +34,12 @@ extension StoreDirectory {
     /// - Parameters:
     ///   - mustBeSound: whether what is replaced has to be a store that can be read.
     ///   - isInUse: whether this process has the store open, until `beforeInstalling` closes it.
-    ///   - beforeInstalling: called when the new store is complete.
+    ///   - beforeInstalling: called when the new store is complete. Of a store in use it returns the lock, so that
+    ///     nobody writes the old store between its closing and its end; nil if it was not open for writing.
     ///   - make: makes the store at the path that it is given, where nothing is, and closes it.
     /// - Throws: as ``replace(with:finishing:)``.
     public func replace(
-        mustBeSound: Bool = false, isInUse: Bool = false, beforeInstalling: () throws -> Void = {},
+        mustBeSound: Bool = false, isInUse: Bool = false, beforeInstalling: () throws -> StoreLock? = { nil },
         make: (FilePath) throws -> Void
     ) throws {
         guard let beside = try DirectoryLock.take(lockPath, fileSystem) else { throw try cannotLock() }
@@ -55,8 +56,13 @@ extension StoreDirectory {
         do {
             try make(copy)
             try io("flush directory", copy) { () throws(Errno) in try fileSystem.syncDirectory(copy) }
-            try beforeInstalling()
-            if isInUse { lock = try lockForReplacing(mustBeSound: false) }
+            let kept = try beforeInstalling()
+            defer { kept?.release() }
+            if let file = kept?.file {
+                try checkIsInPlace(file)
+            } else if isInUse {
+                lock = try lockForReplacing(mustBeSound: false)
+            }
             try checkCanBeReplaced()
             try install()
         } catch let error as NotUndone {
@@ -84,6 +90,13 @@ extension StoreDirectory {
         } catch {
             unlock(lock)
             throw error
+        }
+    }
+
+    /// Somebody may have moved the directory away, and another one to its place, while the store was open.
+    private func checkIsInPlace(_ lock: any File) throws(StoreError) {
+        guard try StoreOpener(files: files, options: Self.briefOptions).isInPlace(lock) else {
+            throw StoreError(.locked, "another store has taken the place of the one that is open", path: path.string)
         }
     }
 

@@ -178,6 +178,9 @@ extension ObjectIndex {
         return builder.finish()
     }
 
+    /// Whether nothing was changed between the two, as far as they tell: both show the same nodes.
+    func isSameVersion(as other: ObjectIndex) -> Bool { tree.root == other.tree.root }
+
     /// This version with its untouched pages in another checkpoint file, so that the old file is let go.
     ///
     /// Pages in memory stay there.

@@ -10,8 +10,8 @@ internal import Synchronization
 /// that have more give way soon after.
 ///
 /// While something is held or used, the budget looks after its holders at intervals: what was not used for one goes.
-/// When little happens any more, the heap gives freed memory back to the system, too. In a process that does nothing,
-/// nothing is looked after.
+/// When little happens any more, ``QuietListener``s are told, and the heap gives freed memory back to the system. In a
+/// process that does nothing, nothing is looked after.
 package final class MemoryBudget: Sendable {
     /// That of the process.
     package static let shared = MemoryBudget(limitBytes: defaultLimitBytes)
@@ -35,6 +35,10 @@ package final class MemoryBudget: Sendable {
         weak var holder: (any MemoryHolder)?
     }
 
+    private struct WeakListener {
+        weak var listener: (any QuietListener)?
+    }
+
     private struct Rounds {
         var intervalMilliseconds: Int
         /// Tells the round that is due from those that were scheduled with another interval.
@@ -48,6 +52,7 @@ package final class MemoryBudget: Sendable {
     private let uses = Atomic<Int>(0)
     private let holders = AdaptiveMutex<[ObjectIdentifier: WeakHolder]>([:])
     private let holderCount = Atomic<Int>(0)
+    private let listeners = AdaptiveMutex<[ObjectIdentifier: WeakListener]>([:])
     private let isScheduled = Atomic<Bool>(false)
     private let isRelieving = Atomic<Bool>(false)
     private let rounds: AdaptiveMutex<Rounds>
@@ -102,6 +107,18 @@ package final class MemoryBudget: Sendable {
         _ = holders.withLock { $0.removeValue(forKey: id) }
         holderCount.subtract(1, ordering: .relaxed)
         held.subtract(heldBytes, ordering: .relaxed)
+    }
+
+    /// Tells a listener when little happens any more, until ``ignore(_:)`` or its end.
+    package func listen(_ listener: some QuietListener) {
+        let reference = WeakListener(listener: listener)
+        let id = ObjectIdentifier(listener)
+        listeners.withLock { $0[id] = reference }
+    }
+
+    /// The end of ``listen(_:)``.
+    package func ignore(_ id: ObjectIdentifier) {
+        _ = listeners.withLock { $0.removeValue(forKey: id) }
     }
 
     /// A holder keeps so much more than before, or less.
@@ -181,7 +198,11 @@ package final class MemoryBudget: Sendable {
             if isQuiet { rounds.mostUses = used }
             return isQuiet
         }
-        if isQuiet { trim() }
+        if isQuiet {
+            // Before the heap is trimmed: what they let go goes along.
+            for listener in listeners.withLock({ $0.values.compactMap(\.listener) }) { listener.quietBegan() }
+            trim()
+        }
         if used == 0, heldBytes <= 0 {
             isScheduled.store(false, ordering: .sequentiallyConsistent)
             // Somebody may have seen the flag just before.

@@ -73,9 +73,16 @@ public final class Snapshot: Sendable {
     /// - Parameters:
     ///   - reopened: opened from a checkpoint of `sealed`.
     ///   - sealed: the snapshot before this one in whose place ``sealed()`` was published last.
-    func rebased(onto reopened: Snapshot, from sealed: Snapshot) -> Snapshot {
+    ///   - letsPagesGo: whether an index that has not changed since does without its pages in memory.
+    func rebased(onto reopened: Snapshot, from sealed: Snapshot, letsPagesGo: Bool) -> Snapshot {
         let indexes = zip(layout.roots, indexes).map { root, index in
-            reopened.layout.position(ofRoot: root).map { index.rebased(onto: reopened.indexes[$0]) } ?? index
+            guard let position = reopened.layout.position(ofRoot: root) else { return index }
+            if letsPagesGo, let before = sealed.layout.position(ofRoot: root),
+                sealed.indexes[before].isSameVersion(as: index)
+            {
+                return reopened.indexes[position]
+            }
+            return index.rebased(onto: reopened.indexes[position])
         }
         var postings = postings
         for (id, list) in postings {

@@ -7,22 +7,24 @@ extension LogStore {
     ///
     /// Only the flush holds the writer up; the index is written from a snapshot while commits go on. One at a time:
     /// whoever comes while another is being written waits for it.
-    func writeCheckpoint() throws(StoreError) {
+    ///
+    /// - Parameter letsPagesGo: whether memory gives up the pages of the index that the checkpoint has, too. Reading
+    ///   takes them from there again.
+    func writeCheckpoint(letsPagesGo: Bool = false) throws(StoreError) {
         // What could not be built before: a row could not be read, or a transaction was begun before the index.
         buildMissingIndexes()
-        try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: false) }
-    }
-
-    /// Writes the last checkpoint and gives the lock back. No checkpoint is being written any more when the lock
-    /// goes: another process may write its own from then on.
-    func writeLastCheckpoint() throws(StoreError) {
         try checkpointing.withLock { _ throws(StoreError) in
-            defer { try? lock?.close() }
-            try writeCheckpointAlone(isClosing: true)
+            try writeCheckpointAlone(isClosing: false, letsPagesGo: letsPagesGo)
         }
     }
 
-    private func writeCheckpointAlone(isClosing: Bool) throws(StoreError) {
+    /// Writes the last checkpoint and lets go of the writer: no checkpoint is written any more when this returns or
+    /// throws, so the lock can be given back.
+    func writeLastCheckpoint() throws(StoreError) {
+        try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: true) }
+    }
+
+    private func writeCheckpointAlone(isClosing: Bool, letsPagesGo: Bool = false) throws(StoreError) {
         let (sealed, facts, durable) = try flushed(isClosing: isClosing)
         let isCurrent = state.withLock { $0.checkpoint > 0 && $0.checkpointEnd == sealed.end }
         if !isCurrent {
@@ -34,7 +36,7 @@ extension LogStore {
                 state.checkpointEnd = sealed.end
                 state.bytesSinceCheckpoint = 0
             }
-            if !isClosing { try rebase(onto: number, from: sealed) }
+            if !isClosing { try rebase(onto: number, from: sealed, letsPagesGo) }
         }
         try writeManifest(durable: durable)
         removeOldCheckpoints()
@@ -42,10 +44,10 @@ extension LogStore {
 
     /// Lets the newest snapshot read what is in the checkpoint from there: memory holds only what came after it, and
     /// the file of the checkpoint before is let go.
-    private func rebase(onto number: UInt32, from sealed: Snapshot) throws(StoreError) {
+    private func rebase(onto number: UInt32, from sealed: Snapshot, _ letsPagesGo: Bool) throws(StoreError) {
         let reopened = try Checkpoint.open(number: number, source: source, removesDamaged: true).snapshot
         try withWriter { _ throws(StoreError) in
-            let rebased = self.snapshot.rebased(onto: reopened, from: sealed)
+            let rebased = self.snapshot.rebased(onto: reopened, from: sealed, letsPagesGo: letsPagesGo)
             published.withLock { $0 = rebased }
         }
     }

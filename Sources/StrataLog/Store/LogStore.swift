@@ -85,6 +85,7 @@ public final class LogStore: Sendable {
             ? nil : TailPage.begin(files, storeUUID: opened.source.storeUUID, at: opened.end.position)
         // What cannot be removed only takes space.
         for path in opened.leftovers { try? files.remove(path) }
+        if !isReadOnly, options.checkpointsInBackground { MemoryBudget.shared.listen(self) }
     }
 
     /// The store's identity, drawn when it was created.
@@ -353,12 +354,12 @@ public final class LogStore: Sendable {
         if !isElsewhere { runCheckpoint() }
     }
 
-    /// Writes a checkpoint that has fallen due. A failure costs nothing but the time a later opening takes, so it is
+    /// Writes a checkpoint that has fallen due, or that there is time for. A failure costs nothing but the time a later opening takes, so it is
     /// only counted.
-    private func runCheckpoint() {
+    func runCheckpoint(letsPagesGo: Bool = false) {
         defer { state.withLock { $0.isCheckpointing = false } }
         do {
-            try writeCheckpoint()
+            try writeCheckpoint(letsPagesGo: letsPagesGo)
         } catch {
             state.withLock { $0.bytesSinceCheckpoint = 0 }
         }
@@ -427,17 +428,37 @@ public final class LogStore: Sendable {
     ///
     /// When flush or checkpoint fails the store is closed all the same, and the error thrown.
     public func close() throws(StoreError) {
+        try finish()?.release()
+    }
+
+    /// As ``close()``, but keeps the lock: nobody can write the store, or replace or remove it, before the lock is
+    /// released. For whoever puts another store in this one's place.
+    ///
+    /// - Returns: nil when the store was opened read-only or is closed already: then there is no lock.
+    public func closeKeepingLock() throws(StoreError) -> StoreLock? {
+        try finish()
+    }
+
+    private func finish() throws(StoreError) -> StoreLock? {
         let wasClosed = state.withLock { state in
             defer { state.isClosed = true }
             return state.isClosed
         }
-        guard !wasClosed, !isReadOnly else { return }
+        guard !wasClosed, !isReadOnly else { return nil }
+        MemoryBudget.shared.ignore(ObjectIdentifier(self))
         // A compaction ends with its next step: files must not be removed any more once another process has the store.
         compacting.withLock { _ in }
-        try writeLastCheckpoint()
+        do throws(StoreError) {
+            try writeLastCheckpoint()
+        } catch {
+            try? lock?.close()
+            throw error
+        }
+        return StoreLock(self)
     }
 
     deinit {
+        MemoryBudget.shared.ignore(ObjectIdentifier(self))
         // Without close() nothing is lost: opening again just replays more.
         writer.withLock { _ = try? $0?.flush() }
         try? lock?.close()

@@ -58,6 +58,14 @@ public final class CoreDataImporter {
     public func run(
         to url: URL, model: NSManagedObjectModel? = nil, progress: ((Int, Int) -> Void)? = nil
     ) throws -> Report {
+        try run(to: url, options: nil, model: model, progress: progress)
+    }
+
+    /// As ``run(to:model:progress:)``, with options for the new store.
+    package func run(
+        to url: URL, options: [AnyHashable: Any]?, model: NSManagedObjectModel? = nil,
+        progress: ((Int, Int) -> Void)? = nil
+    ) throws -> Report {
         guard let model = try model ?? file.model() else {
             throw TransferError("\(file.url.path): it does not keep its model: name one")
         }
@@ -67,7 +75,9 @@ public final class CoreDataImporter {
             let done = report.objects + report.links
             if done % 4_096 == 0 { progress?(done, total) }
         }
-        try StoreBuilder.build(at: url, model: model, try settings(model)) { builder in
+        var settings = try settings(model)
+        settings.options = options
+        try StoreBuilder.build(at: url, model: model, settings) { builder in
             let planner = try ImportPlanner(file, builder.layouts)
             let plans = try planner.plans()
             for plan in plans where plan.greatestKey > 0 { builder.reserve(UInt64(plan.greatestKey), root: plan.root) }

@@ -45,9 +45,12 @@ enum DirectoryFixture {
         _ = try log.commit(transaction)
     }
 
-    static func make(_ text: String, at path: FilePath, _ fileSystem: any FileSystem, uuid: UInt64) throws {
+    static func make(
+        _ text: String, at path: FilePath, _ fileSystem: any FileSystem, uuid: UInt64, adding others: [String] = []
+    ) throws {
         let log = try LogStore.open(path, in: fileSystem, options: options(uuid), schema: schema)
         try add(text, 3, to: log)
+        for other in others { try add(other, 1, to: log) }
         try log.close()
     }
 
@@ -183,14 +186,19 @@ struct DirectoryWork: Sendable, CustomTestStringConvertible {
         }
         defer { try? log.close() }
         try StoreDirectory(DirectoryFixture.store, fileSystem).replace(
-            isInUse: true, beforeInstalling: { try log.close() }
+            isInUse: true, beforeInstalling: { try log.closeKeepingLock() }
         ) { path in
-            try DirectoryFixture.make("new", at: path, fileSystem, uuid: 3)
+            try DirectoryFixture.make(
+                "new", at: path, fileSystem, uuid: 3, adding: DirectoryFixture.state(log).added.sorted())
         }
     }
-    static let migrateInPlace = DirectoryWork(name: "migrate in place", run: runInPlace, effect: replacing)
+    /// What was added to the old store is in the new one, whoever added it.
+    private static func migrating(_ state: DirectoryState) -> DirectoryState {
+        DirectoryState(version: "new", added: state.added)
+    }
+    static let migrateInPlace = DirectoryWork(name: "migrate in place", run: runInPlace, effect: migrating)
     static let migrateInPlaceInSteps = DirectoryWork(
-        name: "migrate in place in steps", canExchange: false, run: runInPlace, effect: replacing)
+        name: "migrate in place in steps", canExchange: false, run: runInPlace, effect: migrating)
     static let destroy = DirectoryWork(
         name: "destroy", run: { _ = try StoreDirectory(DirectoryFixture.store, $0).destroy() }, effect: { _ in .none })
     static let destroyBesideForeign = DirectoryWork(

@@ -8,7 +8,7 @@ import Testing
 /// row to row.
 @Suite struct SemiJoinTests {
     private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 12)
-    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 120 : 2_000)
+    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 120 : 800)
 
     private enum Outcome: Equatable {
         case ids([NSManagedObjectID])

@@ -232,7 +232,7 @@ import Testing
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             request.predicate = NSPredicate(format: "name LIKE '*9*8*7*6*'")
             let progress = PatientProgress(patience: 60)
-            let plan = try FetchPlan(request, in: context)
+            let plan = try context.plan(of: request)
             let control = RequestControl(progress: progress)
             let executor = FetchExecutor(context, plan, turn: ScanTurn(control, nil))
             #expect(throws: CocoaError.self) { try executor.results() }
@@ -250,7 +250,7 @@ import Testing
             try context.performAndWait {
                 let request = NSFetchRequest<Employee>(entityName: "Employee")
                 request.sortDescriptors = [NSSortDescriptor(key: key, ascending: false)]
-                let plan = try FetchPlan(request, in: context)
+                let plan = try context.plan(of: request)
                 /// How many questions there are altogether.
                 let patient = PatientProgress(patience: .max)
                 let whole = ScanTurn(RequestControl(progress: patient), nil)

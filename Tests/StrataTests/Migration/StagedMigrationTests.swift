@@ -110,4 +110,40 @@ import Testing
         }
         try store.with(Self.version(1), [:]) { context throws in #expect(try context.all("Person").count == 20) }
     }
+
+    @Test func aHandlerThatWasInterruptedIsCalledAgain() throws {
+        struct Stop: Error {}
+        let store = try Self.filled()
+        var calls: [String] = []
+        let stages = Self.stages { calls.append($0) }
+        let fill = try #require(stages.stages.first as? NSCustomMigrationStage)
+        let handler = try #require(fill.didMigrateHandler)
+        fill.didMigrateHandler = { _, _ in throw Stop() }
+        for _ in 0..<2 {
+            // The last version of all drops what the handler would read: it must not come to that.
+            #expect(throws: Stop.self) { try store.with(Self.version(3), Self.options(stages)) { _ in } }
+        }
+        fill.didMigrateHandler = handler
+        for _ in 0..<2 {
+            try store.with(Self.version(3), Self.options(stages)) { context throws in
+                #expect(try context.all("Person", "first != nil").count == 20)
+            }
+        }
+        #expect(calls == ["will 1", "did split"])
+    }
+
+    /// The stage leads to the coordinator's own model, which nobody would migrate any more.
+    @Test func anInterruptedHandlerOfTheLastStageIsCalledAgain() throws {
+        struct Stop: Error {}
+        let store = try Self.filled()
+        let fill = try #require(Self.stages().stages.first as? NSCustomMigrationStage)
+        let handler = try #require(fill.didMigrateHandler)
+        let manager = NSStagedMigrationManager([fill])
+        fill.didMigrateHandler = { _, _ in throw Stop() }
+        #expect(throws: Stop.self) { try store.with(Self.version(2), Self.options(manager)) { _ in } }
+        fill.didMigrateHandler = handler
+        try store.with(Self.version(2), Self.options(manager)) { context throws in
+            #expect(try context.all("Person", "first != nil").count == 20)
+        }
+    }
 }

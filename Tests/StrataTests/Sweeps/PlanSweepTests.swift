@@ -7,10 +7,10 @@ import Testing
 /// Random requests over random objects, each found by the planner's choice, by way of indexes or without any, and by the
 /// interpreter, which goes from row to row: the same results in the same order.
 ///
-/// 100,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
+/// 60,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
 @Suite struct PlanSweepTests {
     private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 2 : 20)
-    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 500 : 5_000)
+    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 500 : 3_000)
     private static let total = LockedBox((requests: 0, comparisons: 0))
 
     @Test(arguments: seeds) func everyWayFindsTheSame(_ seed: UInt64) throws {

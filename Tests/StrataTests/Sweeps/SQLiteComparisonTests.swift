@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: SQLiteReference.isAvailable, "this machine has no SQLite"))
 struct SQLiteComparisonTests {
     private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 2 : 10)
-    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 400 : 4_000)
+    private static let requests = RandomRuns.operations(BuildMode.isDebug ? 400 : 1_500)
 
     @Test(arguments: seeds) func bothFindTheSame(_ seed: UInt64) throws {
         let kind = StoreKind.allCases[Int(seed % 2)]

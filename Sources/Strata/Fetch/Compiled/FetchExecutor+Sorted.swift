@@ -13,7 +13,7 @@ extension FetchExecutor {
     func sortedSearch(_ stores: [SeenStore], _ overlay: PendingOverlay) throws -> StoredMatches? {
         guard CompiledExecution.isEnabled, stores.count == 1, !plan.sorts.isEmpty, plan.dictionaries == nil,
             keySorts.count == plan.sorts.count, context.link == nil, !plan.needsObjects,
-            let sorts = ColumnSort.all(keySorts, plan.shape)
+            let sorts = plan.prepared.columnSorts
         else { return nil }
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         if isUnlimited, !overlay.isEmpty { return nil }
@@ -23,7 +23,9 @@ extension FetchExecutor {
         try turn?.begin()
         defer { turn?.leave() }
         let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
-        let found = try scan.firstByIndex(sorts, limit: rowLimit) { kept?.note($0, in: store.snapshot) }
+        let found = try scan.firstByIndex(sorts, limit: rowLimit) {
+            if plan.prepared.isIndexedPage { context.coordinator?.plans.note($0, for: plan, in: store.snapshot) }
+        }
         if let refs = found {
             return try matches(refs, store, scan.scope, withKeys: !overlay.isEmpty)
         }
@@ -57,6 +59,7 @@ extension FetchExecutor {
         let entries = try rows.finish()
         found.isSorted = !withKeys
         var pace = ControlPace(control, every: 256)
+        let keySorts = keySorts
         found.matches = try entries.map { entry in
             try pace.step()
             var match = FetchMatch(ref: entry.ref, storeIndex: store.index)

@@ -48,6 +48,10 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     public internal(set) var path: Path
     /// The index that was used, as "Entity.index"; nil when none was.
     public internal(set) var index: String?
+    /// Whether the plan was there from an earlier request that differs in nothing but the values of constants.
+    public internal(set) var reusesPlan: Bool
+    /// How many constants of the predicate are parameters of the plan: requests with others have the same plan.
+    public internal(set) var parameterCount: Int
     /// How many rows lie in the ranges of the index.
     public internal(set) var rowsEstimated: Int
     /// The to-many relationships whose members the predicate was answered by, each as "tags from members" (those that
@@ -80,6 +84,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     /// The explanation in lines.
     public var description: String {
         """
+        plan: \(reusesPlan ? "reused" : "made"), \(parameterCount) parameters
         path: \(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")\(semiJoins.isEmpty ? "" : ", " + semiJoins.joined(separator: ", "))
         blocks: \(blocks) (\(blocksPruned) pruned, \(blocksDecoded) decoded, \(blocksCached) cached)
         rows: \(rowsTested) tested, \(rowsInterpreted) interpreted, \(rowsMatched) matched

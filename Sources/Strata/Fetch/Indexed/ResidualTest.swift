@@ -2,9 +2,9 @@ import StrataLog
 
 /// Tests rows that an index hands out one by one for what the index does not say, until enough of them match.
 ///
-/// Rows are tested a part at a time, since they lie scattered and each block is taken once a part. The first part is
-/// little larger than what is wanted, so that a page of a list does not read hundreds of rows; each further one is twice
-/// as large as the one before.
+/// Rows are looked up a part at a time, so that they wait for memory together. The first part is little larger than what
+/// is wanted, so that a page of a list does not read hundreds of rows; each further one is as large as it takes if as
+/// many match as did so far, but no larger than twice the one before.
 struct ResidualTest {
     private static let firstPartMinimumCount = 32
     private static let firstPartMaximumCount = 256
@@ -14,8 +14,11 @@ struct ResidualTest {
     private let evaluator: ColumnEvaluator
     private let control: RequestControl?
     private let limit: Int
+    /// Nil when rows are tested by their blocks' columns.
+    private var rowTest: RowTest?
     private var part: [ObjectRef] = []
     private var partCount: Int
+    private var testedCount = 0
     /// The rows that match, in the order they came; no more than were asked for.
     private(set) var matches: [ObjectRef] = []
     private(set) var statistics = ScanStatistics()
@@ -25,6 +28,7 @@ struct ResidualTest {
         self.evaluator = evaluator
         self.limit = limit
         self.control = control
+        rowTest = RowTest(scan.predicate.program, scan.handle.log)
         partCount = min(max(limit, Self.firstPartMinimumCount / 2), Self.firstPartMaximumCount / 2) * 2
         part.reserveCapacity(partCount)
     }
@@ -34,8 +38,13 @@ struct ResidualTest {
         part.append(ref)
         if part.count < partCount { return true }
         try testPart()
-        partCount = min(partCount * 2, Self.partMaximumCount)
-        return matches.count < limit
+        if matches.count == limit { return false }
+        let wanted =
+            matches.isEmpty ? .infinity : Double(limit - matches.count) * Double(testedCount) / Double(matches.count)
+        // A little more, as the rate is a guess.
+        partCount = wanted * 1.25 < Double(partCount * 2) ? max(16, Int(wanted * 1.25)) : partCount * 2
+        partCount = min(partCount, Self.partMaximumCount)
+        return true
     }
 
     /// Tests what is left, if it is needed.
@@ -45,6 +54,77 @@ struct ResidualTest {
 
     private mutating func testPart() throws(StoreError) {
         try control?.checkRead()
+        // A test by rows pays as long as few of them share a block.
+        if var test = rowTest, part.count <= Self.firstPartMaximumCount {
+            rowTest = nil
+            defer { rowTest = test }
+            try testRows(&test)
+        } else {
+            try testColumns()
+        }
+        testedCount += part.count
+        part.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: Row by row
+
+    /// Tests the rows in their order until enough match.
+    private mutating func testRows(_ test: inout RowTest) throws(StoreError) {
+        let (log, snapshot, count) = (scan.handle.log, scan.snapshot, part.count)
+        let places = UnsafeMutablePointer<BlockPlace>.allocate(capacity: count)
+        places.initialize(repeating: BlockPlace(), count: count)
+        defer {
+            for index in 0..<count { places[index].block?.release() }
+            places.deallocate()
+        }
+        part.withUnsafeBufferPointer { snapshot.locate($0, into: places) }
+        log.blockCache.find(places, count)
+        var last: (location: Location, block: Block)?
+        for index in 0..<count {
+            let location = places[index].location
+            if location.isAbsent {
+                // Why it cannot be found, the next look-up says.
+                _ = try snapshot.locate(part[index])
+                continue
+            }
+            let block: Block
+            if let last, last.location == location.block {
+                block = last.block
+            } else {
+                block = try self.block(at: location, places[index].block, log)
+                last = (location.block, block)
+            }
+            guard location.row < block.rowCount else {
+                throw StoreError(
+                    .corruption, "row \(location.row) of a block with fewer", segment: location.segment,
+                    offset: location.byteOffset)
+            }
+            guard scan.wants(block.entity) else { continue }
+            statistics.rowsTested += 1
+            if try test.holds(block, location.row) {
+                matches.append(part[index])
+                if matches.count == limit { return }
+            }
+        }
+    }
+
+    private mutating func block(
+        at location: Location, _ found: Unmanaged<Block>?, _ log: LogStore
+    ) throws(StoreError) -> Block {
+        statistics.blocks += 1
+        if let found {
+            statistics.cachedBlocks += 1
+            return found.takeUnretainedValue()
+        }
+        var wasCached = false
+        let block = try log.block(at: location.block, wasCached: &wasCached)
+        if wasCached { statistics.cachedBlocks += 1 }
+        return block
+    }
+
+    // MARK: By columns
+
+    private mutating func testColumns() throws(StoreError) {
         // By key, since neighbours lie in one block.
         var order: [(key: UInt64, position: Int)] = []
         order.reserveCapacity(part.count)
@@ -63,6 +143,5 @@ struct ResidualTest {
             if matches.count == limit { break }
             matches.append(part[position])
         }
-        part.removeAll(keepingCapacity: true)
     }
 }

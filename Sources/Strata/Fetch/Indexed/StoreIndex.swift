@@ -84,7 +84,7 @@ struct StoreIndex: Sendable {
         else { return nil }
         // Requests say it in their own form. What of that leaves null out, the index may have, too.
         let asked = ThreeValuedLogic(shape).apply(to: folded)
-        return (filter, Set(PredicateCompiler.conjuncts(asked).map(\.formatString)))
+        return (filter, Set(PredicateResolver.conjuncts(asked).map(\.formatString)))
     }
 
     private static func filter(_ node: CompiledPredicate.Node) -> OrderedFilter? {

@@ -5,7 +5,7 @@ extension StoreScan {
     private func planner(_ compiled: CompiledPredicate) -> IndexPlanner {
         let map = scope.handle.map
         return IndexPlanner(
-            scope.handle, scope.snapshot, plan.predicate, compiled, root: map.root(plan.shape),
+            scope.handle, scope.snapshot, { plan.predicate }, compiled, root: map.root(plan.shape),
             entities: plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 })
     }
 
@@ -36,7 +36,7 @@ extension StoreScan {
     private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
         let root = scope.handle.map.root(plan.shape)
         guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
-            context == nil, CompiledExecution.isEnabled, !FetchCandidates.mayNarrow(plan.predicate, plan),
+            context == nil, CompiledExecution.isEnabled, !plan.mayNameObjects,
             let prepared = try self.prepared()
         else { return nil }
         guard let candidates = prepared.candidates else { return prepared.predicate }
@@ -50,7 +50,7 @@ extension StoreScan {
     /// How many rows satisfy the predicate, when an index knows without looking at one.
     func indexCount() throws -> Int? {
         do {
-            guard plan.predicate != nil, let compiled = try compiledForIndex() else { return nil }
+            guard plan.hasPredicate, let compiled = try compiledForIndex() else { return nil }
             return try usingIndex(compiled) { choice throws(StoreError) in
                 guard choice.isCovered, !choice.hasOthers else { return nil }
                 report.note(choice)
@@ -122,16 +122,19 @@ extension FetchExecutor {
             return found
         }
         var pace = ControlPace(control, every: 256)
+        let keySorts = keySorts
         for ref in refs.sorted(by: { $0.key < $1.key }) {
             try pace.step()
-            if let match = try match(ref, store, scope) { found.matches.append(match) }
+            if let match = try match(ref, store, scope, keySorts) { found.matches.append(match) }
         }
         try scope.check()
         return found
     }
 
     /// A stored row with what it is sorted by.
-    private func match(_ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope) throws -> FetchMatch? {
+    private func match(
+        _ ref: ObjectRef, _ store: SeenStore, _ scope: RowScope, _ keySorts: [KeySortDescriptor]
+    ) throws -> FetchMatch? {
         let found = Result { () throws(StoreError) in try scope.rows.row(ref) }
         switch found {
         case .failure(let error): throw StoreFailure.cocoaError(error, reading: scope.handle)

@@ -213,7 +213,7 @@ struct RowSearch {
         _ compiled: CompiledPredicate, _ predicate: NSPredicate?, _ maximum: Int = .max
     ) throws -> (choice: IndexChoice, refs: [ObjectRef])? {
         guard !snapshot.orderedIndexes.isEmpty else { return nil }
-        let planner = IndexPlanner(handle, snapshot, predicate, compiled, root: root, entities: entities)
+        let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: entities)
         do throws(StoreError) {
             guard let choice = try planner.choose(), choice.estimated <= maximum else { return nil }
             return (choice, try choice.refs(wanted: wanted, turn?.control))

@@ -30,12 +30,11 @@ struct SemiJoinCompiler {
         self.test = test
         self.variable = variable
         constant = test.operand
-        options =
-            comparison.options.contains(.normalized)
-            ? [] : comparison.options.intersection([.caseInsensitive, .diacriticInsensitive])
+        options = comparison.comparedOptions
     }
 
-    private static func leadsToMany(_ expression: NSExpression, _ shape: EntityShape) -> Bool {
+    /// Whether a key path, or a subquery's, comes to a to-many relationship.
+    static func leadsToMany(_ expression: NSExpression, _ shape: EntityShape) -> Bool {
         switch expression.form {
         case .keyPath(nil, let path):
             var current = shape

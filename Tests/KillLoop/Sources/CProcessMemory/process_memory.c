@@ -11,3 +11,11 @@ void process_memory_trim(void) {
     malloc_trim(0);
 #endif
 }
+
+void process_memory_share_heaps(int count) {
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, count);
+#else
+    (void)count;
+#endif
+}

@@ -23,6 +23,11 @@ enum ProcessMemory {
         process_memory_trim()
     }
 
+    /// Has 64 clients share four heaps, as docs/operations.md tells a service of many threads to.
+    static func shareHeaps() {
+        process_memory_share_heaps(4)
+    }
+
     private static func fields(of path: String) -> [Int] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return [] }

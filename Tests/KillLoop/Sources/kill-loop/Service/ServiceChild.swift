@@ -55,6 +55,7 @@ final class ServiceChild: Sendable {
 
     /// Serves until it is killed.
     static func serveForever(_ path: String, slotCount: Int, seed: UInt64) throws {
+        ProcessMemory.shareHeaps()
         let child = try ServiceChild(path, slotCount: slotCount)
         child.startClients(seed, DispatchGroup())
         while true { sleep(60) }
@@ -64,6 +65,7 @@ final class ServiceChild: Sendable {
     static func serveAndRest(_ path: String, slotCount: Int, seed: UInt64, seconds: Int, idleSeconds: Int) throws {
         // A short rest is long enough for caches that are given back after a moment.
         if idleSeconds < 40 { StrataMemory.idleSeconds = 1 }
+        ProcessMemory.shareHeaps()
         let child = try ServiceChild(path, slotCount: slotCount)
         ServiceMessage.report(.residentBefore, ProcessMemory.residentBytes)
         let group = DispatchGroup()

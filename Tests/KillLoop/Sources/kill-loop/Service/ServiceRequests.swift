@@ -41,7 +41,7 @@ enum ServiceRequests {
 
     private static func read(_ random: UInt64, _ slots: ServiceSlots, in context: NSManagedObjectContext) throws {
         guard let entry = slots.entry(Int64(random >> 8 & 0xFFFF_FFFF)) else { return }
-        guard let order = try context.existingObject(with: entry.id) as? ServiceOrder else {
+        guard let order = try context.existingObject(with: entry.id(in: context)) as? ServiceOrder else {
             throw Finding(description: "order \(entry.number) is of another class")
         }
         try expectWhole(order)
@@ -81,7 +81,7 @@ enum ServiceRequests {
         _ slots: ServiceSlots, _ customers: [NSManagedObjectID], in context: NSManagedObjectContext
     ) throws {
         let number = slots.takeNumber()
-        if let old = slots.entry(number) { context.delete(try context.existingObject(with: old.id)) }
+        if let old = slots.entry(number) { context.delete(try context.existingObject(with: old.id(in: context))) }
         let order = add(number, customers, to: context)
         try context.save()
         ServiceMessage.acknowledge(number, revision: 1)
@@ -101,7 +101,7 @@ enum ServiceRequests {
 
     private static func update(_ random: UInt64, _ slots: ServiceSlots, in context: NSManagedObjectContext) throws {
         guard let entry = slots.entry(Int64(random >> 8 & 0xFFFF_FFFF)),
-            let order = try context.existingObject(with: entry.id) as? ServiceOrder
+            let order = try context.existingObject(with: entry.id(in: context)) as? ServiceOrder
         else { return }
         // Read before the item: whoever changes both meanwhile makes a conflict.
         let revision = order.revision + 1

@@ -1,12 +1,30 @@
+import Foundation
 import Strata
 import Synchronization
 
 /// The orders that there are, each in the slot of its number: a new order takes the place of an older one, so that the
 /// store stays as large as it is.
 final class ServiceSlots: Sendable {
+    /// An order as a client names it: by numbers, so that what the clients know takes no memory in small pieces.
     struct Entry: Sendable {
         var number: Int64
-        var id: NSManagedObjectID
+        private var key: Int64
+
+        /// - Parameter id: a permanent ID, whose URI ends in `/p` and the key.
+        init(number: Int64, id: NSManagedObjectID) {
+            self.number = number
+            key = Int64(id.uriRepresentation().lastPathComponent.dropFirst()) ?? 0
+        }
+
+        /// The order's ID, by way of its URI.
+        func id(in context: NSManagedObjectContext) throws -> NSManagedObjectID {
+            guard let coordinator = context.persistentStoreCoordinator,
+                let store = coordinator.persistentStores.first,
+                let uri = URL(string: "x-coredata://\(store.identifier ?? "")/Order/p\(key)"),
+                let id = coordinator.managedObjectID(forURIRepresentation: uri)
+            else { throw Finding(description: "order \(number) has no ID for key \(key)") }
+            return id
+        }
     }
 
     /// One lock for each part, so that clients seldom wait for another here.

@@ -4,9 +4,9 @@ import Strata
 import StrataTestKit
 import Testing
 
-/// Plans and ways through an index that are kept from one fetch to the next: whatever happens in between, the results are
+/// Ways through an index that are remembered from one fetch to the next: whatever happens in between, the results are
 /// those of a fetch that starts from nothing.
-@Suite struct KeptPlanTests {
+@Suite struct IndexedPageTests {
     private static let count = 600
 
     private static func model() -> NSManagedObjectModel {
@@ -74,7 +74,7 @@ import Testing
     @Test(arguments: StoreKind.allCases, [1, 2] as [UInt64]) func changesInBetween(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
-        print("KeptPlanTests.changesInBetween: \(kind), seed \(seed)")
+        print("IndexedPageTests.changesInBetween: \(kind), seed \(seed)")
         var random = SeededGenerator(seed: seed)
         let store = try people(kind)
         let contexts = [store.context(), store.context()]

@@ -1,19 +1,32 @@
 import Foundation
 import StrataLog
+import Synchronization
 
-/// A fetch request with its entity looked up and its key paths checked: all that an executor needs to know.
-struct FetchPlan {
+/// A fetch request once it is checked: entity and key paths looked up, constants folded, null's logic applied. All that
+/// its executions have in common, whatever the values of the predicate's constants; a ``FetchPlan`` is one of them.
+///
+/// Unchecked: immutable, and made of immutable parts; sort descriptors and stores are never changed.
+final class PreparedFetch: @unchecked Sendable {
+    /// Tells prepared fetches apart, also those that are gone.
+    let serial: UInt64
     let shape: EntityShape
     /// The entity, with those that inherit from it if they are wanted.
     let family: [EntityShape]
-    let predicate: NSPredicate?
+    /// Nil for all rows.
+    let condition: PlannedCondition?
     /// The predicate asks for something that only objects know: a block, or a method of the object's class.
     let needsObjects: Bool
+    /// Whether requests with other constants can be executed by it.
+    let isShareable: Bool
     let sorts: [NSSortDescriptor]
-    private(set) var limit: Int
-    private(set) var offset: Int
+    /// Those of ``sorts`` that go by keys.
+    let keySorts: [KeySortDescriptor]
+    /// ``sorts`` as columns, if all of them are.
+    let columnSorts: [ColumnSort]?
+    let limit: Int
+    let offset: Int
     let resultType: NSFetchRequestResultType
-    private(set) var includesPendingChanges: Bool
+    let includesPendingChanges: Bool
     let includesValues: Bool
     let returnsFaults: Bool
     let refreshes: Bool
@@ -22,21 +35,39 @@ struct FetchPlan {
     let prefetchedPaths: [KeyPathComponents]
     let stores: [NSPersistentStore]?
     /// Only of requests for dictionaries.
-    var dictionaries: DictionaryPlan?
-
-    init<T>(_ request: NSFetchRequest<T>, in context: NSManagedObjectContext) throws {
-        try self.init(request.settings, resultClass: request.resultClass, in: context)
+    let dictionaries: DictionaryPlan?
+    /// Whether an index alone may give its results, as they are.
+    var isIndexedPage: Bool {
+        columnSorts?.isEmpty == false && prefetchedPaths.isEmpty && !refreshes && dictionaries == nil
+            && !resultType.contains(.countResultType)
     }
+    /// What the request says that its results are.
+    let resultClass: Any.Type
+    /// Whether all objects of the entities are of that class.
+    let givesResultClass: Bool
+    /// Which of the last requests have been made more than once, and whether the way to the results of one is
+    /// remembered.
+    let repetition = RepetitionFilter()
+    let hasPages = Atomic<Bool>(false)
 
+    private static let made = Atomic<UInt64>(0)
+
+    /// - Parameter parameters: the constants of the predicate that may be others the next time; empty for a plan that is
+    ///   used once.
     /// - Throws: `CocoaError` 134070 for a request that makes no sense: an unknown entity or key, options that exclude
     ///   each other, a negative limit, a constant that cannot be compared with the property.
-    init(_ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext) throws {
+    init(
+        _ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext,
+        parameters: [PlanParameter] = []
+    ) throws {
         guard let shapes = context.modelShapes else {
             throw FetchProblem.error("The context has no persistent store coordinator.")
         }
         let shape = try Self.shape(settings, resultClass, shapes)
         self.shape = shape
-        family = settings.includesSubentities ? shape.family : [shape]
+        serial = Self.made.wrappingAdd(1, ordering: .relaxed).newValue
+        let family = settings.includesSubentities ? shape.family : [shape]
+        self.family = family
         try FetchProblem.checkWindow(
             limit: settings.fetchLimit, offset: settings.fetchOffset, batchSize: settings.fetchBatchSize)
         let checker = KeyPathChecker(shape)
@@ -46,19 +77,16 @@ struct FetchPlan {
         try folded.map { try checker.check($0) }
         let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
-        self.predicate = Self.isAlwaysTrue(predicate) ? nil : predicate
+        (condition, isShareable) = Self.condition(predicate, shape, parameters, folding)
         needsObjects = folding.needsObjects
         resultType = settings.resultType
-        dictionaries =
+        let dictionaries =
             settings.resultType.contains(.dictionaryResultType) ? try DictionaryPlan(settings, shape) : nil
+        self.dictionaries = dictionaries
         sorts = (settings.sortDescriptors ?? []).map { PropertyNames.keyed($0) }
-        let columns = dictionaries?.names ?? []
-        for case let sort as KeySortDescriptor in sorts where !columns.contains(sort.path.text) {
-            try checker.check(sort.path.names[...], from: shape, whole: sort.path.text)
-            if checker.isToMany(sort.path), !sort.path.text.contains("@") {
-                throw FetchProblem.error("to-many key not allowed here: \(sort.path.text)")
-            }
-        }
+        keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
+        try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)
+        columnSorts = keySorts.count == sorts.count ? ColumnSort.all(keySorts, shape) : nil
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
         offset = settings.fetchOffset
         includesPendingChanges = settings.includesPendingChanges && dictionaries == nil
@@ -73,28 +101,60 @@ struct FetchPlan {
             try checker.checkRelationships(path)
             return path
         }
+        self.resultClass = resultClass
+        givesResultClass =
+            (resultClass as? NSManagedObject.Type).map { type in
+                family.allSatisfy { Self.isClass($0.objectClass, type) }
+            } ?? false
         try Self.checkOptions(settings, shape)
     }
 
+    /// The condition, whose parameters are those constants that came through folding and typing as they are.
+    private static func condition(
+        _ predicate: NSPredicate?, _ shape: EntityShape, _ parameters: [PlanParameter], _ folding: ConstantFolding
+    ) -> (PlannedCondition?, isShareable: Bool) {
+        guard let predicate, !isAlwaysTrue(predicate) else { return (nil, parameters.isEmpty) }
+        var numbers: [ObjectIdentifier: Int] = [:]
+        for (number, parameter) in parameters.enumerated() {
+            let folded = folding.replacements[ObjectIdentifier(parameter.expression)] ?? parameter.expression
+            numbers[ObjectIdentifier(folded)] = number
+        }
+        // One expression in two places has one value here, but may have two the next time.
+        if numbers.count == parameters.count {
+            let condition = PlannedCondition(predicate, shape, numbers: numbers)
+            if condition.hasAllParameters { return (condition, true) }
+        }
+        return (PlannedCondition(predicate, shape), false)
+    }
+
     /// Whether a predicate holds for every row, and so is none. The text is asked of leaves only: that of others is long.
-    private static func isAlwaysTrue(_ predicate: NSPredicate?) -> Bool {
+    private static func isAlwaysTrue(_ predicate: NSPredicate) -> Bool {
         switch predicate {
-        case nil, is NSComparisonPredicate: false
+        case is NSComparisonPredicate: false
         case let compound as NSCompoundPredicate:
             compound.compoundPredicateType == .and && compound.subpredicates.allSatisfy { isAlwaysTrue($0) }
-        case let predicate?: predicate.formatString == "TRUEPREDICATE"
+        default: predicate.formatString == "TRUEPREDICATE"
         }
     }
 
-    /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.
-    ///
-    /// - Parameter limit: how many matches do.
-    func forParent(limit: Int) -> FetchPlan {
-        var plan = self
-        plan.limit = limit
-        plan.offset = 0
-        plan.includesPendingChanges = true
-        return plan
+    private static func check(
+        _ sorts: [KeySortDescriptor], columns: Set<String>, _ checker: KeyPathChecker, _ shape: EntityShape
+    ) throws {
+        for sort in sorts where !columns.contains(sort.path.text) {
+            try checker.check(sort.path.names[...], from: shape, whole: sort.path.text)
+            if checker.isToMany(sort.path), !sort.path.text.contains("@") {
+                throw FetchProblem.error("to-many key not allowed here: \(sort.path.text)")
+            }
+        }
+    }
+
+    private static func isClass(_ type: NSManagedObject.Type, _ ancestor: NSManagedObject.Type) -> Bool {
+        var current: AnyClass? = type
+        while let candidate = current {
+            if candidate == ancestor { return true }
+            current = _getSuperclass(candidate)
+        }
+        return false
     }
 
     private static func shape(

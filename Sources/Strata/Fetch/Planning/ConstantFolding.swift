@@ -7,6 +7,8 @@ import Foundation
 struct ConstantFolding {
     /// Whether something was met that rows cannot answer, only objects.
     private(set) var needsObjects = false
+    /// What has taken the place of constants with objects.
+    private(set) var replacements: [ObjectIdentifier: NSExpression] = [:]
 
     mutating func apply(to predicate: NSPredicate) -> NSPredicate {
         switch predicate {
@@ -29,13 +31,17 @@ struct ConstantFolding {
 
     mutating func apply(to expression: NSExpression) -> NSExpression {
         switch expression.form {
-        case .constant(let value): return Self.constant(value) ?? expression
+        case .constant(let value):
+            guard let value = Self.withoutObjects(value) else { return expression }
+            let replacement = NSExpression(form: .constant(value))
+            replacements[ObjectIdentifier(expression)] = replacement
+            return replacement
         case .evaluatedObject, .anyKey, .variable, .keyPath(nil, _): return expression
         case .keyPath(let operand?, let path):
             // Before it becomes an ID, which has no properties.
             if case .constant(let value) = operand.form {
                 let value = KeyValueAccess.value(of: value, path: path)
-                return Self.constant(value) ?? NSExpression(form: .constant(value))
+                return NSExpression(form: .constant(Self.withoutObjects(value) ?? value))
             }
             return NSExpression(form: .keyPath(operand: apply(to: operand), path: path))
         case .function(nil, "now", _): return NSExpression(form: .constant(Date()))
@@ -44,7 +50,12 @@ struct ConstantFolding {
             return NSExpression(
                 form: .function(
                     target: target.map { apply(to: $0) }, name: name, arguments: arguments.map { apply(to: $0) }))
-        case .aggregate(let elements): return NSExpression(form: .aggregate(elements.map { apply(to: $0) }))
+        case .aggregate(let elements):
+            let folded = elements.map { apply(to: $0) }
+            if zip(elements, folded).allSatisfy({ $0 === $1 }) { return expression }
+            let replacement = NSExpression(form: .aggregate(folded))
+            replacements[ObjectIdentifier(expression)] = replacement
+            return replacement
         case .set(let type, let left, let right):
             return NSExpression(form: .set(type, apply(to: left), apply(to: right)))
         case .subquery(let collection, let variable, let predicate):
@@ -60,18 +71,18 @@ struct ConstantFolding {
                 return expression
             }
             let value = expression.expressionValue(with: nil, context: nil)
-            return Self.constant(value) ?? NSExpression(form: .constant(value))
+            return NSExpression(form: .constant(Self.withoutObjects(value) ?? value))
         }
     }
 
-    /// Nil for a value that holds no objects.
-    private static func constant(_ value: Any?) -> NSExpression? {
+    /// The value with IDs in the place of objects; nil for one that holds none.
+    static func withoutObjects(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        if let object = value as? NSManagedObject { return NSExpression(form: .constant(object.objectID)) }
+        if let object = value as? NSManagedObject { return object.objectID }
         guard let elements = AnyElements(value), elements.elements.contains(where: { $0 is NSManagedObject }) else {
             return nil
         }
         let ids = elements.elements.map { element in (element as? NSManagedObject)?.objectID ?? element ?? NSNull() }
-        return NSExpression(form: .constant(elements.isUnordered ? NSSet(array: ids) : ids))
+        return elements.isUnordered ? NSSet(array: ids) : ids
     }
 }

@@ -1,32 +1,4 @@
-import StrataIO
 import StrataLog
-
-/// The plan of a plain request, with the way to its results through an index once that was chosen.
-///
-/// Unchecked: the plan is immutable, with a predicate made of immutable parts (``RequestKey``).
-final class KeptPlan: @unchecked Sendable {
-    let plan: FetchPlan
-    private let page = AdaptiveMutex<IndexedPage?>(nil)
-
-    init(_ plan: FetchPlan) {
-        self.plan = plan
-    }
-
-    /// The way that was chosen last.
-    var indexedPage: IndexedPage? { page.withLock { $0 } }
-
-    /// An index was chosen for the request's order. It is remembered if it alone answers the request.
-    func note(_ choice: IndexChoice, in snapshot: Snapshot) {
-        // What is asked of references may have been turned into those of the snapshot.
-        guard choice.isCovered, !choice.hasOthers, case .automatic = IndexUse.current,
-            !choice.index.definition.elements.contains(where: { $0.kind == .reference }),
-            let position = snapshot.orderedIndexes.firstIndex(where: { $0 === choice.index })
-        else { return }
-        let new = IndexedPage(
-            position: position, version: choice.index.version, ranges: choice.ranges, isDescending: choice.isDescending)
-        page.withLock { $0 = new }
-    }
-}
 
 /// Where in an index the results of a request lie, in order.
 ///
@@ -94,4 +66,17 @@ final class IndexedPage: Sendable {
 
     /// Room for more results than this is made as they are found.
     private static let pageMaximum = 1_024
+}
+
+extension IndexedPage {
+    /// The way through an index that was chosen for a request's order; nil unless the index alone answers the request.
+    convenience init?(_ choice: IndexChoice, in snapshot: Snapshot) {
+        // What is asked of references may have been turned into those of the snapshot.
+        guard choice.isCovered, !choice.hasOthers, case .automatic = IndexUse.current,
+            !choice.index.definition.elements.contains(where: { $0.kind == .reference }),
+            let position = snapshot.orderedIndexes.firstIndex(where: { $0 === choice.index })
+        else { return nil }
+        self.init(
+            position: position, version: choice.index.version, ranges: choice.ranges, isDescending: choice.isDescending)
+    }
 }

@@ -2,45 +2,34 @@ import Foundation
 import StrataLog
 
 extension NSManagedObjectContext {
-    /// The plan of a request, kept from the last time it was made if the request is plain.
-    ///
-    /// - Throws: as for ``FetchPlan``.
-    final func keptPlan<T>(of request: NSFetchRequest<T>) throws -> KeptPlan {
-        guard let coordinator, let key = request.key else { return KeptPlan(try FetchPlan(request, in: self)) }
-        if let kept = coordinator.plans[key] { return kept }
-        let kept = KeptPlan(try FetchPlan(request, in: self))
-        if !kept.plan.needsObjects { coordinator.plans.add(kept, key) }
-        return kept
-    }
-
     /// The results of a request whose way through an index is known, if that is all there is to it: one store in its
     /// newest state, and nothing unsaved to be laid over it. Nil for others.
-    final func indexedResults(_ kept: KeptPlan, _ control: RequestControl?) throws -> FetchResults? {
-        guard let page = kept.indexedPage, link == nil, CompiledExecution.isEnabled,
-            case .automatic = IndexUse.current, !kept.plan.refreshes
+    final func indexedResults(_ plan: FetchPlan, _ control: RequestControl?) throws -> FetchResults? {
+        guard link == nil, plan.prepared.isIndexedPage, CompiledExecution.isEnabled,
+            case .automatic = IndexUse.current, let page = coordinator?.plans.page(of: plan)
         else { return nil }
         // Whoever hears of the changes may make others, pin the context or remove the store.
-        if kept.plan.includesPendingChanges { processPendingChanges() }
+        if plan.includesPendingChanges { processPendingChanges() }
         guard generation == nil, changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
         try handle.catchUp()
-        let (end, isUnlimited) = kept.plan.limit.addingReportingOverflow(kept.plan.offset)
+        let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         guard var refs = page.refs(handle.log.snapshot, limit: isUnlimited ? .max : end, control) else {
             try control?.check()
             return nil
         }
-        if kept.plan.offset > 0 { refs = Array(refs.dropFirst(kept.plan.offset)) }
+        if plan.offset > 0 { refs = Array(refs.dropFirst(plan.offset)) }
         try handle.checkDamage(of: refs, in: handle.log.snapshot)
-        if kept.plan.resultType == .managedObjectIDResultType {
+        if plan.resultType == .managedObjectIDResultType {
             let ids = refs.count <= IDCache.resultsMaximum ? idCache.ids(refs, handle) : newIDs(refs, handle)
             return ids.map { .objectIDs($0) }
         }
         faultStatistics.beginFetch()
         let storeIndex = registry.storeIndex(of: handle)
         let objects = try objects(refs, storeIndex, handle, control)
-        if kept.plan.includesValues {
-            fetchBatch = FaultBatch(refs, storeIndex, size: kept.plan.batchSize)
+        if plan.includesValues {
+            fetchBatch = FaultBatch(refs, storeIndex, size: plan.batchSize)
         }
-        if !kept.plan.returnsFaults { try realizeAll(objects, control) }
+        if !plan.returnsFaults { try realizeAll(objects, control) }
         return .objects(objects)
     }
 

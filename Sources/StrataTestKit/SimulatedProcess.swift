@@ -1,16 +1,15 @@
-import StrataIO
-import StrataTestKit
-import SystemPackage
+package import StrataIO
+package import SystemPackage
 
 /// A process's view of a simulated file system that it shares with others: it can die in the middle of any call, while
 /// the machine and the others go on.
 ///
 /// Used by one thread.
-final class SimulatedProcess: FileSystem, @unchecked Sendable {
+package final class SimulatedProcess: FileSystem, @unchecked Sendable {
     // Unchecked: used by one thread.
 
     /// What becomes of a call that changes something.
-    enum Verdict {
+    package enum Verdict {
         case done
         case fails(Errno)
         /// At most so many bytes of it are written, and then the process is gone (or the call fails).
@@ -19,7 +18,7 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
         case doneAndDies
     }
 
-    enum Kind {
+    package enum Kind {
         case write
         case flush
         case other
@@ -27,21 +26,21 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
 
     private let base: SimulatedFileSystem
     /// Asked before each call that changes something.
-    var verdict: (Kind) -> Verdict = { _ in .done }
+    package var verdict: (Kind) -> Verdict = { _ in .done }
     /// Called before and after each such call.
-    var interleave: () -> Void = {}
-    private(set) var isDead = false
+    package var interleave: () -> Void = {}
+    package private(set) var isDead = false
     private var files: [SimulatedProcessFile] = []
     private var pages: [SharedPage] = []
     /// The shared memory as it was when the process died: what it wrote later it has not written.
     private var words: [[UInt64]] = []
 
-    init(_ base: SimulatedFileSystem) {
+    package init(_ base: SimulatedFileSystem) {
         self.base = base
     }
 
     /// Ends the process: its files are closed, its locks free.
-    func die() {
+    package func die() {
         guard !isDead else { return }
         isDead = true
         words = pages.map { page in (0..<8).map { page.load($0) } }
@@ -49,7 +48,7 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
     }
 
     /// Takes back what the code of the dead process has stored in shared memory since.
-    func bury() {
+    package func bury() {
         die()
         for (page, words) in zip(pages, words) {
             for (index, word) in words.enumerated() { page.store(index, word) }
@@ -82,31 +81,31 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
         if isDead { throw .ioError }
     }
 
-    func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
+    package func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         try checkAlive()
         // Making a file is a change as well.
         if mode == .create || mode == .createIfMissing { interleave() }
         return keep(try base.open(path, mode))
     }
 
-    func createDirectory(_ path: FilePath) throws(Errno) {
+    package func createDirectory(_ path: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.createDirectory(path) }
     }
 
-    func list(_ directory: FilePath) throws(Errno) -> [String] {
+    package func list(_ directory: FilePath) throws(Errno) -> [String] {
         try checkAlive()
         return try base.list(directory)
     }
 
-    func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
+    package func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.rename(source, to: target) }
     }
 
-    func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
+    package func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.exchange(first, with: second) }
     }
 
-    func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+    package func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
         try checkAlive()
         return SimulatedProcessDirectory(try base.openDirectory(path), self)
     }
@@ -117,34 +116,34 @@ final class SimulatedProcess: FileSystem, @unchecked Sendable {
         return file
     }
 
-    func unlink(_ path: FilePath) throws(Errno) {
+    package func unlink(_ path: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.unlink(path) }
     }
 
-    func removeDirectory(_ path: FilePath) throws(Errno) {
+    package func removeDirectory(_ path: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.removeDirectory(path) }
     }
 
-    func syncDirectory(_ path: FilePath) throws(Errno) {
+    package func syncDirectory(_ path: FilePath) throws(Errno) {
         try perform(.other) { () throws(Errno) in try base.syncDirectory(path) }
     }
 
-    func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+    package func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try checkAlive()
         return try base.attributes(path)
     }
 
-    func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
+    package func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try checkAlive()
         return try base.linkAttributes(path)
     }
 
-    func resolve(_ path: FilePath) throws(Errno) -> FilePath {
+    package func resolve(_ path: FilePath) throws(Errno) -> FilePath {
         try checkAlive()
         return try base.resolve(path)
     }
 
-    func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+    package func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         try checkAlive()
         let page = try base.sharedPage(path, mode)
         if !pages.contains(where: { $0 === page }) { pages.append(page) }

@@ -13,16 +13,16 @@ enum FetchCandidates {
     /// What the predicate allows to be left out: it is looked at for parts that must hold and that name objects
     /// (`SELF == x`, `SELF IN list`) or the target of a to-one relationship kept as postings (`parent == x`).
     static func of(_ plan: FetchPlan, _ scope: RowScope) throws(StoreError) -> FetchCandidates {
-        guard let predicate = plan.predicate else { return .scan }
+        guard plan.mayNameObjects, let predicate = plan.predicate else { return .scan }
         return try of(predicate, plan, scope) ?? .scan
     }
 
     /// Whether ``of(_:_:)`` would look for a part of the predicate that names objects. Reads nothing.
-    static func mayNarrow(_ predicate: NSPredicate?, _ plan: FetchPlan) -> Bool {
+    static func mayNarrow(_ predicate: NSPredicate, _ shape: EntityShape) -> Bool {
         switch predicate {
         case let compound as NSCompoundPredicate:
             return compound.compoundPredicateType == .and
-                && compound.subpredicates.contains { mayNarrow($0, plan) }
+                && compound.subpredicates.contains { mayNarrow($0, shape) }
         case let comparison as NSComparisonPredicate:
             guard comparison.comparisonPredicateModifier == .direct else { return false }
             let sides = (comparison.leftExpression.form, comparison.rightExpression.form)
@@ -31,7 +31,7 @@ enum FetchCandidates {
                 (.evaluatedObject, .in, .constant):
                 return true
             case (.keyPath(nil, let path), .equalTo, .constant(_?)), (.constant(_?), .equalTo, .keyPath(nil, let path)):
-                return path.names.count == 1 && plan.shape.relationship(path.names[0])?.keepsPostings == true
+                return path.names.count == 1 && shape.relationship(path.names[0])?.keepsPostings == true
             default: return false
             }
         default: return false

@@ -8,7 +8,8 @@ import StrataLog
 struct IndexPlanner {
     private let handle: StoreHandle
     private let snapshot: Snapshot
-    private let predicate: NSPredicate?
+    /// What was compiled, for partial indexes.
+    private let predicate: () -> NSPredicate?
     private let compiled: CompiledPredicate
     /// The entity numbers asked for.
     private let entities: [UInt16]
@@ -22,8 +23,8 @@ struct IndexPlanner {
     private static let rangesMaximum = ComponentRange.valuesMaximum
 
     init(
-        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: NSPredicate?, _ compiled: CompiledPredicate,
-        root: UInt16, entities: [UInt16]
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: @escaping () -> NSPredicate?,
+        _ compiled: CompiledPredicate, root: UInt16, entities: [UInt16]
     ) {
         self.handle = handle
         self.snapshot = snapshot
@@ -100,9 +101,11 @@ struct IndexPlanner {
     private func choice(
         _ index: OrderedIndex, _ described: StoreIndex, _ sorts: [ColumnSort]?
     ) throws(StoreError) -> IndexChoice? {
+        let elements = index.definition.elements
+        // What the rows are ordered by is in the index, or the index has not their order.
+        if let sorts, !sorts.allSatisfy({ sort in elements.contains { $0.slot == sort.slot } }) { return nil }
         var used = Array(repeating: false, count: nodes.count)
         guard implies(described, &used) else { return nil }
-        let elements = index.definition.elements
         var prefixes: [[UInt8]] = [[]]
         var ranges: [OrderedRange]?
         var fixedSlots: Set<Int> = []
@@ -193,8 +196,8 @@ struct IndexPlanner {
 
     /// Whether the conditions of the index are among those of the predicate, word for word.
     private func isNamed(_ described: StoreIndex) -> Bool {
-        guard let predicate, !described.conditions.isEmpty else { return false }
-        return described.conditions.isSubset(of: PredicateCompiler.conjuncts(predicate).map(\.formatString))
+        guard !described.conditions.isEmpty, let predicate = predicate() else { return false }
+        return described.conditions.isSubset(of: PredicateResolver.conjuncts(predicate).map(\.formatString))
     }
 
     private func implies(_ filter: OrderedFilter) -> Bool {

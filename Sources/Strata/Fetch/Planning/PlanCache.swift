@@ -1,0 +1,60 @@
+import StrataLog
+import Synchronization
+
+/// The plans of the requests that the contexts of a coordinator made lately, and the ways through an index that they
+/// took. Thread-safe; looking something up takes no lock.
+final class PlanCache: Sendable {
+    private let plans = ReadMostlyCache<PlanKey, PreparedFetch>()
+    private let pages = ReadMostlyCache<PageKey, IndexedPage>()
+
+    /// The plan of a request, made if it is not there or the request is not plain.
+    ///
+    /// - Throws: as ``PreparedFetch``.
+    func plan(
+        _ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext
+    ) throws -> FetchPlan {
+        guard let shape = RequestShape(settings, resultClass) else {
+            return FetchPlan(try PreparedFetch(settings, resultClass: resultClass, in: context))
+        }
+        let key = shape.key
+        if let prepared = plans[key] { return FetchPlan(prepared, shape.parameters, isReused: true) }
+        let prepared = try PreparedFetch(
+            settings, resultClass: resultClass, in: context, parameters: shape.parameters)
+        guard prepared.isShareable, !prepared.needsObjects else { return FetchPlan(prepared) }
+        plans.add(prepared, for: key)
+        return FetchPlan(prepared, shape.parameters)
+    }
+
+    /// The way through an index that a plan took the last time with the same constants.
+    func page(of plan: FetchPlan) -> IndexedPage? {
+        guard plan.isReused, plan.prepared.hasPages.load(ordering: .relaxed), let key = PageKey(plan) else {
+            return nil
+        }
+        return pages[key]
+    }
+
+    /// An index was chosen for a plan. The way is remembered if it alone answers the request and the request comes again.
+    func note(_ choice: IndexChoice, for plan: FetchPlan, in snapshot: Snapshot) {
+        guard plan.isReused, let key = PageKey(plan), plan.prepared.repetition.isRepeated(key.hashValue),
+            let page = IndexedPage(choice, in: snapshot)
+        else { return }
+        pages.add(page, for: key)
+        plan.prepared.hasPages.store(true, ordering: .relaxed)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The plan of a request.
+    ///
+    /// - Throws: as ``PreparedFetch``.
+    final func plan<T>(of request: NSFetchRequest<T>) throws -> FetchPlan {
+        try plan(of: request.settings, resultClass: request.resultClass)
+    }
+
+    final func plan(of settings: FetchSettings, resultClass: Any.Type) throws -> FetchPlan {
+        guard let coordinator else {
+            throw FetchProblem.error("The context has no persistent store coordinator.")
+        }
+        return try coordinator.plans.plan(settings, resultClass: resultClass, in: self)
+    }
+}

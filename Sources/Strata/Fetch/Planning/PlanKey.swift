@@ -1,0 +1,27 @@
+import Foundation
+import StrataIO
+
+/// What two requests have in common that are executed by the same plan: everything but the values of their constants.
+///
+/// Bytes, made by ``RequestShape``. Comparing two is comparing memory.
+struct PlanKey: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    static func == (left: PlanKey, right: PlanKey) -> Bool {
+        left.bytes.withUnsafeBytes { left in
+            right.bytes.withUnsafeBytes { right in
+                guard left.count == right.count else { return false }
+                guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                return memcmp(first, second, left.count) == 0
+            }
+        }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}

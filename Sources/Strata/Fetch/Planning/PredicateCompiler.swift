@@ -1,0 +1,163 @@
+import Foundation
+import StrataLog
+
+/// Makes a ``CompiledPredicate`` of a predicate whose constants are folded, for one state of a store.
+///
+/// Nothing is compiled whose results could differ from the interpreter's: what this does not know stays with it. Parts
+/// of a conjunction are taken one by one.
+struct PredicateCompiler {
+    let shape: EntityShape
+    let handle: StoreHandle
+    let snapshot: Snapshot
+    private let parameters: PlanParameters?
+
+    /// - Parameter parameters: the values of the parameters of resolved predicates.
+    init(
+        _ shape: EntityShape, _ handle: StoreHandle, _ snapshot: Snapshot, _ parameters: PlanParameters? = nil
+    ) {
+        self.shape = shape
+        self.handle = handle
+        self.snapshot = snapshot
+        self.parameters = parameters
+    }
+
+    func compile(_ predicate: NSPredicate) throws -> CompiledPredicate {
+        try compile(PlannedCondition(predicate, shape))
+    }
+
+    /// - Parameter condition: nil for all rows.
+    func compile(_ condition: PlannedCondition?) throws -> CompiledPredicate {
+        guard let condition else { return CompiledPredicate(program: .constant(true), rest: nil) }
+        var nodes: [CompiledPredicate.Node] = []
+        var rest: [NSPredicate] = []
+        for part in condition.conjuncts {
+            if let node = try node(part.resolved) { nodes.append(node) } else { rest.append(bound(part.predicate)) }
+        }
+        let remaining = rest.count > 1 ? CompoundPredicate(type: .and, subpredicates: rest) : rest.first
+        return CompiledPredicate(program: Self.all(nodes), rest: remaining)
+    }
+
+    private func bound(_ predicate: NSPredicate) -> NSPredicate {
+        parameters?.substituted(in: predicate) ?? predicate
+    }
+
+    /// Cheap tests come first.
+    private static func all(_ nodes: [CompiledPredicate.Node]) -> CompiledPredicate.Node {
+        switch nodes.count {
+        case 0: .constant(true)
+        case 1: nodes[0]
+        default: .all(nodes.sorted { $0.cost < $1.cost })
+        }
+    }
+
+    /// Nil for what the interpreter has to do, if only a part of it.
+    func node(_ predicate: NSPredicate) throws -> CompiledPredicate.Node? {
+        try node(PredicateResolver(shape: shape).resolve(predicate))
+    }
+
+    private func node(_ resolved: ResolvedPredicate) throws -> CompiledPredicate.Node? {
+        switch resolved {
+        case .constant(let value): return .constant(value)
+        case .comparison(let comparison):
+            switch comparison.constant {
+            case .value(let value): return try node(comparison, value)
+            case .parameter(let number): return try parameters.flatMap { try node(comparison, $0.operand(number)) }
+            }
+        case .whole(let predicate):
+            guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
+            return try SemiJoinCompiler(self, comparison)?.node()
+        case .not(let part): return try node(part).map { .not($0) }
+        case .all(let parts): return try nodes(parts).map { Self.all($0) }
+        case .any(let parts):
+            guard let nodes = try nodes(parts) else { return nil }
+            return nodes.count == 1 ? nodes[0] : .any(nodes.sorted { $0.cost < $1.cost })
+        }
+    }
+
+    private func nodes(_ parts: [ResolvedPredicate]) throws -> [CompiledPredicate.Node]? {
+        var nodes: [CompiledPredicate.Node] = []
+        for part in parts {
+            guard let node = try node(part) else { return nil }
+            nodes.append(node)
+        }
+        return nodes
+    }
+
+    // MARK: Comparisons
+
+    private func node(_ comparison: ResolvedComparison, _ value: Operand) throws -> CompiledPredicate.Node? {
+        try node(comparison.side, comparison.type, comparison.options, value, comparison.excludesNull)
+    }
+
+    private func node(
+        _ side: ResolvedComparison.Side, _ type: NSComparisonPredicate.Operator,
+        _ options: NSComparisonPredicate.Options, _ value: Operand, _ excludesNull: Bool
+    ) throws -> CompiledPredicate.Node? {
+        switch side {
+        case .slot(let slot):
+            return try SlotCompiler(self, slot, options).node(type, value, excludesNull: excludesNull)
+        case .object: return try object(type, value)
+        case .path(let slot, let rest):
+            let destination = destination(slot)
+            guard isWorthScanning(destination), let end = PredicateResolver(shape: destination).side(rest) else {
+                return nil
+            }
+            let inner = PredicateCompiler(destination, handle, snapshot)
+            return try inner.node(end, type, options, value, excludesNull).map {
+                .join(SemiJoin(toOne: relationship(slot), $0))
+            }
+        }
+    }
+
+    /// A comparison of the object itself.
+    func object(
+        _ type: NSComparisonPredicate.Operator, _ value: Operand
+    ) throws -> CompiledPredicate.Node? {
+        guard let keys = try keys(type, value, of: shape) else { return nil }
+        return .test(ColumnTest(slot: 0, kind: .toOne, condition: .key(keys, isNegated: type == .notEqualTo)))
+    }
+
+    /// The keys of the objects that a comparison with `==`, `!=` or `IN` names; nil for another comparison, and when
+    /// something else than IDs is among them. Objects that do not exist, or lie elsewhere, equal no row.
+    func keys(
+        _ type: NSComparisonPredicate.Operator, _ value: Operand, of target: EntityShape
+    ) throws -> IntegerSet? {
+        let values: [Any?]
+        switch (type, value) {
+        case (.equalTo, .object(let one)), (.notEqualTo, .object(let one)): values = [one]
+        case (.in, .list): values = value.members ?? []
+        default: return nil
+        }
+        var keys: [Int64] = []
+        for value in values {
+            guard let value else { continue }
+            guard let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID else { return nil }
+            guard id.identity === handle.identity, id.shape.root === target.root,
+                let row = try snapshot.row(id.ref), row.ref == id.ref
+            else { continue }
+            keys.append(Int64(id.ref.key))
+        }
+        return IntegerSet(keys)
+    }
+
+    // MARK: Paths
+
+    /// Whether going through all of a relationship's possible targets once is cheaper than through the rows' own.
+    func isWorthScanning(_ destination: EntityShape) -> Bool {
+        rowCount(destination) <= max(Self.alwaysScanned, rowCount(shape) * 4)
+    }
+
+    private static let alwaysScanned = 10_000
+
+    private func rowCount(_ shape: EntityShape) -> Int {
+        shape.family.reduce(0) { total, member in
+            handle.map.holds(member) ? total + snapshot.count(entity: handle.map.numbers[member.index]) : total
+        }
+    }
+
+    func info(_ slot: Int) -> SlotInfo { shape.slots[slot] }
+
+    func relationship(_ slot: Int) -> RelationshipShape { shape.relationships[shape.slots[slot].relationshipIndex] }
+
+    func destination(_ slot: Int) -> EntityShape { relationship(slot).destination }
+}

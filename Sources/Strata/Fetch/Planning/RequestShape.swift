@@ -1,0 +1,202 @@
+import Foundation
+
+/// A fetch request taken apart: what it says, as the key of its plan, and the constants of its predicate, which are the
+/// plan's parameters.
+///
+/// Requests whose predicates differ only in the values of their constants have the same key. The type of a constant is
+/// a part of the key, since it decides which test a comparison becomes; so are null, an empty list, and the entity of an
+/// object.
+///
+/// Only plain requests have a shape: without dictionaries, with a predicate of comparisons of key paths with constants,
+/// and with sort descriptors by key. Others are planned anew each time.
+struct RequestShape {
+    private var bytes: [UInt8] = []
+    private(set) var parameters: [PlanParameter] = []
+
+    /// More than this is not worth keeping.
+    private static let byteCountMaximum = 1_024
+    /// Longer lists are not looked through: executing their requests takes longer than planning them.
+    private static let elementsMaximum = 256
+
+    var key: PlanKey { PlanKey(bytes) }
+
+    /// Nil for a request that is not plain.
+    init?(_ settings: FetchSettings, _ resultClass: Any.Type) {
+        let form = settings.resultType
+        guard settings.affectedStores == nil, settings.propertiesToFetch == nil, settings.propertiesToGroupBy == nil,
+            settings.havingPredicate == nil,
+            form == [] || form == .managedObjectIDResultType || form == .countResultType
+        else { return nil }
+        bytes.reserveCapacity(256)
+        append(UInt64(UInt(bitPattern: unsafeBitCast(resultClass, to: UnsafeRawPointer.self))))
+        append(settings.entityName ?? "")
+        append(settings.includesSubentities, settings.includesPropertyValues, settings.includesPendingChanges)
+        append(
+            settings.returnsObjectsAsFaults, settings.shouldRefreshRefetchedObjects, settings.returnsDistinctResults)
+        bytes.append(UInt8(truncatingIfNeeded: form.rawValue))
+        append(UInt64(bitPattern: Int64(settings.fetchLimit)))
+        append(UInt64(bitPattern: Int64(settings.fetchOffset)))
+        append(UInt64(bitPattern: Int64(settings.fetchBatchSize)))
+        for path in settings.relationshipKeyPathsForPrefetching ?? [] {
+            append(.prefetch)
+            append(path)
+        }
+        for sort in settings.sortDescriptors ?? [] where !append(sort) { return nil }
+        if let predicate = settings.predicate, !append(predicate) { return nil }
+        if bytes.count > Self.byteCountMaximum { return nil }
+    }
+
+    // MARK: Parts
+
+    /// What comes next. Everything of variable length has its length or a count before it.
+    private enum Tag: UInt8 {
+        case sort, prefetch, comparison, compound, truth, object, path, constant, list
+    }
+
+    private mutating func append(_ tag: Tag) { bytes.append(tag.rawValue) }
+
+    private mutating func append(_ word: UInt64) {
+        withUnsafeBytes(of: word) { bytes.append(contentsOf: $0) }
+    }
+
+    private mutating func append(_ text: String) {
+        append(UInt64(text.utf8.count))
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func append(_ first: Bool, _ second: Bool, _ third: Bool) {
+        bytes.append((first ? 1 : 0) | (second ? 2 : 0) | (third ? 4 : 0))
+    }
+
+    /// False for a descriptor with a comparator, a Swift key path, or a class of the program's own.
+    private mutating func append(_ sort: NSSortDescriptor) -> Bool {
+        guard type(of: sort) == KeySortDescriptor.self, let sort = sort as? KeySortDescriptor else { return false }
+        append(.sort)
+        switch sort.order {
+        case .natural: append("")
+        case .selector(let selector): append(selector.description)
+        case .comparator: return false
+        }
+        append(sort.path.text)
+        bytes.append(sort.ascending ? 1 : 0)
+        return true
+    }
+
+    private mutating func append(_ predicate: NSPredicate) -> Bool {
+        let type = type(of: predicate)
+        if type == NSComparisonPredicate.self, let comparison = predicate as? NSComparisonPredicate {
+            // Whether a pattern is a regular expression is asked of each one.
+            guard comparison.customSelector == nil, comparison.predicateOperatorType != .matches else { return false }
+            append(.comparison)
+            bytes.append(UInt8(truncatingIfNeeded: comparison.predicateOperatorType.rawValue))
+            bytes.append(UInt8(truncatingIfNeeded: comparison.options.rawValue))
+            bytes.append(UInt8(truncatingIfNeeded: comparison.comparisonPredicateModifier.rawValue))
+            return append(comparison.leftExpression) && append(comparison.rightExpression)
+        }
+        if type == CompoundPredicate.self, let compound = predicate as? CompoundPredicate {
+            return append(compound.compoundPredicateType, compound.children)
+        }
+        if type == NSCompoundPredicate.self, let compound = predicate as? NSCompoundPredicate {
+            return append(compound.compoundPredicateType, compound.subpredicates)
+        }
+        guard type == NSPredicate.self else { return false }
+        let text = predicate.formatString
+        guard text == "TRUEPREDICATE" || text == "FALSEPREDICATE" else { return false }
+        append(.truth)
+        append(text)
+        return true
+    }
+
+    private mutating func append(_ type: NSCompoundPredicate.LogicalType, _ parts: [NSPredicate]) -> Bool {
+        append(.compound)
+        append(UInt64(type.rawValue))
+        append(UInt64(parts.count))
+        for part in parts where !append(part) { return false }
+        return true
+    }
+
+    private mutating func append(_ expression: NSExpression) -> Bool {
+        guard type(of: expression) == NSExpression.self else { return false }
+        switch expression.form {
+        case .evaluatedObject: append(.object)
+        case .keyPath(nil, let path):
+            append(.path)
+            append(path.text)
+        case .constant(let value): return append(PlanParameter(expression, value))
+        case .aggregate(let elements):
+            guard elements.count <= Self.elementsMaximum, ValueTest.isConstant(expression) else { return false }
+            return append(PlanParameter(expression, elements.map { $0.constantValue ?? NSNull() }))
+        default: return false
+        }
+        return true
+    }
+
+    // MARK: Constants
+
+    private mutating func append(_ parameter: PlanParameter) -> Bool {
+        guard case .list(let list) = parameter.operand else {
+            append(.constant)
+            guard append(typeOf: parameter.operand) else { return false }
+            parameters.append(parameter)
+            return true
+        }
+        guard list.elements.count <= Self.elementsMaximum else { return false }
+        append(.list)
+        append(list.isUnordered, list.isOrderedSet, false)
+        // Two bounds, nothing at all, or any number.
+        bytes.append(list.elements.isEmpty ? 0 : list.elements.count == 2 ? 2 : 1)
+        var last: UInt8?
+        for element in list.elements {
+            // A list of values of one type, as most are, says it once.
+            let start = bytes.count
+            guard append(typeOf: Operand(AnyElements.plain(element))) else { return false }
+            if bytes.count == start + 1, bytes[start] == last {
+                bytes.removeLast()
+            } else {
+                last = bytes.count == start + 1 ? bytes[start] : nil
+            }
+        }
+        append(.list)
+        parameters.append(parameter)
+        return true
+    }
+
+    /// False for a value of which a plan cannot know what it is compared as.
+    private mutating func append(typeOf operand: Operand) -> Bool {
+        // Above the tags, so that a list ends with one.
+        switch operand {
+        case .null: bytes.append(128)
+        case .integer: bytes.append(129)
+        case .double: bytes.append(130)
+        case .decimal: bytes.append(131)
+        case .string: bytes.append(132)
+        case .date: bytes.append(133)
+        case .data: bytes.append(134)
+        case .uuid: bytes.append(135)
+        case .url: bytes.append(136)
+        case .object(let object):
+            guard let id = object as? NSManagedObjectID else { return false }
+            bytes.append(id.isTemporaryID ? 137 : 138)
+            append(UInt64(UInt(bitPattern: Unmanaged.passUnretained(id.shape).toOpaque())))
+        case .list, .dictionary: return false
+        }
+        return true
+    }
+}
+
+/// A constant of a predicate as a parameter of a plan.
+struct PlanParameter {
+    /// The expression that it is in the predicate.
+    let expression: NSExpression
+    let value: Any?
+    let operand: Operand
+
+    init(_ expression: NSExpression, _ value: Any?) {
+        self.expression = expression
+        self.value = value
+        operand = Operand(value)
+    }
+
+    /// The constant as a plan has it: IDs in the place of objects.
+    var constant: Any? { ConstantFolding.withoutObjects(value) ?? value }
+}

@@ -1,0 +1,174 @@
+import CoreData
+import Foundation
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import Strata
+
+/// Every kind of migration: with a crash after every operation, an error at every call, and another coordinator or
+/// process at every step.
+///
+/// Whatever comes of it, the store is there whole, in the model of before, of after, or of a stage between; nothing
+/// acknowledged is lost; what is not a store's file stays; and the migration, begun again, comes to its end.
+///
+/// A debug build looks at some of the places; a release build, or `STRATA_SWEEPS=1`, at all.
+@Suite struct MigrationSweepTests {
+    typealias Policy = SimulatedFileSystem.CrashPolicy
+    typealias Fixture = MigrationFixture
+
+    /// How far apart the places are that are looked at.
+    private static func stride(_ count: Int) -> Int { isThorough ? 1 : max(1, count * 2 / 3) }
+    private static let isThorough =
+        !BuildMode.isDebug || ProcessInfo.processInfo.environment["STRATA_SWEEPS"] == "1"
+
+    // MARK: Checking
+
+    /// Looks at a disk after everybody is gone, and migrates what is there.
+    private func check(
+        _ image: SimulatedFileSystem, _ work: MigrationWork, _ allowed: Set<MigratedState>,
+        _ hint: @autoclosure () -> String
+    ) {
+        do {
+            for readOnly in [true, false] {
+                let found = try Fixture.look(image, at: work.target, work.models(), readOnly: readOnly)
+                #expect(allowed.contains(found), "\(hint()): found \(found), read-only \(readOnly)")
+                guard allowed.contains(found) else { return }
+            }
+            let isDone = try Fixture.look(image, at: work.target, work.models(), readOnly: true).version != nil
+            if !isDone || !work.makesAnother { try work.run(image) }
+            let ends = allowed.filter { $0.version != nil }.map {
+                MigratedState(version: work.after.version, people: $0.people)
+            }
+            let found = try Fixture.look(image, at: work.target, work.models(), readOnly: false)
+            let isRight = ends.contains(found) || found == work.after && work.makesAnother
+            #expect(isRight, "\(hint()): migrated again, \(found)")
+            if work.makesAnother {
+                let source = try Fixture.look(image, at: Fixture.store, [Fixture.first], readOnly: false)
+                #expect(source.people.filter { $0 != Running.person } == Fixture.people, "\(hint()): source \(source)")
+            }
+            let known: Set = ["store", "new", "store.strata-notes"]
+            let names = try image.list(Fixture.directory)
+            #expect(known.isSuperset(of: names), "\(hint()): beside the store there are \(names)")
+            #expect(names.contains("store.strata-notes"), "\(hint()): a file that is not the store's is gone")
+        } catch {
+            Issue.record("\(hint()): \(error)")
+        }
+    }
+
+    private typealias Running = MigrationBystander.Running
+
+    // MARK: Crashes
+
+    @Test(arguments: MigrationWork.all) func aCrashLeavesAStoreThatCanBeMigrated(_ work: MigrationWork) throws {
+        let live = try Fixture.disk()
+        try work.run(live)
+        var cursor = live.trace.cursor()
+        let stride = Self.stride(live.trace.count)
+        var states = 0
+        repeat {
+            let isDone = cursor.position == live.trace.count
+            guard isDone || cursor.position % stride == 0 else { continue }
+            let allowed: Set = isDone ? [work.after] : work.allowed
+            for (policy, times) in [(Policy.killed, 1), (.strict, 2), (.ordered, 1), (.evil, 2)]
+            where policy == .killed || cursor.hasUnsyncedChanges {
+                for _ in 0..<(Self.isThorough ? times : 1) {
+                    states += 1
+                    let hint = "\(work.name), crash after operation \(cursor.position), \(policy), seed \(states)"
+                    check(cursor.image(policy: policy, seed: UInt64(states)), work, allowed, hint)
+                }
+            }
+        } while cursor.advance()
+        #expect(states > 5)
+        print("migration sweep: \(work.name), \(states) states after crashes, \(live.trace.count) operations")
+    }
+
+    // MARK: Errors
+
+    @Test(arguments: MigrationWork.all) func anErrorLeavesAStoreThatCanBeMigrated(_ work: MigrationWork) throws {
+        typealias Fault = SimulatedFileSystem.Fault
+        let base = try Fixture.disk()
+        let quiet = base.fork()
+        let before = quiet.callCount()
+        try work.run(quiet)
+        let faults: [(Int) -> Fault] = [
+            { Fault(.fail(.ioError), atCall: $0) },
+            { Fault(.fail(.ioError), atCall: $0, flushLoss: .some(seed: UInt64($0))) },
+            { Fault(.fail(.noSpace), atCall: $0, flushLoss: .nothing) },
+            { Fault(.fail(.ioError), atCall: $0, repetition: .always) },
+        ]
+        var states = 0
+        let calls = quiet.callCount() - before
+        for call in Swift.stride(from: 1, through: calls, by: Self.stride(calls)) {
+            // One that happens once, of the three by turns, and one that stays.
+            for index in [call % 3, 3] {
+                let live = base.fork()
+                live.inject(faults[index](call))
+                let succeeded = (try? work.run(live)) != nil
+                live.removeFaults()
+                let allowed: Set = succeeded ? [work.after] : work.allowed
+                let hint = "\(work.name), fault \(index) at call \(call)"
+                let policy: Policy = call % 2 == 0 ? .killed : .evil
+                check(live.crashImage(policy: policy, seed: UInt64(call)), work, allowed, "\(hint), then \(policy)")
+                // The process itself goes on: it has let go of everything.
+                check(live, work, allowed, "\(hint), in the same process")
+                states += 2
+            }
+        }
+        print("migration sweep: \(work.name), \(states) states after errors")
+    }
+
+    // MARK: Somebody else
+
+    @Test(arguments: MigrationWork.all, MigrationBystander.all)
+    func nobodyLosesWhatWasSavedBeside(_ work: MigrationWork, _ bystander: MigrationBystander) throws {
+        // A manager makes another store and has no claim to the one that it reads.
+        if work.makesAnother, bystander.isSameProcess { return }
+        let base = try Fixture.disk()
+        var states = 0
+        var step = 0
+        var stride = 0
+        // Nobody acts in the first round: it counts the steps.
+        while true {
+            let disk = base.fork()
+            let process = SimulatedProcess(disk)
+            let other = Running(bystander, work, disk)
+            var position = 0
+            process.interleave = {
+                guard other.canAct else { return }
+                position += 1
+                if stride > 0, position == step + 1 { other.act() }
+            }
+            let succeeded = (try? work.run(process)) != nil
+            process.interleave = {}
+            if stride == 0 {
+                stride = Self.stride(position)
+                continue
+            }
+            guard other.hasActed else { break }
+            other.end()
+            let hint = "\(work.name) beside \(bystander.testDescription) at step \(step)"
+            for failure in other.failures { Issue.record("\(hint): \(failure)") }
+            var allowed: Set = succeeded ? [work.after] : work.allowed
+            if other.hasAdded {
+                let added = allowed.filter { $0.version != nil }.map { state in
+                    MigratedState(version: state.version, people: (state.people + [Running.person]).sorted())
+                }
+                // A newer program may have done the migration instead; another store is of before or after.
+                allowed = work.makesAnother ? allowed.union(added) : Set(added)
+                if bystander.kind == .newerWriter {
+                    allowed.insert(
+                        MigratedState(version: work.after.version, people: (Fixture.people + [Running.person]).sorted())
+                    )
+                }
+            }
+            let policy: Policy = states % 2 == 0 ? .killed : .strict
+            check(disk.crashImage(policy: policy, seed: UInt64(step)), work, allowed, "\(hint), \(policy)")
+            states += 1
+            step += stride
+        }
+        #expect(states > 0, "\(bystander.testDescription) never came to act")
+        print("migration sweep: \(work.name) beside \(bystander.testDescription), \(states) states")
+    }
+}
