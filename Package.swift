@@ -142,13 +142,13 @@ let package = Package(
         .testTarget(
             name: "StrataTransferTests",
             dependencies: [
-                "StrataTransfer", "Strata", "StrataModelFile", "CoreData", "StrataLog", "StrataIO", "StrataTestKit",
-                .product(name: "SystemPackage", package: "swift-system"),
+                "StrataTransfer", "Strata", "StrataModelFile", "StrataModelXML", "CoreData", "StrataLog", "StrataIO",
+                "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",
-            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool"],
+            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit"],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

@@ -1,7 +1,7 @@
 import Foundation
 import PackagePlugin
 
-/// `swift package lint-models` says what is wrong with the models of targets, as Xcode would.
+/// `swift package lint-models` says what is wrong with the models and mapping models of targets, as Xcode would.
 @main
 struct StrataModelLintPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
@@ -15,7 +15,7 @@ struct StrataModelLintPlugin: CommandPlugin {
         let tool = try context.tool(named: "StrataModelTool").url
         let models = targets.compactMap { $0 as? any SourceModuleTarget }
             .flatMap { $0.sourceFiles.map(\.url) }
-            .filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+            .filter { ["xcdatamodeld", "xcdatamodel", "xcmappingmodel"].contains($0.pathExtension) }
         guard !models.isEmpty else { return }
         let process = try Process.run(tool, arguments: ["lint"] + models.map(\.path))
         process.waitUntilExit()

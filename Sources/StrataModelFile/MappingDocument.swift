@@ -6,6 +6,11 @@ import Foundation
 public struct MappingDocument: Codable, Equatable, Sendable {
     /// The mappings, in the order in which they are carried out.
     public var entityMappings: [EntityMapping] = []
+    /// The version of the model that the mappings lead from, as far as it decides about version hashes: which of the
+    /// entities' they are is for the library to say. Nil if ``EntityMapping/sourceVersionHash`` says it.
+    public var sourceModel: ModelDocument?
+    /// The version of the model that the mappings lead to, as ``sourceModel``.
+    public var destinationModel: ModelDocument?
 
     /// Creates a document without mappings.
     public init() {}
@@ -20,11 +25,11 @@ public struct MappingDocument: Codable, Equatable, Sendable {
         public var sourceName: String?
         /// The entity that objects become; nil for one that is removed.
         public var destinationName: String?
-        /// The version hash of the source as Core Data computed it.
+        /// The version hash of the source, as whoever wrote the file computed it; nil for any version.
         public var sourceVersionHash: Data?
-        /// The version hash of the destination as Core Data computed it.
+        /// The version hash of the destination, as whoever wrote the file computed it; nil for any version.
         public var destinationVersionHash: Data?
-        /// What fetches the source's objects.
+        /// What fetches the source's objects; nil for all of the entity, without its subentities.
         public var sourceExpression: String?
         /// The class of the migration policy.
         public var policyClassName: String?

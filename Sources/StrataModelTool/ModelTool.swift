@@ -9,8 +9,9 @@ import StrataModelXML
 struct ModelTool {
     static let usage = """
         usage: StrataModelTool compile MODEL --momd DIRECTORY --swift FILE --module NAME [--config FILE]
+               StrataModelTool compile-mapping MAPPING MODEL... --cdm FILE --module NAME
                StrataModelTool generate MODEL --output DIRECTORY --module NAME [--config FILE]
-               StrataModelTool lint MODEL...
+               StrataModelTool lint (MODEL | MAPPING)...
         """
 
     static func main() {
@@ -39,6 +40,7 @@ struct ModelTool {
         let command = try ToolArguments(arguments)
         switch command.name {
         case "compile": return try compile(command)
+        case "compile-mapping": return try MappingCompiler(command).run()
         case "generate": return try generate(command)
         case "lint": return try lint(command)
         default: throw ToolError(usage)
@@ -79,8 +81,12 @@ struct ModelTool {
 
     private static func lint(_ command: ToolArguments) throws -> [String] {
         var found: [ModelDiagnostic] = []
-        for path in command.models {
-            found += try XcodeModel.read(contentsOf: URL(fileURLWithPath: path), linting: true).diagnostics
+        let files = command.models.map { URL(fileURLWithPath: $0) }
+        for file in files {
+            found +=
+                file.pathExtension == "xcmappingmodel"
+                ? try XcodeMappingModel.read(contentsOf: file, models: files).diagnostics
+                : try XcodeModel.read(contentsOf: file, linting: true).diagnostics
         }
         let texts = found.map(\.description)
         guard !found.contains(where: { $0.severity == .error }) else {
@@ -121,7 +127,11 @@ struct ModelTool {
     }
 
     private static func write(_ text: String, to file: URL) throws {
-        let data = Data(text.utf8)
+        try write(Data(text.utf8), to: file)
+    }
+
+    /// Leaves a file alone that has these contents already.
+    static func write(_ data: Data, to file: URL) throws {
         if (try? Data(contentsOf: file)) == data { return }
         do {
             try data.write(to: file, options: .atomic)

@@ -4,7 +4,7 @@ struct ToolArguments {
     private(set) var models: [String] = []
     private var options: [String: String] = [:]
 
-    private static let known: Set<String> = ["momd", "swift", "module", "config", "output"]
+    private static let known: Set<String> = ["momd", "cdm", "swift", "module", "config", "output"]
 
     init(_ arguments: [String]) throws {
         guard let name = arguments.first else { throw ToolError(ModelTool.usage) }

@@ -8,7 +8,10 @@ struct ModelElement {
     var attributes: [String: String]
     var line: Int
     var children: [ModelElement] = []
-    var hasText = false
+    /// All text directly in the element.
+    var text = ""
+
+    var hasText: Bool { text.contains { !$0.isWhitespace } }
 }
 
 /// Reads XML into elements. Files from anywhere are safe to try: documents with a document type, and so with entities
@@ -17,11 +20,14 @@ enum ModelElementReader {
     static let maximumByteCount = 64 << 20
     static let maximumDepth = 16
 
+    /// - Parameter allowsDocumentType: whether the file may name a document type elsewhere, which is not looked at. One
+    ///   that is declared in the file itself is refused in any case.
     /// - Throws: ``ModelFileError`` with `damaged`, which names the line.
-    static func read(_ data: Data) throws -> ModelElement {
+    static func read(_ data: Data, allowsDocumentType: Bool = false) throws -> ModelElement {
         guard data.count <= maximumByteCount else {
             throw ModelFileError(.damaged, "\(data.count) bytes are too many for a model")
         }
+        let data = allowsDocumentType ? withoutDocumentType(data) : data
         try check(data)
         let parser = XMLParser(data: data)
         parser.shouldResolveExternalEntities = false
@@ -33,6 +39,19 @@ enum ModelElementReader {
             throw ModelFileError(.damaged, "line \(max(1, parser.lineNumber)): this is no well-formed XML")
         }
         return root
+    }
+
+    /// The file with spaces in the place of "<!DOCTYPE name SYSTEM ...>".
+    private static func withoutDocumentType(_ data: Data) -> Data {
+        guard let start = data.range(of: Data("<!DOCTYPE".utf8)),
+            let end = data[start.upperBound...].firstIndex(of: UInt8(ascii: ">")),
+            !data[start.upperBound..<end].contains(UInt8(ascii: "["))
+        else { return data }
+        var plain = data
+        for place in start.lowerBound...end where plain[place] != UInt8(ascii: "\n") {
+            plain[place] = UInt8(ascii: " ")
+        }
+        return plain
     }
 
     private static func check(_ data: Data) throws {
@@ -76,8 +95,8 @@ private final class ModelElementBuilder: NSObject, XMLParserDelegate {
     }
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
-        guard !open.isEmpty, string.contains(where: { !$0.isWhitespace }) else { return }
-        open[open.count - 1].hasText = true
+        guard !open.isEmpty else { return }
+        open[open.count - 1].text += string
     }
 
     func parser(

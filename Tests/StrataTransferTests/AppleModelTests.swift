@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import StrataModelFile
+import StrataTestKit
 import Testing
 
 @testable import StrataTransfer

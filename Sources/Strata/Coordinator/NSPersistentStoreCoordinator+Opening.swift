@@ -8,13 +8,15 @@ extension NSPersistentStoreCoordinator {
         _ storeType: String, _ configuration: String?, _ storeURL: URL?, _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         try checkIsNew(storeURL, storeType)
-        if let type = try StoreClasses.customClass(storeType) {
-            return try addCustomStore(type, storeType, configuration, storeURL, options)
-        }
+        let customType = try StoreClasses.customClass(storeType)
         if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager,
-            let storeURL, !StoreOpening.isInMemory(storeType, storeURL)
+            let storeURL, !StoreOpening.isInMemory(storeType, storeURL),
+            customType.map({ $0 is NSAtomicStore.Type && StoreFile.isFile(storeURL) }) ?? true
         {
             try StagedMigration(stages, storeURL, storeType, configuration, options, managedObjectModel).run()
+        }
+        if let customType {
+            return try addCustomStore(customType, storeType, configuration, storeURL, options)
         }
         let opening = try StoreOpening(
             shapes, type: storeType, configuration: configuration, url: storeURL, options: options)
@@ -120,15 +122,25 @@ extension NSPersistentStoreCoordinator {
         _ type: NSPersistentStore.Type, _ name: String, _ configuration: String?, _ url: URL?,
         _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
-        let store = type.made(
-            self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
-        try store.loadMetadata()
-        let loaded: [String: Any] = store.metadata ?? [:]
-        if let hashes = loaded[NSStoreModelVersionHashesKey] as? [String: Data], !hashes.isEmpty,
-            !StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption),
-            !managedObjectModel.isConfiguration(withName: configuration, compatibleWithStoreMetadata: loaded)
-        {
-            throw StoreOpening.incompatible(loaded, path: url?.path ?? "")
+        func made() throws -> (store: NSPersistentStore, metadata: [String: Any], isCompatible: Bool) {
+            let store = type.made(
+                self, configuration: configuration, url: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+            try store.loadMetadata()
+            let metadata: [String: Any] = store.metadata ?? [:]
+            let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+            let isCompatible =
+                hashes.isEmpty || StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
+                || managedObjectModel.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+            return (store, metadata, isCompatible)
+        }
+        var (store, loaded, isCompatible) = try made()
+        if !isCompatible {
+            try AtomicStoreMigration(
+                type: type, typeName: name, url: url, configuration: configuration, options: options,
+                model: managedObjectModel
+            ).run(loaded)
+            (store, loaded, isCompatible) = try made()
+            guard isCompatible else { throw StoreOpening.incompatible(loaded, path: url?.path ?? "") }
         }
         if let found = loaded[NSStoreTypeKey] as? String, found != name {
             throw DescribedError(

@@ -7,6 +7,7 @@ import SystemPackage
 struct StoreOpening {
     let shapes: ModelShapes
     let held: Set<String>
+    let configuration: String?
     let options: LogOptions
     let fileSystem: any FileSystem
     let path: FilePath
@@ -25,6 +26,7 @@ struct StoreOpening {
         guard type == NSSQLiteStoreType || type == NSInMemoryStoreType else { throw Self.unknownType(type) }
         self.shapes = shapes
         self.type = type
+        self.configuration = configuration
         isInMemory = Self.isInMemory(type, url)
         let host = StoreHost.of(options)
         if isInMemory {

@@ -86,7 +86,8 @@ package enum KeyValueAccess {
         return collection.isOrderedSet ? NSOrderedSet(array: values) : values
     }
 
-    private static func reflected(_ object: Any, key: String) -> Any? {
+    /// The value of a stored property.
+    static func reflected(_ object: Any, key: String) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: object)
         while let current = mirror {
             for child in current.children {

@@ -9,6 +9,9 @@ final class MigrationEnd {
         var url: URL
         var type: String
         var options: [AnyHashable: Any]?
+        var configuration: String?
+        /// Entries of the program's own that the store is to have.
+        var metadata: [String: Any]?
 
         var fileSystem: any FileSystem { StoreHost.of(options).fileSystem }
 
@@ -80,7 +83,8 @@ final class MigrationEnd {
     func open(_ code: CocoaError.Code) throws {
         do {
             store = try coordinator.addPersistentStore(
-                ofType: place.type, configurationName: nil, at: place.url, options: place.options)
+                ofType: place.type, configurationName: place.configuration, at: place.url, options: place.options)
+            if let metadata = place.metadata { store?.metadata = metadata }
         } catch {
             throw DescribedError(
                 code,
@@ -94,8 +98,11 @@ final class MigrationEnd {
 
     func close() throws {
         context.performAndWait { context.reset() }
-        if let store { try coordinator.remove(store) }
-        store = nil
+        guard let store else { return }
+        self.store = nil
+        let saving = Result { try store.savePendingMetadata() }
+        try coordinator.remove(store)
+        try saving.get()
     }
 
     /// Removes the store, with its directory if nothing else is in it.

@@ -11,24 +11,41 @@ enum MigrationFunctions {
 extension NSMigrationManager: PredicateFunctionTarget {
     /// What `FUNCTION($manager, "selector", …)` in a mapping's expressions gives: the manager's own methods, the source
     /// relationship's objects in the destination, and fetch requests for the source.
+    ///
+    /// A function that is not known, a mapping that there is not, and a predicate that cannot be read end the migration
+    /// with `CocoaError` 134110.
     public func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? {
-        guard arguments.count == 2, let text = arguments[0] as? String else { return nil }
+        guard arguments.count == 2, let text = arguments[0] as? String else {
+            run?.note("FUNCTION($manager, \"\(name)\", …) needs a name and objects")
+            return nil
+        }
         switch name {
         case MigrationFunctions.mapping:
+            run?.expectMapping(text)
             guard let sources = Self.objects(arguments[1]) else { return nil }
             return destinationInstances(forEntityMappingName: text, sourceInstances: sources)
         case MigrationFunctions.relationship:
             return Self.objects(arguments[1]).map { destinationInstances(ofSources: $0) }
         case MigrationFunctions.sources:
+            run?.expectMapping(text)
             guard let destinations = Self.objects(arguments[1]) else { return nil }
             return sourceInstances(forEntityMappingName: text, destinationInstances: destinations)
-        case MigrationFunctions.request:
-            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: text)
-            request.includesSubentities = false
-            if let format = arguments[1] as? String { request.predicate = try? NSPredicate.parse(format) }
-            return request
-        default: return nil
+        case MigrationFunctions.request: return sourceRequest(text, arguments[1])
+        default:
+            run?.note("the manager has no function \(name)")
+            return nil
         }
+    }
+
+    private func sourceRequest(_ entity: String, _ format: Any?) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
+        request.includesSubentities = false
+        do {
+            if let format = format as? String { request.predicate = try NSPredicate.parse(format) }
+        } catch {
+            run?.note("'\(format ?? "")' is no predicate: \(error)")
+        }
+        return request
     }
 
     /// One object or many; nil for none.

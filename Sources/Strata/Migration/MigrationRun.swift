@@ -14,6 +14,8 @@ final class MigrationRun {
     private var pending: [(source: NSManagedObject, destination: NSManagedObject, name: String)] = []
     private var policies: [NSEntityMigrationPolicy] = []
     private var isDestinationOpen = false
+    /// What is wrong with the expression that is being evaluated.
+    private var problem: String?
 
     /// How many objects are made before the contexts are saved and reset.
     private static let windowCount = 2_000
@@ -85,7 +87,10 @@ final class MigrationRun {
         try eachMapping(2) { mapping, policy, progress in
             try policy.performCustomValidation(forMapping: mapping, manager: manager)
             try inWindows(destinationRefs(mapping), progress) { ref in
-                try destination.object(ref)?.validateForInsert()
+                guard let object = destination.object(ref) else { return }
+                // Nothing is known of a fault, which would pass.
+                if object.shape.hasRules { try destination.context.realizeOrThrow(object) }
+                try object.validateForInsert()
             }
             try policy.end(mapping, manager: manager)
         }
@@ -137,7 +142,10 @@ final class MigrationRun {
         var request = NSFetchRequest<any NSFetchRequestResult>(entityName: name)
         request.includesSubentities = false
         if let expression = mapping.sourceExpression {
-            let value = expression.evaluate(EvaluationContext(object: nil, bindings: bindings(mapping, nil, nil, nil)))
+            var sought = expression
+            // The request itself rather than all that it finds, which needs memory for all.
+            if case .fetch(let request, _, countOnly: false) = expression.form { sought = request }
+            let value = try evaluate(sought, of: nil, bindings(mapping, nil, nil, nil), in: mapping.name ?? "")
             if let objects = value as? [NSManagedObject] { return objects.map(\.ref) }
             guard let found = value as? NSFetchRequest<any NSFetchRequestResult> else {
                 throw DescribedError(
@@ -238,6 +246,34 @@ final class MigrationRun {
         bindings[NSMigrationDestinationObjectKey] = destination
         bindings[NSMigrationEntityPolicyKey] = policy
         return bindings
+    }
+
+    /// The value of an expression of a mapping.
+    ///
+    /// - Throws: `CocoaError` 134110 for what the expression asks the manager for and there is not, with the place; 134170
+    ///   for a function that the policy does not have; why objects could not be read.
+    func evaluate(
+        _ expression: NSExpression, of object: NSManagedObject?, _ bindings: [String: Any], in place: String
+    ) throws -> Any? {
+        problem = nil
+        let value = try source.context.throwingReadFailures {
+            try destination.context.throwingReadFailures {
+                expression.evaluate(EvaluationContext(object: object, bindings: bindings))
+            }
+        }
+        try (bindings[NSMigrationEntityPolicyKey] as? NSEntityMigrationPolicy)?.checkFunctions(in: place)
+        guard let problem else { return value }
+        throw DescribedError(
+            .migration, userInfo: [NSLocalizedDescriptionKey: "The mapping \(place) cannot be done: \(problem)."])
+    }
+
+    /// Something is wrong with the expression that is being evaluated, which has no way to say so.
+    func note(_ problem: String) {
+        if self.problem == nil { self.problem = problem }
+    }
+
+    func expectMapping(_ name: String) {
+        if !mapping.entityMappings.contains(where: { $0.name == name }) { note("there is no mapping \(name)") }
     }
 
     // MARK: The end

@@ -3,7 +3,7 @@ import Foundation
 /// How a migration gets the objects of one entity of the destination from those of one of the source.
 ///
 /// Thread rule: as for ``NSPropertyMapping``.
-open class NSEntityMapping: NSObject {
+open class NSEntityMapping: NSObject, KeyValueCoding {
     /// The name, by which expressions find what the mapping made; `Source` + "To" + `Destination` unless it is set.
     open var name: String! {
         get { explicitName ?? "\(sourceEntityName ?? "")To\(destinationEntityName ?? "")" }
@@ -31,4 +31,10 @@ open class NSEntityMapping: NSObject {
     open var userInfo: [AnyHashable: Any]?
     /// The name of the policy's class; nil for ``NSEntityMigrationPolicy``.
     open var entityMigrationPolicyClassName: String?
+
+    /// The value of a property by its name, also of one that a subclass stores, for expressions such as
+    /// `$entityMapping.name`. Nil for other names.
+    open func value(forKey key: String) -> Any? {
+        key == "name" ? name : KeyValueAccess.reflected(self, key: key)
+    }
 }

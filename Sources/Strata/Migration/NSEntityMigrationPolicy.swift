@@ -54,8 +54,29 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     open func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
     /// What `FUNCTION($entityPolicy, "selector", …)` in a mapping's expressions gives. Linux has no way to call a method by
-    /// its name: override this, and switch over the names.
-    open func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? { nil }
+    /// its name: override this, switch over the names, and call `super` for others, which ends the migration with
+    /// `CocoaError` 134170.
+    open func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? {
+        unknownFunction = name
+        return nil
+    }
+
+    /// What an expression has called that the policy does not have.
+    private var unknownFunction: String?
+
+    /// - Parameter place: the mapping and its property.
+    /// - Throws: `CocoaError` 134170 when an expression has called a function that the policy does not have.
+    final func checkFunctions(in place: String) throws {
+        guard let name = unknownFunction else { return }
+        unknownFunction = nil
+        throw DescribedError(
+            .entityMigrationPolicy,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The mapping \(place) cannot be done: the migration policy \(type(of: self)) has no function "
+                    + "\(name). Override performPredicateFunction(_:arguments:)."
+            ])
+    }
 
     // MARK: Classes by name
 
@@ -66,8 +87,8 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
 
     private static let registered = AdaptiveMutex<[String: UncheckedClass]>([:])
 
-    /// Makes a policy known under the names that mappings may use for it: bare, and with its module. Only a name that is
-    /// found by neither `NSClassFromString` nor in the main program needs it.
+    /// Makes a policy known under the names that mappings may use for it: bare, and with its module. Policies are found
+    /// without it, unless two of one name are asked for without their module, or the module has another name here.
     public static func register(_ type: NSEntityMigrationPolicy.Type) {
         let box = UncheckedClass(type: type)
         registered.withLock {
@@ -80,9 +101,11 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     static func make(_ name: String?) throws -> NSEntityMigrationPolicy {
         guard let name, !name.isEmpty else { return NSEntityMigrationPolicy() }
         if let box = registered.withLock({ $0[name] }) { return box.type.init() }
-        for candidate in name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"] {
-            if let type = NSClassFromString(candidate) as? NSEntityMigrationPolicy.Type { return type.init() }
-        }
+        if let type = ClassSearch.policyClass(named: name) { return type.init() }
+        // The plugin puts a target's module before a bare name, but the class may be another module's.
+        let bare = name.split(separator: ".").last.map { String($0) } ?? name
+        if let box = registered.withLock({ $0[bare] }) { return box.type.init() }
+        if let type = ClassSearch.policyClass(named: bare) { return type.init() }
         throw DescribedError(
             .entityMigrationPolicy,
             userInfo: [

@@ -18,7 +18,8 @@ extension NSMigrationManager {
             var known = bindings ?? run?.bindings(mapping, source, destination, policy) ?? [:]
             known[NSMigrationPropertyMappingKey] = property
             bindings = known
-            set(expression.evaluate(EvaluationContext(object: source, bindings: known)), name, destination)
+            let place = "\(mapping.name ?? "").\(name)"
+            set(try run?.evaluate(expression, of: source, known, in: place), name, destination)
         }
     }
 

@@ -8,7 +8,7 @@ import StrataLog
 /// that say which object was made of which. Belongs to the thread that calls
 /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``;
 /// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` can be used from any thread.
-open class NSMigrationManager: NSObject, @unchecked Sendable {
+open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     // Unchecked: what other threads may use lies in the mutex or is thread-safe itself, all else belongs to one thread.
 
     /// The model of the source.
@@ -182,6 +182,22 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
         running.sources(of: destinationInstances, mapping: mappingName)
+    }
+
+    /// The value of a property by its name, also of one that a subclass stores, for expressions such as
+    /// `$manager.sourceContext`. Nil for other names, and for what there is only while a migration runs.
+    open func value(forKey key: String) -> Any? {
+        switch key {
+        case "sourceModel": sourceModel
+        case "destinationModel": destinationModel
+        case "userInfo": userInfo
+        case "migrationProgress": migrationProgress
+        case "mappingModel" where run != nil: mappingModel
+        case "sourceContext" where run != nil: sourceContext
+        case "destinationContext" where run != nil: destinationContext
+        case "currentEntityMapping" where run != nil: currentEntityMapping
+        default: KeyValueAccess.reflected(self, key: key)
+        }
     }
 
     /// What all mappings made of objects of the source.

@@ -38,21 +38,36 @@ struct StagedMigration {
         let metadata: [String: Any]
         let pending: PendingStage?
         do {
-            (metadata, pending) = try PendingStage.read(at: url, type: type, options: options)
+            let isCustom = try StoreClasses.customClass(type) != nil
+            (metadata, pending) =
+                isCustom
+                ? (try NSPersistentStoreCoordinator.readMetadata(type, at: url, options), nil)
+                : try PendingStage.read(at: url, type: type, options: options)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
             return
         }
         let isCurrent = model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
         if isCurrent, pending == nil { return }
-        let stored = try StoreOpening.models(at: url, options: options)
+        let (stored, version) = try versions(metadata)
         if let pending { try finish(pending, stored) }
         if isCurrent { return }
-        guard let current = stored.last?.versionChecksum else {
+        guard let current = version else {
             throw DescribedError(
                 .migrationMissingSourceModel,
                 userInfo: [NSLocalizedDescriptionKey: "The store does not say what its model is."])
         }
         for step in try steps(from: current) { try run(step, stored) }
+    }
+
+    /// The models that the store has had, as far as it knows them, and the checksum of the one that it has.
+    private func versions(_ metadata: [String: Any]) throws -> ([NSManagedObjectModel], String?) {
+        guard let custom = try StoreClasses.customClass(type) else {
+            let stored = try StoreOpening.models(at: url, options: options)
+            return (stored, stored.last?.versionChecksum)
+        }
+        let stored = try AtomicStoreMigration.storedModel(at: url, custom)
+        let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
+        return ([stored].compactMap(\.self), hashes.map { ModelTables.checksum(of: $0) })
     }
 
     private func steps(from current: String) throws -> [Step] {

@@ -5,13 +5,10 @@ import SystemPackage
 
 // A store of an older model, on its way to being opened.
 extension StoreOpening {
-    /// What leads from a store's model to the one it is opened with.
+    /// What a store of an older model needs.
     struct MigrationPlan {
         let stored: StoredModel
-        let source: NSManagedObjectModel
-        /// Of the program's own; nil for one to be inferred.
-        let mapping: NSMappingModel?
-        let match: ModelMatch
+        let way: MigrationPath
         /// Keeps the process's other coordinators away until the store has been migrated.
         let claim: SharedLogs.Claim
     }
@@ -36,30 +33,12 @@ extension StoreOpening {
             throw incompatible("Another coordinator of this process uses the store with its own model.")
         }
         guard let source else {
-            throw error(
-                .migrationMissingSourceModel, "The store does not say what its model is, which has no encoded form.")
+            throw MigrationPath.error(
+                .migrationMissingSourceModel, "The store does not say what its model is, which has no encoded form.",
+                path.string)
         }
-        let match = ModelMatch(source, shapes.model)
-        let mapping = NSMappingModel(from: nil, forSourceModel: source, destinationModel: shapes.model)
-        guard mapping == nil else {
-            return MigrationPlan(stored: stored, source: source, mapping: mapping, match: match, claim: claim)
-        }
-        guard migration.infers else {
-            throw error(
-                .migrationMissingMappingModel,
-                "There is no mapping model, and none is to be inferred (NSInferMappingModelAutomaticallyOption). "
-                    + "What differs: \(difference).")
-        }
-        let obstacles = match.obstacles
-        guard obstacles.isEmpty else {
-            throw error(
-                .inferredMappingModel, "No mapping can be inferred: \(obstacles.joined(separator: "; ")).")
-        }
-        return MigrationPlan(stored: stored, source: source, mapping: nil, match: match, claim: claim)
-    }
-
-    func error(_ code: CocoaError.Code, _ text: String) -> any Error {
-        DescribedError(code, userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: path.string])
+        let way = try MigrationPath(from: source, to: shapes.model, infers: migration.infers, path: path.string)
+        return MigrationPlan(stored: stored, way: way, claim: claim)
     }
 
     /// Has the store's rows read by the newer model from now on, without writing any.
@@ -69,8 +48,8 @@ extension StoreOpening {
     /// - Returns: the newer model as the store keeps it; nil when the objects have to be copied.
     /// - Complexity: O(1) in the rows, but for an attribute that is no longer optional and has no default value.
     func migrateLightly(_ log: LogStore, _ plan: MigrationPlan) throws -> StoredModel? {
-        guard plan.mapping == nil else { return nil }
-        var planner = LightMigrationPlanner(log, plan.stored, plan.match, shapes, holding: held)
+        guard plan.way.mapping == nil else { return nil }
+        var planner = LightMigrationPlanner(log, plan.stored, plan.way.match, shapes, holding: held)
         let light = try planner.plan()
         guard light.obstacles.isEmpty else { return nil }
         try log.register(light.schema)
@@ -83,30 +62,16 @@ extension StoreOpening {
     ///
     /// - Complexity: O(n) in the objects; memory for a window of them.
     func migrateByCopying(_ log: LogStore, _ plan: MigrationPlan) throws {
-        let destination = shapes.model
-        let mapping =
-            try plan.mapping
-            ?? NSMappingModel.inferredMappingModel(forSourceModel: plan.source, destinationModel: destination)
         let metadata = StoreMetadata.read(log, type: type)
-        var options = migration.storeOptions
-        for key in [
-            NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
-            NSPersistentStoreStagedMigrationManagerOptionKey, StrataHistoryRetentionOption,
-        ] { options[key] = nil }
-        var sourceOptions = options
-        sourceOptions[MigrationOptions.claimOption] = plan.claim
         let source = URL(fileURLWithPath: path.string, isDirectory: true)
         try StoreDirectory(path, fileSystem).replace(
             mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.closeKeepingLock(log) }
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
-            let manager = NSMigrationManager(sourceModel: plan.source, destinationModel: destination)
-            try manager.migrate(
-                from: .init(url: source, type: type, options: sourceOptions), with: mapping,
-                // Nobody sees the store before it is complete, and closing it flushes it.
-                to: .init(url: url, type: type, options: options.merging([StrataDurabilityOption: "os"]) { $1 }))
-            try Self.setMetadata(metadata, at: url, options: options)
-            try PendingStage(log)?.note(at: url, options: options)
+            try plan.way.copy(
+                from: source, to: url, type: type, configuration: configuration, options: migration.storeOptions,
+                claim: plan.claim, metadata: metadata, destination: shapes.model)
+            try PendingStage(log)?.note(at: url, options: migration.storeOptions)
         }
     }
 }

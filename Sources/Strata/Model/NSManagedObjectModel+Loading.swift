@@ -80,7 +80,7 @@ extension NSManagedObjectModel {
         return models
     }
 
-    private static func resources(of bundle: Bundle, withExtension name: String) -> [URL] {
+    static func resources(of bundle: Bundle, withExtension name: String) -> [URL] {
         (bundle.urls(forResourcesWithExtension: name, subdirectory: nil) ?? []).map { $0 as URL }
     }
 

@@ -1,7 +1,7 @@
 import CStrataSupport
 import Foundation
 
-/// Looks for classes of managed objects in the whole program by the names that models have for them.
+/// Looks for classes of managed objects, and for migration policies, in the whole program by the names that models have for them.
 ///
 /// Linux has no list of classes by name, and what finds a type by its mangled name wants module and nesting, and never
 /// finds private ones. The Swift runtime's lists of types have them all.
@@ -14,9 +14,18 @@ enum ClassSearch {
     ///
     /// - Complexity: O(n) in the types of the program.
     static func managedObjectClass(named name: String) -> NSManagedObject.Type? {
+        type(named: name, in: { $0 as? NSManagedObject.Type })
+    }
+
+    /// As ``managedObjectClass(named:)`` for migration policies.
+    static func policyClass(named name: String) -> NSEntityMigrationPolicy.Type? {
+        type(named: name, in: { $0 as? NSEntityMigrationPolicy.Type })
+    }
+
+    private static func type<Type>(named name: String, in family: (AnyClass) -> Type?) -> Type? {
         let isBare = !name.contains(".")
         let own = name.split(separator: ".").last.map(String.init) ?? name
-        let types = classes(own).compactMap { $0 as? NSManagedObject.Type }.filter {
+        let types = classes(own).compactMap(family).filter {
             isBare || String(reflecting: $0) == name
         }
         if types.count <= 1 { return types.first }

@@ -156,4 +156,7 @@ extension EntityShape {
         facts.pointee.plainValidation.pointee.store(validation.isPlain ? 1 : 2, ordering: .relaxed)
         return validation
     }
+
+    /// Whether there is anything that an object could violate.
+    var hasRules: Bool { !validation.isPlain || (0..<groupCount).contains { mandatory[$0] != 0 } }
 }

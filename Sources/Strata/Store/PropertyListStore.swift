@@ -1,10 +1,11 @@
 import Foundation
+import StrataLog
 
 /// A store in one property list, read when it is added and written whole at each save, with a rename, so that after a
 /// crash it has the old or the new contents.
 ///
-/// The file is Strata's own: a dictionary with `format` ("Strata atomic store"), `version`, `metadata` and `objects`,
-/// which has for each entity a list of dictionaries: `id`, a number unique in the root entity, `values` by attribute
+/// The file is Strata's own: a dictionary with `format` ("Strata atomic store"), `version`, `metadata`, `model`, which is
+/// what log stores keep (``StoredModel``), so that a store can be migrated, and `objects`, which has for each entity a list of dictionaries: `id`, a number unique in the root entity, `values` by attribute
 /// (see ``PropertyListValue``), and `links` by relationship, each a list of names "Entity/id".
 class PropertyListStore: NSAtomicStore, @unchecked Sendable {
     // Unchecked: only used with the link's lock held, or before the store is added.
@@ -88,6 +89,11 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         for key in StoreMetadata.systemKeys { new[key] = old[key] }
         list["metadata"] = new
         try write(list, to: url)
+    }
+
+    /// The model that a file was written with; nil for one that does not say it.
+    class func modelBytes(at url: URL) throws -> [UInt8]? {
+        (try read(url)["model"] as? Data).map { Array($0) }
     }
 
     // MARK: Reading
@@ -182,10 +188,11 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
         objects = objects.mapValues { list in
             list.sorted { ($0["id"] as? Int64 ?? 0) < ($1["id"] as? Int64 ?? 0) }
         }
-        try Self.write(
-            [
-                "format": Self.format, "version": Self.version, "metadata": metadata ?? [:], "objects": objects,
-            ], to: try fileURL())
+        var list: [String: Any] = [
+            "format": Self.format, "version": Self.version, "metadata": metadata ?? [:], "objects": objects,
+        ]
+        if let model = handle?.log.schema.model { list["model"] = Data(model) }
+        try Self.write(list, to: try fileURL())
     }
 
     private func name(_ node: NSAtomicStoreCacheNode) -> String {

@@ -79,7 +79,52 @@ enum StoreFile {
             guard isThere || isUnfinished else { return }
             if isUnfinished { try remove(unfinished: unfinished, fileSystem) }
             if isThere { try fileSystem.unlink(path) }
+            for rest in [copy(of: path), self.unfinished(copy(of: path))]
+            where try fileSystem.linkAttributes(rest)?.kind == .regular { try fileSystem.unlink(rest) }
             try fileSystem.syncDirectory(parent(of: path))
+        }
+    }
+
+    /// Whether there is a regular file at a URL.
+    static func isFile(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) -> Bool {
+        guard let path = try? place(url, fileSystem) else { return false }
+        return (try? fileSystem.linkAttributes(path))?.kind == .regular
+    }
+
+    /// Makes a new file and puts it in the place of the one that is there, so that after a crash one or the other is
+    /// there, whole. Durable when it returns. Nobody else writes the file meanwhile.
+    ///
+    /// - Parameter body: makes a file at the URL that it gets; false to leave the old one where it is.
+    /// - Throws: what the body throws, and as ``write(_:to:in:)``. The old file is there then.
+    static func replace(
+        _ url: URL, in fileSystem: any FileSystem = PosixFileSystem(), making body: (URL) throws -> Bool
+    ) throws {
+        let what = "could not replace the store's file"
+        let (path, lock) = try reporting(what, url) { () throws(Errno) -> (FilePath, any File) in
+            let path = try place(url, fileSystem)
+            guard try attributes(path, fileSystem) != nil else { throw .noSuchFileOrDirectory }
+            return (path, try create(unfinished(path), fileSystem))
+        }
+        let copy = copy(of: path)
+        let copyURL = URL(fileURLWithPath: copy.string)
+        defer {
+            try? fileSystem.unlink(unfinished(path))
+            try? lock.close()
+        }
+        // What somebody who died has left.
+        try remove(copyURL, in: fileSystem)
+        do {
+            guard try body(copyURL) else { return }
+            try reporting(what, url) { () throws(Errno) in
+                let file = try fileSystem.open(copy, .readWrite)
+                try file.sync()
+                try file.close()
+                try fileSystem.rename(copy, to: path)
+                try fileSystem.syncDirectory(parent(of: path))
+            }
+        } catch {
+            try? remove(copyURL, in: fileSystem)
+            throw error
         }
     }
 
@@ -87,6 +132,11 @@ enum StoreFile {
 
     private static func unfinished(_ path: FilePath) -> FilePath {
         parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-new")
+    }
+
+    /// What a migration makes.
+    private static func copy(of path: FilePath) -> FilePath {
+        parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-copy")
     }
 
     private static let createAttempts = 64

@@ -50,12 +50,20 @@ package struct AppleMappingFile {
         _ object: ArchivedObject, _ key: String
     ) throws -> [MappingDocument.PropertyMapping] {
         try object.objects(key).map { property in
-            var mapping = MappingDocument.PropertyMapping(name: try property.string("NSDestinationPropertyName") ?? "")
-            if let expression = try property.object("NSValueExpression") {
-                mapping.expression = try ArchivedExpression.format(expression)
+            let name = try property.string("NSDestinationPropertyName") ?? ""
+            return try AppleModelFile.inPlace("property \(name)") {
+                var mapping = MappingDocument.PropertyMapping(name: name)
+                if let expression = try property.object("NSValueExpression") {
+                    mapping.expression = try ArchivedExpression.format(expression)
+                }
+                mapping.userInfo = try ArchivedConstants.dictionary(property.entries("NSUserInfo"))
+                return mapping
             }
-            mapping.userInfo = try ArchivedConstants.dictionary(property.entries("NSUserInfo"))
-            return mapping
         }
+    }
+
+    /// The expression that an archive of its own holds, as Xcode keeps them in its files.
+    package static func expression(_ bytes: [UInt8]) throws -> String {
+        try ArchivedExpression.format(KeyedArchive(bytes).root())
     }
 }

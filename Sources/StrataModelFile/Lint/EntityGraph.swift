@@ -32,7 +32,7 @@ package struct EntityGraph {
     }
 
     /// The relationship of this name that an entity declares or inherits, and who declares it.
-    func relationship(_ name: String, of entityName: String) -> (owner: String, ModelDocument.Relationship)? {
+    package func relationship(_ name: String, of entityName: String) -> (owner: String, ModelDocument.Relationship)? {
         guard let entity = entities[entityName] else { return nil }
         for candidate in [entity] + (ancestors(of: entity) ?? []) {
             if let found = candidate.relationships.first(where: { $0.name == name }) { return (candidate.name, found) }

@@ -147,6 +147,24 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         try coordinator.remove(new)
     }
 
+    /// Objects were checked as faults, of which nothing is known: what the new model forbids came into its store.
+    @Test(arguments: [NSSQLiteStoreType, NSBinaryStoreType])
+    func whatTheNewModelForbidsEndsTheMigration(_ type: String) throws {
+        let store = try Self.filled(20)
+        let mapping = Self.mapping()
+        mapping.entityMappings[1].entityMigrationPolicyClassName = nil
+        let url = store.directory.appendingPathComponent("new")
+        let manager = NSMigrationManager(sourceModel: Self.source(), destinationModel: Self.destination())
+        // Words have neither text nor owner.
+        let error = #expect(throws: CocoaError.self) {
+            try manager.migrateStore(
+                from: store.url, sourceType: NSSQLiteStoreType, with: mapping, toDestinationURL: url,
+                destinationType: type)
+        }
+        #expect(error?.code.rawValue == NSValidationMultipleErrorsError)
+        #expect(!FileManager.default.fileExists(atPath: url.path))
+    }
+
     @Test func aMappingModelSurvivesItsFile() throws {
         let store = try MigratedStore()
         let url = store.directory.appendingPathComponent("map.cdm")

@@ -5,9 +5,13 @@ import Testing
 /// A store in a directory of its own, opened with one model after the other.
 final class MigratedStore {
     let directory: URL
+    let type: String
+    let configuration: String?
     var url: URL { directory.appendingPathComponent("store") }
 
-    init() throws {
+    init(_ type: String = NSSQLiteStoreType, configuration: String? = nil) throws {
+        self.type = type
+        self.configuration = configuration
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("migration-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
@@ -26,7 +30,7 @@ final class MigratedStore {
     ) throws -> R {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            ofType: type, configurationName: configuration, at: url, options: options)
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         let result = context.performAndWait { Result { try body(context) } }

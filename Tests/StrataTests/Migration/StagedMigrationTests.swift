@@ -50,8 +50,8 @@ import Testing
         MigratedStore.automatic.merging([NSPersistentStoreStagedMigrationManagerOptionKey: manager]) { $1 }
     }
 
-    private static func filled() throws -> MigratedStore {
-        let store = try MigratedStore()
+    private static func filled(_ type: String = NSSQLiteStoreType) throws -> MigratedStore {
+        let store = try MigratedStore(type)
         try store.with(version(1)) { context throws in
             for index in 0..<20 { _ = context.insert("Person", ["fullName": "a\(index) b\(index)"]) }
             try context.save()
@@ -59,8 +59,9 @@ import Testing
         return store
     }
 
-    @Test func eachStageRunsOnceInItsTurn() throws {
-        let store = try Self.filled()
+    @Test(arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType])
+    func eachStageRunsOnceInItsTurn(_ type: String) throws {
+        let store = try Self.filled(type)
         var calls: [String] = []
         let split = Self.stages { calls.append($0) }.stages[0]
         let drop = NSCustomMigrationStage(migratingFrom: Self.reference(2), to: Self.reference(3))

@@ -261,7 +261,7 @@ import Testing
     @Test func manyThreadsShareAPlan() async throws {
         let (store, world) = try world(.log)
         let expected = try world.context.performAndWait {
-            try (-4..<12).map { number in
+            try (-4..<12).map { (number: Int) in
                 try world.context.fetch(
                     request(NSPredicate(format: "int16 >= %d AND string != %@", number, "\(number)")))
             }

@@ -10,6 +10,15 @@ public enum ShopModel {
         return model
     }()
 
+    /// The first version.
+    package static func first() throws -> NSManagedObjectModel {
+        let versions = Bundle.module.url(forResource: "Shop", withExtension: "momd")
+        guard let file = versions?.appendingPathComponent("Shop.mom"),
+            let model = NSManagedObjectModel(contentsOf: file)
+        else { throw CocoaError(.fileReadNoSuchFile) }
+        return model
+    }
+
     /// A container with the model, in memory.
     public static func container() throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Shop", managedObjectModel: shared)

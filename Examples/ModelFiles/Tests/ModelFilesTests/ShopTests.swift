@@ -14,6 +14,39 @@ import Testing
         #expect(model.entities(forConfigurationName: "Catalogue")?.count == 2)
     }
 
+    /// The mapping model is found beside the program, and nothing is to be inferred.
+    @Test func aStoreOfTheFirstVersionIsMigratedByTheMappingModel() throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("shop-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let url = directory.appendingPathComponent("Shop.strata")
+        func with(
+            _ model: NSManagedObjectModel, _ options: [AnyHashable: Any],
+            _ body: (NSManagedObjectContext) throws -> Void
+        ) throws {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait { try body(context) }
+            context.performAndWait { context.reset() }
+            try coordinator.remove(store)
+        }
+        let first = try ShopModel.first()
+        for entity in first.entities { entity.managedObjectClassName = "NSManagedObject" }
+        try with(first, [:]) { context in
+            let milk = NSEntityDescription.insertNewObject(forEntityName: "Product", into: context)
+            milk.setValue("Milk", forKey: "name")
+            try context.save()
+        }
+        try with(ShopModel.shared, [NSMigratePersistentStoresAutomaticallyOption: true]) { context in
+            let request: NSFetchRequest<Product> = Product.fetchRequest()
+            let milk = try #require(try context.fetch(request).first)
+            #expect(milk.name == "Milk" && milk.stock == 1)
+        }
+    }
+
     @Test func propertiesHoldTheirValues() throws {
         let context = try ShopModel.container().newBackgroundContext()
         try context.performAndWait {
