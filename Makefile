@@ -11,7 +11,7 @@ WARNINGS ?=
 # Further options of every swift test run, for instance --filter.
 TEST_FLAGS ?=
 # The suites that `make test` runs in release: unoptimised they take too long, do less, or would prove less.
-SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage)|StrataTransferTests\.ImportSweep
+SWEEP_FILTER ?= StrataLogTests\.(.*(Sweep|Schedule)|OrderedIndexTests)|StrataTests\.(PlanSweep|MigrationSweep|SQLiteComparison|PredicateFuzz|SemiJoin|ProgrammerErrorMessage|DynamicInitialization)|StrataTransferTests\.ImportSweep
 # For each target of the fuzzer. What it finds in a second keeps the targets working; `make soak` looks for more.
 FUZZ_SECONDS ?= 1
 # How many writing processes `make test` kills.

@@ -133,10 +133,11 @@ let package = Package(
             sources: sweepsOnly
                 ? [
                     "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
+                    "Compiling/DynamicInitializationTests.swift", "Conflicts/ConflictModel.swift",
                     "Errors/ProgrammerErrorMessageTests.swift", "Graph/CompiledFetchModel.swift",
                     "Graph/GraphModel.swift", "Graph/NodeModel.swift", "Graph/SemiJoinModel.swift",
                     "Graph/SemiJoinTests.swift", "Migration/MigrationSupport.swift", "Migration/Sweeps",
-                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift",
+                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift", "Stores/StoreRemoval.swift",
                 ] : nil,
             swiftSettings: settings),
         .testTarget(

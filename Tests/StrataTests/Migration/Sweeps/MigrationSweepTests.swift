@@ -50,7 +50,9 @@ import Testing
                 let source = try Fixture.look(image, at: Fixture.store, [Fixture.first], readOnly: false)
                 #expect(source.people.filter { $0 != Running.person } == Fixture.people, "\(hint()): source \(source)")
             }
-            let known: Set = ["store", "new", "store.strata-notes"]
+            let known: Set = [
+                "store", "store-wal", "store-shm", "new", "new-wal", "new-shm", "store.strata-notes",
+            ]
             let names = try image.list(Fixture.directory)
             #expect(known.isSuperset(of: names), "\(hint()): beside the store there are \(names)")
             #expect(names.contains("store.strata-notes"), "\(hint()): a file that is not the store's is gone")
