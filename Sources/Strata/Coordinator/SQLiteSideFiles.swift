@@ -1,4 +1,5 @@
 import StrataIO
+import StrataLog
 import SystemPackage
 
 /// The empty files `NAME-wal` and `NAME-shm` beside a store.
@@ -11,7 +12,10 @@ enum SQLiteSideFiles {
 
     /// Makes those that are missing. What is there under their names stays as it is, and so does a directory that may
     /// not be written.
+    ///
+    /// - Parameter path: where a store is. One that is only being made, to take another's place, gets none.
     static func make(beside path: FilePath, _ fileSystem: any FileSystem) {
+        if StoreDirectory.isUnfinished(path) { return }
         for suffix in suffixes {
             // One that cannot be made is missed by nobody but programs of that kind.
             try? fileSystem.open(FilePath(path.string + suffix), .create).close()

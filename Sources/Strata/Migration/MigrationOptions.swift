@@ -11,6 +11,11 @@ struct MigrationOptions {
     /// Whoever opens the store does so for the migration that has claimed it.
     let claim: SharedLogs.Claim?
 
+    /// The checksum of the only model that the store may be migrated from; nil for any.
+    let onlySource: String?
+
+    /// The option whose value is ``onlySource``.
+    static let onlySourceOption = "StrataMigrationSource"
     /// The option whose value is the claim.
     static let claimOption = "StrataMigrationClaim"
 
@@ -19,5 +24,6 @@ struct MigrationOptions {
         infers = StoreOptions.flag(options, NSInferMappingModelAutomaticallyOption)
         storeOptions = options ?? [:]
         claim = options?[Self.claimOption] as? SharedLogs.Claim
+        onlySource = options?[Self.onlySourceOption] as? String
     }
 }

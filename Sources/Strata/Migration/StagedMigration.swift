@@ -35,6 +35,24 @@ struct StagedMigration {
     ///   134140 when no stage begins with the store's version; what handlers throw, and what opening a store does. The
     ///   store is of the version that it has come to then.
     func run() throws {
+        while true {
+            var reached: String?
+            do {
+                return try run(reached: &reached)
+            } catch let error as CocoaError where error.code == .persistentStoreIncompatibleVersionHash {
+                // Nobody has the store between two steps: another process may have gone on, and what is left is
+                // another way.
+                guard let version = try storedVersion(), let reached, version != reached else { throw error }
+            }
+        }
+    }
+
+    private func storedVersion() throws -> String? {
+        try versions(try NSPersistentStoreCoordinator.readMetadata(type, at: url, options)).1
+    }
+
+    /// - Parameter reached: the version that the store has come to as far as this has brought it.
+    private func run(reached: inout String?) throws {
         let metadata: [String: Any]
         let pending: PendingStage?
         do {
@@ -49,6 +67,7 @@ struct StagedMigration {
         let isCurrent = model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
         if isCurrent, pending == nil { return }
         let (stored, version) = try versions(metadata)
+        reached = version
         if let pending { try finish(pending, stored) }
         if isCurrent { return }
         guard let current = version else {
@@ -56,7 +75,10 @@ struct StagedMigration {
                 .migrationMissingSourceModel,
                 userInfo: [NSLocalizedDescriptionKey: "The store does not say what its model is."])
         }
-        for step in try steps(from: current) { try run(step, stored) }
+        for step in try steps(from: current) {
+            try run(step, stored)
+            reached = step.to
+        }
     }
 
     /// The models that the store has had, as far as it knows them, and the checksum of the one that it has.
@@ -125,14 +147,23 @@ struct StagedMigration {
     private func run(_ step: Step, _ stored: [NSManagedObjectModel]) throws {
         let next = plain(try find(step.to, stored))
         guard let stage = step.stage, stage.willMigrateHandler != nil || stage.didMigrateHandler != nil else {
-            return try with(next, migrates: true) { _ in }
+            return try with(next, migratesFrom: step.from) { _ in }
         }
-        try with(plain(try find(step.from, stored)), migrates: false) { store in
+        try with(plain(try find(step.from, stored))) { store in
             try stage.willMigrateHandler?(manager, stage)
             // From the moment the store has the next model on, whoever opens it knows that the other handler is due.
             if stage.didMigrateHandler != nil { try PendingStage(from: step.from, to: step.to).note(in: store) }
         }
-        try with(next, migrates: true) { try callSecondHandler(of: stage, $0) }
+        try with(next, migratesFrom: step.from) { store in
+            if stage.didMigrateHandler == nil || isDue(store) { try callSecondHandler(of: stage, store) }
+        }
+    }
+
+    /// Whether the second handler of the stage that a store is in has not returned yet: another process may have called
+    /// it meanwhile. Stores in one file do not say.
+    private func isDue(_ store: NSPersistentStore) -> Bool {
+        guard let log = store.handle?.log, !(store is NSAtomicStore) else { return true }
+        return PendingStage(log) != nil
     }
 
     private func callSecondHandler(of stage: NSCustomMigrationStage, _ store: NSPersistentStore) throws {
@@ -147,7 +178,9 @@ struct StagedMigration {
             $0.currentModel.versionChecksum == pending.from && $0.nextModel.versionChecksum == pending.to
         }
         guard let stage else { return }
-        try with(plain(try find(pending.to, stored)), migrates: false) { try callSecondHandler(of: stage, $0) }
+        try with(plain(try find(pending.to, stored))) { store in
+            if isDue(store) { try callSecondHandler(of: stage, store) }
+        }
     }
 
     /// The classes of the program are those of its newest model.
@@ -172,13 +205,18 @@ struct StagedMigration {
         return found
     }
 
-    private func with(_ model: NSManagedObjectModel, migrates: Bool, _ body: (NSPersistentStore) throws -> Void) throws
-    {
+    /// Has the store open with a model.
+    ///
+    /// - Parameter source: the model that it may be migrated from; nil for none.
+    private func with(
+        _ model: NSManagedObjectModel, migratesFrom source: String? = nil, _ body: (NSPersistentStore) throws -> Void
+    ) throws {
         let container = NSPersistentContainer(name: url.lastPathComponent, managedObjectModel: model)
         var options = options
         options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
-        options[NSMigratePersistentStoresAutomaticallyOption] = NSNumber(value: migrates)
-        options[NSInferMappingModelAutomaticallyOption] = NSNumber(value: migrates)
+        options[NSMigratePersistentStoresAutomaticallyOption] = NSNumber(value: source != nil)
+        options[NSInferMappingModelAutomaticallyOption] = NSNumber(value: source != nil)
+        if try StoreClasses.customClass(type) == nil { options[MigrationOptions.onlySourceOption] = source }
         let coordinator = container.persistentStoreCoordinator
         let store = try coordinator.addPersistentStore(
             ofType: type, configurationName: configuration, at: url, options: options)

@@ -37,6 +37,9 @@ extension StoreOpening {
                 .migrationMissingSourceModel, "The store does not say what its model is, which has no encoded form.",
                 path.string)
         }
+        if let only = migration.onlySource, source.versionChecksum != only {
+            throw incompatible("Another process has migrated the store meanwhile.")
+        }
         let way = try MigrationPath(from: source, to: shapes.model, infers: migration.infers, path: path.string)
         return MigrationPlan(stored: stored, way: way, claim: claim)
     }

@@ -46,6 +46,11 @@ public struct StoreDirectory: Sendable {
         }.get()
     }
 
+    /// Whether a path is that of what is to take a store's place, as ``replace`` makes it.
+    public static func isUnfinished(_ path: FilePath) -> Bool {
+        path.extension == "strata-copy" || path.extension == "strata-new"
+    }
+
     var copy: FilePath { sibling("strata-copy") }
     var replacement: FilePath { sibling("strata-new") }
     var discarded: FilePath { sibling("strata-old") }
