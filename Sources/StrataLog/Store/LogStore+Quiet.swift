@@ -8,16 +8,16 @@ final class StoreRest: QuietListener {
     func quietBegan() { store.target?.rest() }
 }
 
-/// When a store rests, what changed since the last checkpoint goes from memory to the next one.
-///
-/// Memory holds the index of all that changed since the last checkpoint, in small pieces between which the heap has
-/// holes: after 20 seconds of 64 clients 30 MiB, of which 2 were used.
 extension LogStore {
     /// With less log than this behind the newest checkpoint, memory has little to give back, and opening little to replay.
     private static let minimumTailBytes = 1 << 20
     /// A checkpoint is written whole: one that is so many times as long as the log behind it has to wait for more of it.
     private static let maximumCheckpointRatio = 16
 
+    /// When a store rests, what changed since the last checkpoint goes from memory to the next one.
+    ///
+    /// Memory holds the index of all that changed since the last checkpoint, in small pieces between which the heap has
+    /// holes: after 20 seconds of 64 clients 30 MiB, of which 2 were used.
     func rest() {
         let tailBytes = state.withLock { $0.isClosed || $0.isCheckpointing ? 0 : $0.bytesSinceCheckpoint }
         guard tailBytes >= Self.minimumTailBytes, checkpointBytes / Self.maximumCheckpointRatio <= tailBytes else {

@@ -358,8 +358,8 @@ public final class LogStore: Sendable {
         if !isElsewhere { runCheckpoint() }
     }
 
-    /// Writes a checkpoint that has fallen due, or that there is time for. A failure costs nothing but the time a later opening takes, so it is
-    /// only counted.
+    /// Writes a checkpoint that has fallen due, or that there is time for. A failure costs nothing but the time a later
+    /// opening takes, so it is only counted.
     func runCheckpoint(letsPagesGo: Bool = false) {
         defer { state.withLock { $0.isCheckpointing = false } }
         do {
