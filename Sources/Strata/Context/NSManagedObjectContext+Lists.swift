@@ -41,9 +41,14 @@ extension NSManagedObjectContext {
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
             return lastStore.index
         }
-        guard let handle = coordinator?.handle(identity) else { return nil }
+        return coordinator?.handle(identity).map { noteStore($0, generation) }
+    }
+
+    /// Remembers the store that was asked for last, as of a generation of the coordinator's stores. Returns its index.
+    @discardableResult
+    final func noteStore(_ handle: StoreHandle, _ generation: Int) -> UInt16 {
         let index = registry.storeIndex(of: handle)
-        lastStore = (ObjectIdentifier(identity), generation, index)
+        lastStore = (ObjectIdentifier(handle.identity), generation, index)
         return index
     }
 

@@ -146,15 +146,19 @@ final class ObjectRegistry: @unchecked Sendable {
 
     /// A new fault for a reference that is not in the table. Nil if the store has no such entity.
     func newFault(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
-        guard storeIndex != 0, storeIndex != Self.unsavedIndex,
-            let object = makeFault(ref, storeIndex, handle: handles[Int(storeIndex) - 1])
-        else { return nil }
-        let pointer = Unmanaged.passUnretained(object).toOpaque()
-        locked { tables in
-            tables.with(storeIndex) { $0.set(ref, pointer) }
+        guard storeIndex != 0, storeIndex != Self.unsavedIndex, let handle = handleReference(storeIndex) else {
+            return nil
         }
-        if let custom = handles[Int(storeIndex) - 1].custom { custom.didRegister([object]) }
-        return object
+        // SAFETY: the registry keeps its handles. All threads would count references to the same one.
+        return handle._withUnsafeGuaranteedRef { handle in
+            guard let object = makeFault(ref, storeIndex, handle: handle) else { return nil }
+            let pointer = Unmanaged.passUnretained(object).toOpaque()
+            locked { tables in
+                tables.with(storeIndex) { $0.set(ref, pointer) }
+            }
+            if let custom = handle.custom { custom.didRegister([object]) }
+            return object
+        }
     }
 
     /// Moves objects that have been saved from the temporary table to their store's.

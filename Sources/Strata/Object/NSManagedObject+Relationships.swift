@@ -118,6 +118,16 @@ extension NSManagedObject {
         return known
     }
 
+    /// What a to-one relationship's row refers to, of an object that is no fault; null where the target is known already.
+    final func unknownTarget(_ relationship: RelationshipShape) -> ObjectRef {
+        if let overlay, overlay.isPresent(relationship.slot) { return .null }
+        guard let blockReference else { return .null }
+        // SAFETY: the object has a reference to the block until it takes another one.
+        return blockReference._withUnsafeGuaranteedRef {
+            $0.verifiedColumn(relationship.slot).reference(Int(row))
+        }
+    }
+
     final func existingState(_ relationship: RelationshipShape) -> ToManyState? {
         relationship.index < toMany.count ? toMany[relationship.index] : nil
     }
