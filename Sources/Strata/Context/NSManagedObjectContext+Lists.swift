@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 import Synchronization
 
 // What a context looks up for every object, and its lists of what has changed.
@@ -35,7 +36,7 @@ extension NSManagedObjectContext {
     final func storeIndex(of identity: StoreIdentity) -> UInt16? {
         guard let coordinatorReference else { return nil }
         // SAFETY: the context has a reference to the coordinator.
-        let generation = coordinatorReference._withUnsafeGuaranteedRef {
+        let generation = coordinatorReference.withBorrowed {
             $0.storesGeneration.load(ordering: .acquiring)
         }
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {

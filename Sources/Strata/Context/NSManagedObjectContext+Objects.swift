@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObjectContext {
     // MARK: Finding objects
@@ -45,7 +46,7 @@ extension NSManagedObjectContext {
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         // SAFETY: the registry keeps its handles. All threads would count references to the same one.
         let store = objectID.identity.flatMap { storeIndex(of: $0) }.flatMap { registry.handleReference($0) }
-        try store?._withUnsafeGuaranteedRef { handle in
+        try store?.withBorrowed { handle in
             if handle.log.damage.isEmpty { return }
             try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
         }
@@ -61,7 +62,7 @@ extension NSManagedObjectContext {
             }
             throw Self.missing(objectID)
         }
-        try store._withUnsafeGuaranteedRef { handle in
+        try store.withBorrowed { handle in
             if let custom = handle.custom { try custom.prepare(objectID, in: self) }
             if generation == nil { try handle.catchUp() }
             // A fault that is found to have no row goes at once, unless the context keeps what it makes.
@@ -128,7 +129,7 @@ extension NSManagedObjectContext {
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),
-            reference._withUnsafeGuaranteedRef({ fulfill(object, fromNeighbourIn: $0) })
+            reference.withBorrowed({ fulfill(object, fromNeighbourIn: $0) })
         {
             return
         }
@@ -244,7 +245,7 @@ extension NSManagedObjectContext {
         func take(
             _ batch: Unmanaged<FaultBatch>?
         ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
-            try batch?._withUnsafeGuaranteedRef { batch in
+            try batch?.withBorrowed { batch in
                 Result { () throws(StoreError) in
                     try batch.take(
                         object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)

@@ -54,6 +54,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         self.model = model
         shapes = ModelShapes.of(model)
         super.init()
+        DynamicInitialization.require()
         queue.setSpecific(key: queueKey, value: true)
     }
 

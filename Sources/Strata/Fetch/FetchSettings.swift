@@ -35,7 +35,8 @@ struct FetchSettings {
             && returnsDistinctResults == other.returnsDistinctResults
             && shouldRefreshRefetchedObjects == other.shouldRefreshRefetchedObjects && timeLimit == other.timeLimit
             && relationshipKeyPathsForPrefetching == other.relationshipKeyPathsForPrefetching
-            && predicate == other.predicate && havingPredicate == other.havingPredicate
+            && predicate?.canonical == other.predicate?.canonical
+            && havingPredicate?.canonical == other.havingPredicate?.canonical
             && sortDescriptors == other.sortDescriptors && affectedStores == other.affectedStores
             && Self.areEqual(propertiesToFetch, other.propertiesToFetch)
             && Self.areEqual(propertiesToGroupBy, other.propertiesToGroupBy)

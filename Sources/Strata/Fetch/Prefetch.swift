@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// Reads the objects along a path of relationships, level by level, so that no fault fires on it afterwards.
 struct Prefetch {
@@ -89,7 +90,7 @@ struct Prefetch {
         // The objects are held by the list that they came from.
         try withExtendedLifetime(objects) {
             for fault in faults {
-                try fault.object._withUnsafeGuaranteedRef { object in
+                try fault.object.withBorrowed { object in
                     guard object.isFault else { return }
                     try pace.step()
                     try context.realizeOrThrow(object)
