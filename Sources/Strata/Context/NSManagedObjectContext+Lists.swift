@@ -58,7 +58,12 @@ extension NSManagedObjectContext {
     /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
         if checksQueue { checkChange(object) }
-        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
+        if undoRecorder != nil {
+            if !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
+        } else if object.flags.isSuperset(of: [.listed, .dirtySlots]), !object.flags.contains(.inEvent), !isSaving {
+            // What changes in the course of a save is in no event that is reported.
+            earlierValues.keep(object)
+        }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
             if changed.isEmpty { overrides = [] }
