@@ -28,6 +28,8 @@ FLAGS := $(if $(filter error,$(WARNINGS)),-Xswiftc -warnings-as-errors)
 # What is built with the same options in the same folder is built once, whichever package it is built for.
 DEBUG := --scratch-path .build $(FLAGS)
 RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(FLAGS)
+# swift test would say -enable-testing once more, and so build the library anew.
+RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
 .PHONY: help bootstrap demo test test-debug test-examples test-sweep test-macros test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow soak format lint clean
@@ -53,12 +55,12 @@ test-examples: bootstrap ## Run the examples' tests; those of generated accessor
 	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
-	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE) $(TEST_FLAGS)
-	$(SWIFT) test --package-path Examples/Trips $(RELEASE) $(TEST_FLAGS)
+	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
-	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE) --filter '$(SWEEP_FILTER)'
+	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE_TESTS) --filter '$(SWEEP_FILTER)'
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
 	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)

@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
         coordinator = new
         forgetModel()
-        new?.register(self)
+        if let new { readSampling.begin(with: new.readSlots, turn: new.register(self)) }
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
         for child in children.all { child.setCoordinator(new) }
     }

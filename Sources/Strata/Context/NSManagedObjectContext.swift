@@ -194,6 +194,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     deinit {
         reference.clear()
+        if let coordinator { readSampling.end(coordinator.readSlots) }
         detachAll()
     }
 

@@ -29,6 +29,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let state = AdaptiveMutex<State>(State())
     /// Grows whenever stores are added or removed, so that contexts may keep what they have looked up.
     let storesGeneration = Atomic<Int>(0)
+    /// Which slots contexts have read lately; see ``ReadSampling``.
+    let readSlots = Atomic<UInt64>(0)
     /// What contexts have planned.
     let plans = PlanCache()
     /// Where large scans wait for their turn.
@@ -376,15 +378,18 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func noteCustomStore() { customStores.store(true, ordering: .releasing) }
 
     /// Remembers a context that works on the coordinator.
-    func register(_ context: NSManagedObjectContext) {
+    /// - Returns: how many there are, about.
+    @discardableResult
+    func register(_ context: NSManagedObjectContext) -> Int {
         let reference = context.reference
-        state.withLock { state in
+        return state.withLock { state in
             // Each time their number has doubled.
             if state.contexts.count >= state.contextsToSweep {
                 state.contexts.removeAll { !$0.isAlive }
                 state.contextsToSweep = max(16, state.contexts.count * 2)
             }
             state.contexts.append(reference)
+            return state.contexts.count
         }
     }
 

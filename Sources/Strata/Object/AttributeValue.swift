@@ -88,10 +88,8 @@ extension String: AttributeValue {
     public static func _fits(_ kind: UInt8) -> Bool { kind == SlotKind.string.rawValue }
     @inlinable public static var _whenNull: String { "" }
     @inlinable public static var _mayBeExternal: Bool { true }
-    @inlinable public static func _read(_ column: ColumnView, _ row: Int) -> String {
-        String(decoding: column.bytes(row), as: UTF8.self)
-    }
-    public static func _decode(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
+    @inlinable public static func _read(_ column: ColumnView, _ row: Int) -> String { column.string(row) }
+    public static func _decode(_ bytes: UnsafeRawBufferPointer) -> String { StoredText.string(bytes) }
 }
 
 extension Data: AttributeValue {

@@ -144,6 +144,6 @@ package struct StoredRow {
     }
 
     package func string(_ slot: Int) throws -> String? {
-        try withBytes(slot) { String(decoding: $0, as: UTF8.self) }
+        try withBytes(slot) { StoredText.string($0) }
     }
 }

@@ -114,7 +114,7 @@ public struct ColumnView {
 
     /// The row's bytes as text; ill-formed UTF-8 is repaired.
     @inlinable
-    public func string(_ row: Int) -> String { String(decoding: bytes(row), as: UTF8.self) }
+    public func string(_ row: Int) -> String { StoredText.string(bytes(row)) }
 
     /// Whether a row's value is stored out of line: then ``external(_:)`` says where.
     @inlinable

@@ -15,7 +15,7 @@ struct ResidualTest {
     private let control: RequestControl?
     private let limit: Int
     /// Nil when rows are tested by their blocks' columns.
-    private var rowTest: RowTest?
+    private let rowTest: RowTest?
     private var part: [ObjectRef] = []
     private var partCount: Int
     private var testedCount = 0
@@ -28,7 +28,7 @@ struct ResidualTest {
         self.evaluator = evaluator
         self.limit = limit
         self.control = control
-        rowTest = RowTest(scan.predicate.program, scan.handle.log)
+        rowTest = RowTest.make(scan.predicate.program, scan.handle.log)
         partCount = min(max(limit, Self.firstPartMinimumCount / 2), Self.firstPartMaximumCount / 2) * 2
         part.reserveCapacity(partCount)
     }
@@ -55,10 +55,8 @@ struct ResidualTest {
     private mutating func testPart() throws(StoreError) {
         try control?.checkRead()
         // A test by rows pays as long as few of them share a block.
-        if var test = rowTest, part.count <= Self.firstPartMaximumCount {
-            rowTest = nil
-            defer { rowTest = test }
-            try testRows(&test)
+        if let rowTest, part.count <= Self.firstPartMaximumCount {
+            try testRows(rowTest)
         } else {
             try testColumns()
         }
@@ -69,7 +67,7 @@ struct ResidualTest {
     // MARK: Row by row
 
     /// Tests the rows in their order until enough match.
-    private mutating func testRows(_ test: inout RowTest) throws(StoreError) {
+    private mutating func testRows(_ test: RowTest) throws(StoreError) {
         let (log, snapshot, count) = (scan.handle.log, scan.snapshot, part.count)
         let places = UnsafeMutablePointer<BlockPlace>.allocate(capacity: count)
         places.initialize(repeating: BlockPlace(), count: count)

@@ -4,112 +4,253 @@ import StrataLog
 /// Asks single rows whether they satisfy a compiled program. For rows that lie scattered: to bring each block's rows
 /// together, as ``ScannedChunk`` does, takes longer than to test one of them.
 ///
-/// Belongs to one thread.
-struct RowTest {
-    private let log: LogStore
-    private let program: CompiledPredicate.Node
-    /// For folded text.
-    private var scratch: [UInt8] = []
-
+/// A tree of objects, each with its constants in place: to take the program's enumerations apart for each row would copy
+/// their constants each time. Belongs to one thread.
+class RowTest {
     /// Nil for a program with a test that only ``ColumnEvaluator`` knows.
-    init?(_ program: CompiledPredicate.Node, _ log: LogStore) {
-        guard Self.isKnown(program) else { return nil }
-        self.program = program
-        self.log = log
+    static func make(_ program: CompiledPredicate.Node, _ log: LogStore) -> RowTest? {
+        switch program {
+        case .constant(let value): return ConstantRowTest(value)
+        case .test(let test): return ColumnRowTest.make(test, log)
+        case .not(let node): return make(node, log).map { NegatedRowTest($0) }
+        case .all(let nodes): return make(nodes, log).map { ConjunctionRowTest($0) }
+        case .any(let nodes): return make(nodes, log).map { DisjunctionRowTest($0) }
+        case .join: return nil
+        }
     }
 
-    private static func isKnown(_ node: CompiledPredicate.Node) -> Bool {
-        switch node {
-        case .constant: true
-        case .test(let test):
-            switch test.condition {
-            case .integers, .integerSet, .real, .uuid, .text, .textSet(_, folding: []), .isNull, .isNotNull, .reference:
-                true
-            default: false
-            }
-        case .all(let nodes), .any(let nodes): nodes.allSatisfy(isKnown)
-        case .not(let node): isKnown(node)
-        case .join: false
-        }
+    private static func make(_ nodes: [CompiledPredicate.Node], _ log: LogStore) -> [RowTest]? {
+        let tests = nodes.compactMap { make($0, log) }
+        return tests.count == nodes.count ? tests : nil
     }
 
     /// - Precondition: the block has the row.
-    mutating func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
-        try holds(program, block, row)
+    func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        preconditionFailure("a kind of test without a rule")
+    }
+}
+
+private final class ConstantRowTest: RowTest {
+    private let value: Bool
+
+    init(_ value: Bool) {
+        self.value = value
     }
 
-    private mutating func holds(
-        _ node: CompiledPredicate.Node, _ block: Block, _ row: Int
-    ) throws(StoreError) -> Bool {
-        switch node {
-        case .constant(let value): return value
-        case .test(let test): return try holds(test, try block.column(test.slot), row)
-        case .not(let node): return try !holds(node, block, row)
-        case .all(let nodes):
-            for node in nodes where try !holds(node, block, row) { return false }
-            return true
-        case .any(let nodes):
-            for node in nodes where try holds(node, block, row) { return true }
-            return false
-        case .join: preconditionFailure("a condition on other objects has not been answered")
-        }
+    override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool { value }
+}
+
+private final class NegatedRowTest: RowTest {
+    private let test: RowTest
+
+    init(_ test: RowTest) {
+        self.test = test
     }
 
-    private mutating func holds(_ test: ColumnTest, _ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
-        switch test.condition {
-        case .isNull: return column.isNull(row)
-        case .isNotNull: return !column.isNull(row)
-        case .reference(let keys, let isNegated):
-            // Null is key 0, which no set has.
-            return keys.contains(Int64(column.reference(row).key)) != isNegated
-        default: if column.isNull(row) { return test.nullResult }
-        }
+    override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool { try !test.holds(block, row) }
+}
+
+private final class ConjunctionRowTest: RowTest {
+    private let tests: [RowTest]
+
+    init(_ tests: [RowTest]) {
+        self.tests = tests
+    }
+
+    override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        for test in tests where try !test.holds(block, row) { return false }
+        return true
+    }
+}
+
+private final class DisjunctionRowTest: RowTest {
+    private let tests: [RowTest]
+
+    init(_ tests: [RowTest]) {
+        self.tests = tests
+    }
+
+    override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        for test in tests where try test.holds(block, row) { return true }
+        return false
+    }
+}
+
+/// A test of one column.
+private class ColumnRowTest: RowTest {
+    private let slot: Int
+    private let nullResult: Bool
+
+    fileprivate init(_ test: ColumnTest) {
+        slot = test.slot
+        nullResult = test.nullResult
+    }
+
+    static func make(_ test: ColumnTest, _ log: LogStore) -> RowTest? {
         switch test.condition {
         case .integers(let low, let high, let isNegated):
-            let value = Self.integer(column, test.kind, row)
-            return (low <= value && value <= high) != isNegated
-        case .integerSet(let set): return set.contains(Self.integer(column, test.kind, row))
-        case .real(let relation, let constant):
-            return Self.holds(relation, test.kind == .float ? Double(column.float(row)) : column.double(row), constant)
-        case .uuid(let relation, let high, let low):
-            let words = column.uuid(row)
-            let (first, second) = (words.0.bigEndian, words.1.bigEndian)
-            return relation.holds(
-                first != high ? (first < high ? -1 : 1) : second < low ? -1 : second == low ? 0 : 1)
-        case .text(let text):
-            return try withBytes(column, row) { bytes, scratch in text.holds(bytes, &scratch) }
-        case .textSet(let set, _):
-            return try withBytes(column, row) { bytes, _ in set.contains(bytes) }
-        default: preconditionFailure("the test is not known here")
+            IntegerRowTest(test, low, high, isNegated: isNegated)
+        case .integerSet(let set): IntegerSetRowTest(test, set)
+        case .real(let relation, let constant): RealRowTest(test, relation, constant)
+        case .uuid(let relation, let high, let low): UUIDRowTest(test, relation, high, low)
+        case .text(let text): TextRowTest(test, text, log)
+        case .textSet(let set, folding: []): TextSetRowTest(test, set, log)
+        case .isNull: NullRowTest(test, wanted: true)
+        case .isNotNull: NullRowTest(test, wanted: false)
+        case .reference(let keys, let isNegated): ReferenceRowTest(test, keys, isNegated: isNegated)
+        default: nil
         }
     }
 
-    private mutating func withBytes(
-        _ column: ColumnView, _ row: Int, _ body: (UnsafeRawBufferPointer, inout [UInt8]) -> Bool
-    ) throws(StoreError) -> Bool {
-        guard column.isExternal(row) else { return body(column.bytes(row), &scratch) }
-        let value = try log.read(column.external(row))
-        return value.withUnsafeBytes { body($0, &scratch) }
+    final override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        let column = try block.column(slot)
+        if column.isNull(row) { return nullResult }
+        return try holds(column, row)
     }
 
-    private static func integer(_ column: ColumnView, _ kind: SlotKind, _ row: Int) -> Int64 {
-        switch kind {
-        case .bool: column.bool(row) ? 1 : 0
-        case .int16: Int64(column.int16(row))
-        case .int32: Int64(column.int32(row))
-        default: column.int64(row)
-        }
+    /// - Precondition: the row is not null.
+    func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        preconditionFailure("a kind of test without a rule")
+    }
+}
+
+private final class NullRowTest: ColumnRowTest {
+    private let wanted: Bool
+
+    init(_ test: ColumnTest, wanted: Bool) {
+        self.wanted = wanted
+        super.init(test)
     }
 
-    /// What is no number is only unequal.
-    private static func holds(_ relation: Relation, _ value: Double, _ constant: Double) -> Bool {
-        switch relation {
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool { !wanted }
+}
+
+private final class IntegerRowTest: ColumnRowTest {
+    private let low: Int64
+    private let high: Int64
+    private let isNegated: Bool
+    private let kind: SlotKind
+
+    init(_ test: ColumnTest, _ low: Int64, _ high: Int64, isNegated: Bool) {
+        (self.low, self.high, self.isNegated, kind) = (low, high, isNegated, test.kind)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        let value = column.integer(row, kind)
+        return (low <= value && value <= high) != isNegated
+    }
+}
+
+private final class IntegerSetRowTest: ColumnRowTest {
+    private let set: IntegerSet
+    private let kind: SlotKind
+
+    init(_ test: ColumnTest, _ set: IntegerSet) {
+        (self.set, kind) = (set, test.kind)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        set.contains(column.integer(row, kind))
+    }
+}
+
+private final class RealRowTest: ColumnRowTest {
+    private let relation: Relation
+    private let constant: Double
+    private let isFloat: Bool
+
+    init(_ test: ColumnTest, _ relation: Relation, _ constant: Double) {
+        (self.relation, self.constant, isFloat) = (relation, constant, test.kind == .float)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        let value = isFloat ? Double(column.float(row)) : column.double(row)
+        // What is no number is only unequal.
+        return switch relation {
         case .less: value < constant
         case .lessOrEqual: value <= constant
         case .greater: value > constant
         case .greaterOrEqual: value >= constant
         case .equal: value == constant
         case .notEqual: value != constant
+        }
+    }
+}
+
+private final class UUIDRowTest: ColumnRowTest {
+    private let relation: Relation
+    private let high: UInt64
+    private let low: UInt64
+
+    init(_ test: ColumnTest, _ relation: Relation, _ high: UInt64, _ low: UInt64) {
+        (self.relation, self.high, self.low) = (relation, high, low)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        let words = column.uuid(row)
+        let (first, second) = (words.0.bigEndian, words.1.bigEndian)
+        return relation.holds(first != high ? (first < high ? -1 : 1) : second < low ? -1 : second == low ? 0 : 1)
+    }
+}
+
+private final class ReferenceRowTest: ColumnRowTest {
+    private let keys: IntegerSet
+    private let isNegated: Bool
+
+    init(_ test: ColumnTest, _ keys: IntegerSet, isNegated: Bool) {
+        (self.keys, self.isNegated) = (keys, isNegated)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        keys.contains(Int64(column.reference(row).key)) != isNegated
+    }
+}
+
+private final class TextRowTest: ColumnRowTest {
+    private let text: TextTest
+    private let log: LogStore
+    /// For folded text.
+    private var scratch: [UInt8] = []
+
+    init(_ test: ColumnTest, _ text: TextTest, _ log: LogStore) {
+        (self.text, self.log) = (text, log)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        if !column.isExternal(row) { return text.holds(column.bytes(row), &scratch) }
+        return try log.read(column.external(row)).withUnsafeBytes { text.holds($0, &scratch) }
+    }
+}
+
+private final class TextSetRowTest: ColumnRowTest {
+    private let set: ByteStringSet
+    private let log: LogStore
+
+    init(_ test: ColumnTest, _ set: ByteStringSet, _ log: LogStore) {
+        (self.set, self.log) = (set, log)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        if !column.isExternal(row) { return set.contains(column.bytes(row)) }
+        return try log.read(column.external(row)).withUnsafeBytes { set.contains($0) }
+    }
+}
+
+extension ColumnView {
+    /// A truth value or an integer of any width.
+    fileprivate func integer(_ row: Int, _ kind: SlotKind) -> Int64 {
+        switch kind {
+        case .bool: bool(row) ? 1 : 0
+        case .int16: Int64(int16(row))
+        case .int32: Int64(int32(row))
+        default: int64(row)
         }
     }
 }
