@@ -44,7 +44,7 @@ let package = Package(
     ],
     traits: [
         .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
-        .trait(name: "Macros", description: "The macro @Managed, for which swift-syntax is fetched and built."),
+        .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),

@@ -5,7 +5,8 @@ import SwiftSyntax
 /// Why a declaration cannot be managed, and where the compiler says so.
 struct ManagedProblem: DiagnosticMessage, Error {
     enum Reason {
-        case noProperty, noClass, constant, modifier(String), severalNames, value, accessors, noType, noSuperclass
+        case noProperty, noClass, noObject, constant, modifier(String), severalNames, value, accessors, noType,
+            noSuperclass
     }
 
     let reason: Reason
@@ -19,7 +20,7 @@ struct ManagedProblem: DiagnosticMessage, Error {
     /// What is wrong with a type that has the attribute; nil if nothing is.
     static func of(_ declaration: some DeclGroupSyntax) -> Self? {
         guard let type = declaration.as(ClassDeclSyntax.self) else {
-            return Self(.noClass, at: declaration.introducer)
+            return Self(.noObject, at: declaration.introducer)
         }
         guard type.inheritanceClause == nil else { return nil }
         return Self(.noSuperclass, at: type.name)
@@ -30,8 +31,9 @@ struct ManagedProblem: DiagnosticMessage, Error {
 
     var message: String {
         switch reason {
-        case .noProperty: "'@Managed' is for a class of managed objects and its properties"
+        case .noProperty: "'@Managed' is for properties; '@ManagedObject' is for their class"
         case .noClass: "'@Managed' properties are those of a class that inherits NSManagedObject"
+        case .noObject: "'@ManagedObject' is for a class that inherits NSManagedObject"
         case .constant: "a managed property is a 'var', since its object is read and refreshed"
         case .modifier(let word): "a managed property cannot be '\(word)'"
         case .severalNames: "give each managed property a declaration of its own"

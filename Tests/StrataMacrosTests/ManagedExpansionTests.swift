@@ -5,7 +5,7 @@ import Testing
 
 @testable import StrataMacros
 
-/// What `@Managed` makes of sources, and what it says where it can make nothing.
+/// What the macros make of sources, and what it says where it can make nothing.
 @Suite struct ManagedExpansionTests {
     private func expect(
         _ source: String, becomes expanded: String, _ diagnostics: [DiagnosticSpec] = [],
@@ -13,7 +13,10 @@ import Testing
     ) {
         assertMacroExpansion(
             source, expandedSource: expanded, diagnostics: diagnostics,
-            macroSpecs: ["Managed": MacroSpec(type: ManagedMacro.self)], indentationWidth: .spaces(4),
+            macroSpecs: [
+                "Managed": MacroSpec(type: ManagedMacro.self),
+                "ManagedObject": MacroSpec(type: ManagedObjectMacro.self),
+            ], indentationWidth: .spaces(4),
             failureHandler: { failure in Issue.record("\(failure.message)", sourceLocation: location) })
     }
 
@@ -84,7 +87,7 @@ import Testing
             "var title: String { \"\" }", "",
             "a managed property has no accessors of its own: '@Managed' makes them", 32
         ),
-        ("func title() {}", "", "'@Managed' is for a class of managed objects and its properties", 5),
+        ("func title() {}", "", "'@Managed' is for properties; '@ManagedObject' is for their class", 5),
     ]
 
     @Test(arguments: mistakes.indices)
@@ -106,7 +109,7 @@ import Testing
     @Test func aClassIsManagedAsAWhole() {
         expect(
             """
-            @Managed public class Book: NSManagedObject {
+            @ManagedObject public class Book: NSManagedObject {
                 var title: String
                 var kind: Kind
                 var author: Author?
@@ -165,14 +168,13 @@ import Testing
 
     @Test func aTypeThatIsNoManagedClassIsAnError() {
         expect(
-            "@Managed struct Book {}", becomes: "struct Book {}",
+            "@ManagedObject struct Book {}", becomes: "struct Book {}",
             [
                 DiagnosticSpec(
-                    message: "'@Managed' properties are those of a class that inherits NSManagedObject", line: 1,
-                    column: 10)
+                    message: "'@ManagedObject' is for a class that inherits NSManagedObject", line: 1, column: 16)
             ])
         expect(
-            "@Managed class Book {}", becomes: "class Book {}",
-            [DiagnosticSpec(message: "a managed class inherits NSManagedObject", line: 1, column: 16)])
+            "@ManagedObject class Book {}", becomes: "class Book {}",
+            [DiagnosticSpec(message: "a managed class inherits NSManagedObject", line: 1, column: 22)])
     }
 }

@@ -8,12 +8,12 @@ import Testing
         case novel, essay
     }
 
-    @Managed final class Shelf: NSManagedObject {
+    @ManagedObject final class Shelf: NSManagedObject {
         var label: String
         var books: Set<Volume>
     }
 
-    @Managed class Volume: NSManagedObject {
+    @ManagedObject class Volume: NSManagedObject {
         var title: String
         var subtitle: String?
         var pages: Int
