@@ -2,30 +2,30 @@ import CoreData
 import StrataManaged
 import Testing
 
+enum Kind: Int16 {
+    case novel, essay
+}
+
+@ManagedObject final class Shelf: NSManagedObject {
+    var label: String
+    var books: Set<Volume>
+}
+
+@ManagedObject class Volume: NSManagedObject {
+    var title: String
+    var subtitle: String?
+    var pages: Int
+    var price: Double
+    var kind: Kind
+    var printed: TimeInterval
+    var shelf: Shelf?
+    var tags: [String]?
+    var notes = [String]()
+    var isLong: Bool { pages > 500 }
+}
+
 /// Classes whose accessors `@Managed` makes, at work.
 @Suite struct ManagedObjectsTests {
-    enum Kind: Int16 {
-        case novel, essay
-    }
-
-    @ManagedObject final class Shelf: NSManagedObject {
-        var label: String
-        var books: Set<Volume>
-    }
-
-    @ManagedObject class Volume: NSManagedObject {
-        var title: String
-        var subtitle: String?
-        var pages: Int
-        var price: Double
-        var kind: Kind
-        var printed: TimeInterval
-        var shelf: Shelf?
-        var tags: [String]?
-        var notes = [String]()
-        var isLong: Bool { pages > 500 }
-    }
-
     private static func model() -> NSManagedObjectModel {
         func attribute(_ name: String, _ type: NSAttributeType) -> NSAttributeDescription {
             let attribute = NSAttributeDescription()
@@ -119,6 +119,6 @@ import Testing
     }
 }
 
-extension ManagedObjectsTests.Volume {
+extension Volume {
     @Managed var isbn: String?
 }
