@@ -23,10 +23,13 @@ import Testing
         ada.addToTrips(walk)
         ada.insertIntoTrips(ride, at: 0)
         try context.save()
-        #expect(ada.updatedAt == Date(timeIntervalSinceReferenceDate: 1))
+        let saved = try #require(ada.updatedAt)
+        ada.lastName = "King"
+        try context.save()
+        #expect(ada.updatedAt == saved + 1)
         #expect(ada.trips?.array as? [Trip] == [ride, walk])
         #expect([walk, ride].map { $0.summary() } == ["Moor, 12 km", "alps, 0 km by IC 7"])
-        #expect(try context.fetch(Traveller.fetchRequest()).map(\.fullName) == ["Ada Lovelace"])
+        #expect(try context.fetch(Traveller.fetchRequest()).map(\.fullName) == ["Ada King"])
     }
 
     @Test func aValidatorIsFoundByItsName() throws {
