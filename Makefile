@@ -34,7 +34,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-macros test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,12 +58,17 @@ test-debug: bootstrap ## Run the library's tests
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
 	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE_TESTS) --filter '$(SWEEP_FILTER)'
+
+test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
+	STRATA_TESTS=macros $(SWIFT) test --traits Macros --scratch-path .build-macros $(FLAGS) $(TEST_FLAGS)
 
 test-kill: bootstrap ## Kill KILLS processes that write and check what they leave
 	$(SWIFT) run --package-path Tests/KillLoop $(RELEASE) kill-loop $(KILLS)
@@ -120,4 +125,4 @@ lint: ## Check the format of all Swift files
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-tsan .build-asan Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build
+	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

@@ -1,4 +1,5 @@
 // swift-tools-version:6.2
+import CompilerPluginSupport
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -9,6 +10,16 @@ let settings: [SwiftSetting] = [
 
 /// `make test-sweep` asks for the tests that run in release, and no others: to optimise all of them takes minutes.
 let sweepsOnly = Context.environment["STRATA_TESTS"] == "sweeps"
+
+/// Their tests need swift-syntax, which nobody else is to fetch: `make test-macros` asks for them, and no others.
+let macrosOnly = Context.environment["STRATA_TESTS"] == "macros"
+
+/// Products of swift-syntax, which only the trait Macros asks for.
+func syntax(_ names: String...) -> [Target.Dependency] {
+    (["SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacros", "SwiftDiagnostics"] + names).map { name in
+        .product(name: name, package: "swift-syntax", condition: .when(traits: ["Macros"]))
+    }
+}
 
 let package = Package(
     name: "Strata",
@@ -26,10 +37,14 @@ let package = Package(
         .executable(name: "strata", targets: ["StrataCLI"]),
         // What hand-written model classes need: accessors for @NSManaged, and the way over from Apple's platforms.
         .plugin(name: "ManagedAccessors", targets: ["ManagedAccessors"]),
+        .plugin(name: "PortedSources", targets: ["PortedSources"]),
         .plugin(name: "Port", targets: ["Port"]),
+        // The same by a macro, with the trait Macros.
+        .library(name: "StrataManaged", targets: ["StrataManaged"]),
     ],
     traits: [
-        .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it.")
+        .trait(name: "Combine", description: "Publishers of OpenCombine, and a module Combine that exports it."),
+        .trait(name: "Macros", description: "The macros @Managed and @ManagedObject, and swift-syntax for them."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -38,6 +53,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Only fetched with the trait Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
+        // Only fetched with the trait Macros.
+        .package(url: "https://github.com/swiftlang/swift-syntax", "602.0.0"..<"700.0.0"),
     ],
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
@@ -115,11 +132,14 @@ let package = Package(
         .executableTarget(name: "StrataAccessorTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["StrataAccessorTool"]),
         .executableTarget(name: "StrataPortTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .plugin(name: "PortedSources", capability: .buildTool(), dependencies: ["StrataPortTool"]),
         .plugin(
             name: "Port",
             capability: .command(
                 intent: .custom(verb: "port", description: "Rewrite Core Data sources for Linux; --write does it")),
             dependencies: ["StrataPortTool"]),
+        .macro(name: "StrataMacros", dependencies: syntax("SwiftCompilerPlugin"), swiftSettings: settings),
+        .target(name: "StrataManaged", dependencies: ["Strata", "StrataMacros"], swiftSettings: settings),
         .testTarget(
             name: "StrataSourceToolsTests", dependencies: ["StrataSourceTools"], swiftSettings: settings),
         .testTarget(
@@ -169,4 +189,14 @@ if sweepsOnly {
     package.targets.removeAll {
         $0.isTest && !["StrataLogTests", "StrataTests", "StrataTransferTests"].contains($0.name)
     }
+}
+
+if macrosOnly {
+    package.targets.removeAll(where: \.isTest)
+    package.targets.append(
+        .testTarget(
+            name: "StrataMacrosTests",
+            dependencies: ["StrataManaged", "StrataMacros", "CoreData"]
+                + syntax("SwiftParser", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"),
+            swiftSettings: settings))
 }

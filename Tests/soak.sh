@@ -3,7 +3,7 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service or threads
+#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service, threads or macros
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -22,7 +22,7 @@ cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads macros)
 
 sweeps() {
     mkdir -p .build-release
@@ -51,6 +51,11 @@ strings() {
         "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
         --filter 'StrataTests\.PredicateFuzzTests' | tee .build-release/strings.log
     awk '/so far/ { n = $(NF - 1) > n ? $(NF - 1) : n } END { printf "soak: %d strings\n", n }' .build-release/strings.log
+}
+
+# For these swift-syntax is built, which takes too long for every run of the tests.
+macros() {
+    STRATA_TESTS=macros "$swift" test --traits Macros --scratch-path .build-macros
 }
 
 fuzz() {
@@ -87,9 +92,9 @@ threads() {
 
 for part in "${parts[@]}"; do
     case "$part" in
-    sweeps | graph | plans | strings | fuzz | kills | follow | service | threads) ;;
+    sweeps | graph | plans | strings | fuzz | kills | follow | service | threads | macros) ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads macros)\n' "$part" >&2
         exit 2
         ;;
     esac

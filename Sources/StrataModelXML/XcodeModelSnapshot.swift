@@ -64,6 +64,20 @@ struct XcodeModelSnapshot {
 
         func flag(_ key: String) throws -> Bool { try number(key).map { $0 != 0 } ?? false }
 
+        /// Lists of properties, each by its name or the property itself.
+        func lists(_ key: String) throws -> [[String]] {
+            guard case .object(let outer)? = values[key] else { return [] }
+            return try outer.elements().map { list in
+                guard case .object(let inner) = list else { return [] }
+                return try inner.elements().compactMap { element in
+                    if case .object(let property) = element, property.className.hasPrefix("XDPM") {
+                        return try property.string("_name")
+                    }
+                    return try element.text()
+                }
+            }
+        }
+
         func name(_ key: String) throws -> String? {
             guard case .object(let object)? = values[key] else { return nil }
             return try object.string("_name")
@@ -77,6 +91,7 @@ struct XcodeModelSnapshot {
         entity.versionHashModifier = try facts.text("XD_PSK_versionHashModifier")
         entity.renamingIdentifier = try facts.text("XD_PSK_elementID")
         entity.className = try facts.text("XD_PSK_entityClassName")
+        entity.uniquenessConstraints = try facts.lists("XDPMUniquenessConstraints").filter { !$0.isEmpty }
         entity.parentName = try object.objects("XDBucketForGeneralizationsstorage").first?
             .object("_general")?.string("_name")
         for entry in try object.entries("XDBucketForOwnedAttributesstorage").sorted(by: { $0.key < $1.key }) {

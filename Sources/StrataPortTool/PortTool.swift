@@ -19,18 +19,26 @@ enum PortTool {
     }
 
     /// `--module NAME --work DIRECTORY [--compiler PATH] [--condition NAME]... [--write] SOURCE...`
+    ///
+    /// With `--output DIRECTORY` the sources stay as they are, and what the compiler is to have instead goes there.
+    /// `--context PATH` names a source of the module that is looked into only.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []
+        var context: [String] = []
         var sources: [String] = []
         var writes = false
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--write": writes = true
-            case "--module", "--work", "--compiler", "--condition":
+            case "--module", "--work", "--compiler", "--condition", "--output", "--context":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
-                if argument == "--condition" { conditions.append(value) } else { values[argument] = value }
+                switch argument {
+                case "--condition": conditions.append(value)
+                case "--context": context.append(value)
+                default: values[argument] = value
+                }
             case let option where option.hasPrefix("--"): throw Failure(description: "\(option) is not known")
             default: sources.append(argument)
             }
@@ -42,13 +50,29 @@ enum PortTool {
             module: module, sources: sources, workDirectory: URL(fileURLWithPath: work, isDirectory: true))
         porter.compiler = values["--compiler"]
         porter.conditions = conditions
+        porter.context = context
         let report = try porter.report()
+        if let output = values["--output"] { return try compile(report, sources, to: output) }
         if writes {
             for (path, text) in report.rewritten {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             }
         }
         print(report, module, writes: writes)
+    }
+
+    /// Writes what the compiler is to have. A file that has the text already is left alone, so that nothing is compiled
+    /// again.
+    private static func compile(_ report: SourcePorter.Report, _ sources: [String], to output: String) throws {
+        let directory = URL(fileURLWithPath: output, isDirectory: true)
+        for path in sources {
+            let file = directory.appendingPathComponent(URL(fileURLWithPath: path).lastPathComponent)
+            let text = Data((report.mapped[path] ?? "").utf8)
+            if (try? Data(contentsOf: file)) != text { try text.write(to: file, options: .atomic) }
+        }
+        for note in report.remaining {
+            Swift.print("\(note.path):\(note.line): warning: \(note.message)")
+        }
     }
 
     private static func print(_ report: SourcePorter.Report, _ module: String, writes: Bool) {

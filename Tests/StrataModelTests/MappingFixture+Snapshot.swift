@@ -39,6 +39,11 @@ extension MappingFixture {
             let facts: [(String, ArchiveWriter.Node)] = [
                 ("XD_PSK_versionHashModifier", entity.versionHashModifier.map { writer.string($0) } ?? .uid(0)),
                 ("XD_PSK_elementID", .uid(0)), ("XD_PSK_entityClassName", writer.string(entity.name)),
+                (
+                    "XDPMUniquenessConstraints",
+                    writer.list(
+                        entity.uniquenessConstraints.map { names in writer.list(names.map { writer.string($0) }) })
+                ),
             ]
             writer.fill(
                 places[entity.name] ?? 0, "XDPMEntity",

@@ -31,7 +31,8 @@ enum MappingFixture {
         document.entities[2].attributes.append(attribute("nickname", .string))
         var shop = ModelDocument.Entity(name: "Shop")
         shop.isAbstract = false
-        shop.attributes = [attribute("street", .string)]
+        shop.attributes = [attribute("street", .string), attribute("town", .string)]
+        shop.uniquenessConstraints = [["street", "town"]]
         document.entities.append(shop)
         return document
     }

@@ -161,6 +161,81 @@ import Testing
         #expect(base.contains("    func title() -> String { \"a\" }"))
     }
 
+    @Test func selectorsOfGettersAndComparisonsBecomeTheirNames() throws {
+        let fixture = try SourceFixture([
+            (
+                "File.swift",
+                """
+                import CoreData
+                class Item: NSManagedObject {
+                    @NSManaged var title: String?
+                    func order() {
+                        let a = #selector(getter: title)
+                        let b = #selector(getter: Item.title)
+                        let c = #selector(NSString.localizedStandardCompare(_:))
+                        let d = #selector(order)
+                    }
+                }
+
+                """
+            )
+        ])
+        let text = try #require(try fixture.ported("File.swift"))
+        #expect(text.contains("let a = Selector(\"title\")"))
+        #expect(text.contains("let b = Selector(\"title\")"))
+        #expect(text.contains("let c = Selector(\"localizedStandardCompare:\")"))
+        #expect(text.contains("let d = #selector(order)"))
+        #expect(try fixture.report().remaining.map(\.line) == [8])
+    }
+
+    /// The line of a file, as it was written, that the compiler takes for that of a text in what it is given.
+    private func line(of text: String, in mapped: String) -> (file: String, line: Int)? {
+        var place = (file: "", line: 0)
+        for line in mapped.split(separator: "\n", omittingEmptySubsequences: false) {
+            if line.hasPrefix("#sourceLocation") {
+                let parts = line.split(separator: "\"")
+                let name = parts[1].split(separator: "/").last.map { String($0) } ?? ""
+                place = (name, (Int(parts[2].filter(\.isNumber)) ?? 0) - 1)
+                continue
+            }
+            place.line += 1
+            if line.contains(text) { return place }
+        }
+        return nil
+    }
+
+    @Test(arguments: [
+        ("Book.swift", "public class Book", "Book.swift", 6), ("Book.swift", "objectiveCName", "Book.swift", 7),
+        ("Book.swift", "dynamic var shout", "Book.swift", 7),
+        ("Book.swift", "NSManaged public var title", "Book.swift", 8),
+        ("Book.swift", "observe(#selector(find))", "Book.swift", 14),
+        ("Book.swift", "/// Called once.", "More.swift", 4), ("Book.swift", "title = \"title\"", "More.swift", 7),
+        ("Book.swift", "extension Book", "Book.swift", 19), ("Book.swift", "addToAuthors", "Book.swift", 20),
+        ("Author.swift", "public class Author", "Author.swift", 2), ("More.swift", "func other", "More.swift", 10),
+    ])
+    func theCompilerKnowsEachLinesPlaceInTheSourceAsItIs(
+        _ name: String, _ text: String, _ file: String, _ line: Int
+    ) throws {
+        let report = try fixture().report()
+        let mapped = try #require(report.mapped.first { $0.key.hasSuffix("/\(name)") }?.value)
+        let place = try #require(self.line(of: text, in: mapped))
+        #expect(place.file == file && place.line == line)
+    }
+
+    @Test func nothingMovesIntoAClassThatStaysAsItIs() throws {
+        let fixture = try SourceFixture([
+            ("Own.swift", "import CoreData\nextension Item {\n    override func didSave() {}\n}\n"),
+            ("Made.swift", "import CoreData\nclass Item: NSManagedObject {\n}\n"),
+        ])
+        var porter = SourcePorter(module: "Mod", sources: [fixture.paths[0]], workDirectory: fixture.work)
+        porter.context = [fixture.paths[1]]
+        let report = try porter.report()
+        #expect(report.rewritten.isEmpty && report.mapped.keys.sorted() == [fixture.paths[0]])
+        #expect(report.mapped.values.first?.contains("override func didSave") == true)
+        #expect(report.remaining.map(\.line) == [3])
+        #expect(report.remaining.first?.message.contains("write the class by hand") == true)
+    }
+
     @Test(arguments: [
         ("import UIKit\n", "import UIKit"), ("@objc protocol P { @objc optional func f() }\n", "optional requirement"),
         ("extension NSManagedObject { override open func didSave() {} }\n", "another module"),

@@ -18,4 +18,16 @@ import Testing
         #expect(text.place(0) == (1, 1))
         #expect(text.place(4) == (2, 2))
     }
+
+    @Test func placesAreThoseThatDirectivesName() {
+        let lines = [
+            "#sourceLocation(file: \"/a/B.swift\", line: 7)", "x", "  y", "#sourceLocation(file: \"C\", line: 1)", "z",
+        ]
+        let text = SourceText(path: "D", bytes: Array(lines.joined(separator: "\n").utf8))
+        for (word, path, line) in [("x", "/a/B.swift", 7), ("y", "/a/B.swift", 8), ("z", "C", 1)] {
+            let offset = text.bytes.lastIndex(of: Array(word.utf8)[0]) ?? 0
+            #expect(text.origin(offset) == (path, line))
+        }
+        #expect(SourceText(path: "D", bytes: Array("a\nb".utf8)).origin(2) == ("D", 2))
+    }
 }

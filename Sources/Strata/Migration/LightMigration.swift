@@ -28,7 +28,7 @@ struct LightMigrationPlanner {
     private var links: [String: LinkSource] = [:]
     private var nextNumber: UInt32
     private var nextPostings: UInt32
-    private let snapshot: Snapshot
+    let snapshot: Snapshot
 
     /// The hidden entity that has become another one.
     struct LinkSource: Hashable {
@@ -48,7 +48,8 @@ struct LightMigrationPlanner {
         snapshot = log.snapshot
     }
 
-    /// - Throws: `CocoaError` 134110 when rows lack values that the newer model demands; 134080 when numbers run out.
+    /// - Throws: `CocoaError` 134110 when rows lack values that the newer model demands, 134111 when they have values
+    ///   that must be unique from now on; 134080 when numbers run out.
     mutating func plan() throws -> LightMigration {
         for shape in held {
             if let number = source(shape).flatMap({ old.entity($0.name ?? "")?.number }) {
@@ -62,7 +63,7 @@ struct LightMigrationPlanner {
         try planPostings()
         try planLinks()
         checkInverses()
-        checkConstraints()
+        try checkConstraints()
         var entities = held.map { shape in
             StoredModel.Entity(
                 name: shape.name, number: numbers[shape.name] ?? 0, root: roots[shape.rootIndex] ?? 0,
@@ -175,27 +176,5 @@ struct LightMigrationPlanner {
         let before = sources.attribute(info.name) as? NSDerivedAttributeDescription
         guard before?.derivationExpression != derived.derivationExpression else { return }
         obstacles.append("\(shape.name).\(info.name) is derived in another way")
-    }
-
-    // MARK: Constraints
-
-    /// Values that must be unique from now on have to be looked at.
-    private mutating func checkConstraints() {
-        for shape in held {
-            let entity = source(shape)
-            let sources = SlotSources(match, shape)
-            for names in shape.entity.uniquenessConstraintNames {
-                guard shape.family.contains(where: { source($0).map { count($0) > 0 } ?? false }) else { continue }
-                let before = Set(names.compactMap { sources.name($0) })
-                let wasUnique = entity?.uniquenessConstraintNames.contains { Set($0) == before } == true
-                let isSameFamily = shape.family.allSatisfy { member in
-                    guard var ancestor = source(member) else { return true }
-                    while ancestor !== entity, let parent = ancestor.superentity { ancestor = parent }
-                    return ancestor === entity
-                }
-                guard !wasUnique || before.count != names.count || !isSameFamily else { continue }
-                obstacles.append("\(shape.name) has a new uniqueness constraint on \(names.joined(separator: ", "))")
-            }
-        }
     }
 }

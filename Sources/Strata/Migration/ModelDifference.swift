@@ -48,7 +48,18 @@ struct ModelDifference: CustomStringConvertible {
         lines += propertyChanges(
             name, Array(old.relationshipsByName.values), Array(new.relationshipsByName.values),
             match.relationships(of: new))
+        lines += constraintChanges(old, new)
         return lines.isEmpty ? ["\(name) differs"] : lines
+    }
+
+    private func constraintChanges(_ old: NSEntityDescription, _ new: NSEntityDescription) -> [String] {
+        let before = old.uniquenessConstraintNames.map { Set($0) }
+        let after = new.uniquenessConstraintNames.map { Set($0) }
+        let name = new.name ?? ""
+        return new.uniquenessConstraintNames.filter { !before.contains(Set($0)) }
+            .map { "\(name) is unique by \($0.joined(separator: ", "))" }
+            + old.uniquenessConstraintNames.filter { !after.contains(Set($0)) }
+            .map { "\(name) is no longer unique by \($0.joined(separator: ", "))" }
     }
 
     private func propertyChanges<Property: NSPropertyDescription>(

@@ -40,7 +40,7 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     }
 
     /// Lists of properties whose values together no two objects share. Each property is given by its name or its
-    /// description.
+    /// description. They are part of the ``versionHash``.
     open var uniquenessConstraints: [[Any]] = [] {
         willSet { assertMutable() }
     }
@@ -212,7 +212,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     }
 
     /// 32 bytes that change when the persistent shape of the entity changes: its name, whether it is abstract, the
-    /// hash of the superentity, those of its properties and the ``versionHashModifier``. Class, user info, default
+    /// hash of the superentity, those of its properties, the ``uniquenessConstraints`` in whatever order and the
+    /// ``versionHashModifier``. Class, user info, default
     /// values, validation, indexes and configurations take no part.
     ///
     /// - Complexity: O(1) once the model is in use; before, O(n).
@@ -309,6 +310,13 @@ extension NSEntityDescription {
         input.add(UInt(ownProperties.count))
         for property in ownProperties.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             input.add(bytes: Array(property.versionHash))
+        }
+        // In whatever order they are listed, they demand the same.
+        for names in Set(uniquenessConstraintNames.map { Set($0).sorted() }).sorted(by: {
+            $0.lexicographicallyPrecedes($1)
+        }) {
+            input.add(UInt(names.count))
+            for name in names { input.add(name) }
         }
         return input.digest()
     }

@@ -10,8 +10,9 @@ public struct SourceDiagnostic: Error, CustomStringConvertible, Equatable {
     public let message: String
 
     init(_ file: SourceText, _ offset: Int, _ message: String) {
-        path = file.path
-        (line, column) = file.place(offset)
+        let origin = file.origin(offset)
+        (path, line) = (origin.path, origin.line)
+        column = file.place(offset).column
         self.message = message
     }
 

@@ -27,6 +27,21 @@ struct SourceText {
         return (line, offset - start + 1)
     }
 
+    /// The file and the line of an offset as `#sourceLocation` says them; those of the text itself without one.
+    func origin(_ offset: Int) -> (path: String, line: Int) {
+        var origin = (path: path, line: 0)
+        for line in bytes[..<min(offset, bytes.count)].split(separator: Self.newline, omittingEmptySubsequences: false)
+        {
+            let parts = String(decoding: line, as: UTF8.self).split(separator: "\"")
+            if parts.count == 3, parts[0] == "#sourceLocation(file: ", let next = Int(parts[2].filter(\.isNumber)) {
+                origin = (String(parts[1]), next - 1)
+            } else {
+                origin.line += 1
+            }
+        }
+        return origin
+    }
+
     /// Where the token that starts at an offset ends: an identifier, with or without backticks, or one character.
     func endOfToken(_ offset: Int) -> Int {
         guard offset < bytes.count else { return offset }

@@ -7,7 +7,7 @@ struct OverrideMover {
     }
 
     func move(in files: inout [PortedFile]) {
-        for index in files.indices {
+        for index in files.indices where !files[index].isContext {
             for node in files[index].tree.list("items") where node.kind == "extension_decl" {
                 let key = PortedDeclarations.core(node.text("extended_type") ?? "")
                 for member in members(of: node, key) { move(member, of: node, to: key, from: index, in: &files) }
@@ -42,6 +42,12 @@ struct OverrideMover {
                 remaining: member.range.start, "'\(member.name)' must be in its class, which is in another module")
             return
         }
+        guard !files[type.file].isContext else {
+            files[index].note(
+                remaining: member.range.start,
+                "'\(member.name)' must be in its class, which is generated or stays as it is: write the class by hand")
+            return
+        }
         let range = wholeLines(member.range, member.attributes, source)
         var text = files[index].edits.cut(range)
         let ownAccess = member.attributes.contains { $0.kind == "access_control_attr" }
@@ -49,7 +55,10 @@ struct OverrideMover {
         if !ownAccess, let access, let place = text.firstRange(of: "override ") {
             text.insert(contentsOf: access + " ", at: place.lowerBound)
         }
-        files[type.file].edits.insert("\n" + text, at: lineStart(end, files[type.file].source))
+        // The line above is empty: the first one is to be the declaration's.
+        let origin = SourceEdits.Origin(path: source.path, line: source.place(range.lowerBound).line - 1)
+        files[type.file].edits.insert(
+            "\n" + text, at: lineStart(end, files[type.file].source), from: origin)
         files[index].note(change: member.range.start, "'\(member.name)' moves into the class \(type.name)")
     }
 

@@ -3,6 +3,8 @@ struct PortedFile {
     let source: SourceText
     let tree: SyntaxNode
     var edits: SourceEdits
+    /// Whether the file is only looked into.
+    var isContext = false
     private(set) var changes: [PortNote] = []
     private(set) var remaining: [PortNote] = []
     private let declarations: PortedDeclarations
@@ -50,8 +52,7 @@ struct PortedFile {
         case "objc_attr", "objc_members_attr": removeAttribute(node, range)
         case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(node, range, in: type) }
         case "forced_checked_cast_expr": rewriteCast(node, range)
-        case "objc_selector_expr":
-            note(remaining: range.start, "#selector: there are no selectors of methods; call a closure instead")
+        case "objc_selector_expr": rewriteSelector(range)
         case "optional_attr":
             note(remaining: range.start, "an optional requirement: give it a default in an extension of the protocol")
         case "iboutlet_attr", "ibaction_attr", "ib_outlet_attr", "ib_action_attr":
@@ -163,21 +164,46 @@ struct PortedFile {
         note(change: range.start, "the cast to \(type) becomes a conversion")
     }
 
-    private mutating func checkCall(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+    /// What a selector names by which key-value coding or a sort descriptor finds something; there are no others.
+    private mutating func rewriteSelector(_ range: (start: Int, end: Int)) {
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
-        guard let name = node["fn"]?.text("field") ?? node["fn"]?.text("name") else { return }
+        guard let name = Self.selectorName(text) else {
+            return note(remaining: range.start, "#selector: there are no selectors of methods; call a closure instead")
+        }
+        edits.replace(range.start..<end, with: "Selector(\"\(name)\")")
+        note(change: range.start, "\(text) becomes Selector(\"\(name)\")")
+    }
+
+    private static func selectorName(_ text: String) -> String? {
+        guard let open = text.firstIndex(of: "("), text.hasSuffix(")") else { return nil }
+        let inner = text[text.index(after: open)...].dropLast().filter { !$0.isWhitespace && $0 != "`" }
+        let getter = "getter:"
+        if inner.hasPrefix(getter) {
+            return inner.dropFirst(getter.count).split(separator: ".").last.map { String($0) }
+        }
+        let method = inner.split(separator: ".").last.map { String($0.prefix { $0 != "(" }) } ?? ""
+        return inner.contains(".") && comparisons.contains(method) ? method + ":" : nil
+    }
+
+    /// The methods that sort descriptors name.
+    private static let comparisons: Set<String> = [
+        "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare",
+        "localizedStandardCompare",
+    ]
+
+    /// Managed objects and contexts have `observe(_:options:changeHandler:)` and `publisher(for:)`; the compiler says so of
+    /// what has not.
+    private mutating func checkCall(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let end = source.endOfToken(range.end)
+        guard let name = node["fn"]?.text("field") ?? node["fn"]?.text("name"), name == "addObserver" else { return }
         let labels = node["args"]?.text("labels") ?? ""
-        if name == "addObserver" && (labels.contains("forKeyPath") || text.contains("forKeyPath:")) {
-            noteObserving(range.start)
-        } else if name == "observe" && text.contains("\\") {
-            noteObserving(range.start)
-        } else if name == "publisher", labels.hasPrefix("for:") {
+        if labels.contains("forKeyPath") || source.text(range.start..<end).contains("forKeyPath:") {
             noteObserving(range.start)
         }
     }
 
     private mutating func noteObserving(_ offset: Int) {
-        note(remaining: offset, "key-value observing: use changes() of the object, or withObservationTracking")
+        note(remaining: offset, "key-value observing by name: use observe(_:options:changeHandler:) of the object")
     }
 }

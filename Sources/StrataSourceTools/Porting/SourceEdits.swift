@@ -3,6 +3,20 @@ struct SourceEdits {
     private struct Edit {
         var range: Range<Int>
         var text: [UInt8]
+        /// Where text that was moved stood.
+        var origin: Origin?
+    }
+
+    /// A place in a file.
+    struct Origin {
+        var path: String
+        var line: Int
+
+        /// Has the compiler count the lines that follow from here.
+        var directive: [UInt8] {
+            let literal = path.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+            return Array("#sourceLocation(file: \"\(literal)\", line: \(line))\n".utf8)
+        }
     }
 
     private let bytes: [UInt8]
@@ -20,7 +34,12 @@ struct SourceEdits {
         if !isTaken { edits.append(Edit(range: range, text: Array(text.utf8))) }
     }
 
-    mutating func insert(_ text: String, at offset: Int) { replace(offset..<offset, with: text) }
+    /// - Parameter origin: where the text stood that was moved here; it is whole lines then.
+    mutating func insert(_ text: String, at offset: Int, from origin: Origin? = nil) {
+        let count = edits.count
+        replace(offset..<offset, with: text)
+        if edits.count > count { edits[count].origin = origin }
+    }
 
     /// Takes a range out, and returns it with the changes that were made within.
     mutating func cut(_ range: Range<Int>) -> String {
@@ -34,18 +53,47 @@ struct SourceEdits {
     /// The whole text with all changes.
     var applied: [UInt8] { Self.apply(edits, to: bytes, in: 0..<bytes.count) }
 
-    private static func apply(_ edits: [Edit], to bytes: [UInt8], in range: Range<Int>) -> [UInt8] {
+    /// The whole text with all changes, and with directives by which the compiler knows each line's place in the file as
+    /// it was.
+    func mapped(_ path: String) -> [UInt8] {
+        Origin(path: path, line: 1).directive + Self.apply(edits, to: bytes, in: 0..<bytes.count, mappedTo: path)
+    }
+
+    private static func apply(
+        _ edits: [Edit], to bytes: [UInt8], in range: Range<Int>, mappedTo path: String? = nil
+    ) -> [UInt8] {
         var result: [UInt8] = []
         var place = range.lowerBound
         // Of several insertions at one place the first comes first.
         let sorted = edits.enumerated().sorted {
             ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
         }
-        for (_, edit) in sorted {
+        for (position, (_, edit)) in sorted.enumerated() {
             result += bytes[place..<max(place, edit.range.lowerBound)]
+            if path != nil, let origin = edit.origin { result += origin.directive }
             result += edit.text
             place = max(place, edit.range.upperBound)
+            guard let path, changesLines(edit, bytes) else { continue }
+            // A directive is a line of its own: behind the edit, or behind the rest of its line if that is empty.
+            var end = place
+            if result.last != SourceText.newline, !result.isEmpty {
+                while end < range.upperBound, bytes[end] == 32 || bytes[end] == 9 { end += 1 }
+                guard end < range.upperBound, bytes[end] == SourceText.newline else { continue }
+                end += 1
+            }
+            // Another edit at this place has a directive of its own.
+            if position + 1 < sorted.count, sorted[position + 1].element.range.lowerBound < end { continue }
+            result += bytes[place..<end]
+            place = end
+            let line = bytes[..<place].count { $0 == SourceText.newline } + 1
+            result += Origin(path: path, line: line).directive
         }
         return result + bytes[place..<range.upperBound]
+    }
+
+    /// Whether the lines behind an edit are counted in another way.
+    private static func changesLines(_ edit: Edit, _ bytes: [UInt8]) -> Bool {
+        edit.origin != nil
+            || edit.text.count { $0 == SourceText.newline } != bytes[edit.range].count { $0 == SourceText.newline }
     }
 }

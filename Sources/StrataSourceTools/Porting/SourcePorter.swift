@@ -12,6 +12,8 @@ public struct SourcePorter {
     public var module: String
     /// The paths of the module's sources.
     public var sources: [String]
+    /// The paths of further sources of the module, which are looked into and stay as they are.
+    public var context: [String] = []
     /// Names that `#if` knows. What they exclude is not rewritten.
     public var conditions: [String] = []
     /// The path of `swiftc` or `swift-frontend`; nil looks for one.
@@ -23,6 +25,9 @@ public struct SourcePorter {
     public struct Report: Sendable {
         /// The new text of each file that changes, by its path.
         public var rewritten: [String: String] = [:]
+        /// The text of every file for the compiler, rewritten where it has to be, by its path: directives say which line
+        /// of the file each line was.
+        public var mapped: [String: String] = [:]
         /// What was changed, in the order of the files.
         public var changes: [PortNote] = []
         /// What a person has to see to.
@@ -40,22 +45,26 @@ public struct SourcePorter {
     ///
     /// - Throws: ``SwiftFrontend/Failure`` if the compiler cannot be run, and what reading files throws.
     public func report() throws -> Report {
-        let files = try sources.map { try SourceText(path: $0) }
+        let files = try (sources + context).map { try SourceText(path: $0) }
         guard !files.isEmpty else { return Report() }
         let frontend = try SwiftFrontend(compiler: compiler)
         let stubs = try StubModules(in: workDirectory.appendingPathComponent("modules"), frontend: frontend)
         let trees = try SyntaxTrees(module: module, conditions: conditions, workDirectory: workDirectory)
-            .read(files, all: sources, withBodies: true, stubs: stubs, frontend: frontend)
+            .read(files, all: sources + context, withBodies: true, stubs: stubs, frontend: frontend)
 
         let declarations = PortedDeclarations(zip(files, trees).map { ($0, $1) })
         var files2: [PortedFile] = zip(files, trees).map { PortedFile($0, $1, declarations) }
-        for index in files2.indices { files2[index].rewrite() }
+        for index in files2.indices {
+            files2[index].isContext = index >= sources.count
+            if !files2[index].isContext { files2[index].rewrite() }
+        }
         OverrideMover(declarations).move(in: &files2)
 
         var report = Report()
-        for file in files2 {
+        for file in files2 where !file.isContext {
             let text = file.edits.applied
             if text != file.source.bytes { report.rewritten[file.source.path] = String(decoding: text, as: UTF8.self) }
+            report.mapped[file.source.path] = String(decoding: file.edits.mapped(file.source.path), as: UTF8.self)
             report.changes += file.changes.sorted { $0.line < $1.line }
             report.remaining += file.remaining.sorted { $0.line < $1.line }
         }
