@@ -101,7 +101,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             && persistentStoreCoordinator.persistentStores.contains { $0.url == url && $0.type == description.type }
     }
 
-    /// A new context with a queue of its own.
+    /// A new context with a queue of its own. It merges what other contexts save only if
+    /// `automaticallyMergesChangesFromParent` is set.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = persistentStoreCoordinator

@@ -119,6 +119,9 @@ import Testing
             #expect(try context.fetch(request).map { $0["sum"] as? Int } == [105])
             try context.save()
             #expect(try context.fetch(request).map { $0["sum"] as? Int } == [1105])
+            request.propertiesToFetch = ["objectID", "amount"]
+            let rows = try context.fetch(request)
+            #expect(rows.count == 6 && rows.allSatisfy { $0["objectID"] is NSManagedObjectID })
         }
         withExtendedLifetime(store) {}
     }

@@ -92,6 +92,7 @@ import Testing
         let background = container.newBackgroundContext()
         #expect(background.concurrencyType == .privateQueueConcurrencyType && background.parent == nil)
         #expect(background.persistentStoreCoordinator === container.persistentStoreCoordinator)
+        #expect(!background.automaticallyMergesChangesFromParent)
     }
 
     /// Loaded are "stores that have not already been successfully added to the container".
