@@ -59,14 +59,18 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "CStrataSupport"),
+        // What is assumed of Swift's runtime beyond its documentation, one file each, with a check.
+        .target(name: "StrataRuntime", dependencies: ["CStrataSupport"], swiftSettings: settings),
         .target(
             name: "StrataIO",
-            dependencies: [.product(name: "SystemPackage", package: "swift-system"), "CStrataSupport"],
+            dependencies: [
+                "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(
             name: "StrataLog",
             dependencies: [
-                "StrataIO", "CLZ4", "CStrataSupport",
+                "StrataIO", "StrataRuntime", "CLZ4", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
@@ -90,7 +94,7 @@ let package = Package(
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
+                "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
@@ -103,7 +107,8 @@ let package = Package(
                 .product(name: "OpenCombineFoundation", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
             swiftSettings: settings),
-        .target(name: "CoreData", dependencies: ["Strata"], swiftSettings: settings),
+        .target(name: "CoreDataNames", dependencies: ["Strata"], swiftSettings: settings),
+        .target(name: "CoreData", dependencies: ["Strata", "CoreDataNames"], swiftSettings: settings),
         // Apple's stores, JSON Lines and CSV, in and out. SQLite is looked up when it is needed, not linked.
         .target(
             name: "StrataTransfer", dependencies: ["Strata", "StrataLog", "StrataModelFile"], swiftSettings: settings),
@@ -149,7 +154,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: ["Strata", "CoreData", "StrataTestKit"],
+            dependencies: ["Strata", "StrataRuntime", "CoreData", "StrataTestKit"],
             sources: sweepsOnly
                 ? [
                     "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
@@ -157,7 +162,8 @@ let package = Package(
                     "Errors/ProgrammerErrorMessageTests.swift", "Graph/CompiledFetchModel.swift",
                     "Graph/GraphModel.swift", "Graph/NodeModel.swift", "Graph/SemiJoinModel.swift",
                     "Graph/SemiJoinTests.swift", "Migration/MigrationSupport.swift", "Migration/Sweeps",
-                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift", "Stores/StoreRemoval.swift",
+                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift", "Seams/RuntimeAssumptionTests.swift",
+                    "Stores/StoreRemoval.swift",
                 ] : nil,
             swiftSettings: settings),
         .testTarget(

@@ -34,6 +34,13 @@ struct context {
     int32_t accessor;
 };
 
+// The versions whose first entries are those above: 5 is what Swift 6 writes, 2 the first one that Swift 5.9 reads.
+enum { oldest_version = 2, newest_version = 5 };
+
+static bool is_known(const struct sections *sections) {
+    return sections->version >= oldest_version && sections->version <= newest_version;
+}
+
 enum { kind_mask = 0x1f, kind_class = 16, generic_flag = 0x80, maximum_found = 64 };
 
 // The metadata accessor of a type that is not generic. It is a Swift function, but with one word as its argument and
@@ -56,6 +63,7 @@ static const void *target(const int32_t *offset) {
 
 static bool look(const struct sections *sections, void *context) {
     struct search *search = context;
+    if (!is_known(sections)) return true;
     const int32_t *record = (const int32_t *)sections->types.start;
     const int32_t *end = record + sections->types.length / sizeof(int32_t);
     for (; record < end; record++) {
@@ -87,7 +95,20 @@ size_t strata_classes_named(const char *name, const void **classes, size_t capac
     return count;
 }
 
+static bool count_unknown(const struct sections *sections, void *context) {
+    if (!is_known(sections)) ++*(size_t *)context;
+    return true;
+}
+
+size_t strata_unknown_images(void) {
+    size_t count = 0;
+    swift_enumerateAllMetadataSections(count_unknown, &count);
+    return count;
+}
+
 #else
+
+size_t strata_unknown_images(void) { return 1; }
 
 size_t strata_classes_named(const char *name, const void **classes, size_t capacity) {
     (void)name;

@@ -61,14 +61,3 @@ __attribute__((no_sanitize("thread"))) void strata_pages_touch(void *base, size_
 void strata_pages_unmap(void *base, size_t byte_count) {
     munmap(base, byte_count);
 }
-
-int strata_write_where_writable(void *target, const void *bytes, size_t byte_count) {
-    // The kernel answers with an error where a store would be a fault.
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return -1;
-    int is_written = write(ends[1], bytes, byte_count) == (ssize_t)byte_count
-        && read(ends[0], target, byte_count) == (ssize_t)byte_count;
-    close(ends[0]);
-    close(ends[1]);
-    return is_written ? 0 : -1;
-}

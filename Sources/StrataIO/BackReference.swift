@@ -1,4 +1,4 @@
-internal import CStrataSupport
+internal import StrataRuntime
 import Synchronization
 
 /// Leads to an object without keeping it alive.
@@ -15,31 +15,25 @@ package final class BackReference<Target: AnyObject>: @unchecked Sendable {
 
     /// The target as long as it is alive.
     package var target: Target? {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        // SAFETY: a target that dies takes the lock before its memory is freed; once its destruction has begun, no
-        // reference is taken any more.
-        guard let pointer, let retained = strata_try_retain(pointer) else { return nil }
-        return Unmanaged<Target>.fromOpaque(retained).takeRetainedValue()
+        // A target that dies takes the lock before its memory is freed; once its destruction has begun, no reference is
+        // taken any more.
+        lock.locked {
+            pointer.flatMap { ReferenceCounts.retainUnlessDying($0, as: Target.self) }
+        }?.takeRetainedValue()
     }
 
     /// Whether the target has not been freed. Takes no reference, which might be the last one.
     package var isAlive: Bool {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        return pointer != nil
+        lock.locked { pointer != nil }
     }
 
     package func set(_ target: Target) {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        pointer = Unmanaged.passUnretained(target).toOpaque()
+        let target = Unmanaged.passUnretained(target).toOpaque()
+        lock.locked { pointer = target }
     }
 
     /// Called by the target when it dies.
     package func clear() {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        pointer = nil
+        lock.locked { pointer = nil }
     }
 }

@@ -10,11 +10,13 @@ import Musl
 /// When a `Mutex` is contended it is taken inside a library that is not instrumented, and the sanitizer then
 /// reports everything the lock orders as a race. It knows pthread mutexes. Built with
 /// `-DSTRATA_THREAD_SANITIZER` (see Tests/soak.sh); other builds do not contain this.
+@usableFromInline
 package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     // Unchecked: the value is reached only under the lock.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
+    @usableFromInline
     package init(_ initial: consuming sending Value) {
         lock = .allocate(capacity: 1)
         lock.initialize(to: pthread_mutex_t())
@@ -30,6 +32,7 @@ package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable 
         lock.deallocate()
     }
 
+    @usableFromInline
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -37,10 +40,6 @@ package struct SanitizedMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable 
         defer { pthread_mutex_unlock(lock) }
         return try body(&value.pointee)
     }
-
-    package borrowing func _unsafeLock() { pthread_mutex_lock(lock) }
-
-    package borrowing func _unsafeUnlock() { pthread_mutex_unlock(lock) }
 }
 
 typealias Mutex = SanitizedMutex

@@ -2,8 +2,9 @@ import CoreData
 import Foundation
 import Testing
 
-/// Compound predicates as programs make them: Foundation's class, which on Linux printed `FALSEPREDICATE`, equalled every
-/// other compound and was copied to a predicate that is always false.
+/// Compound predicates as programs make them. Foundation's class on Linux prints `FALSEPREDICATE`, equals every other
+/// compound and is copied to a predicate that is always false; in files that import CoreData the name is that of a class
+/// that does not.
 @Suite struct PredicateCompoundTests {
     private let first = NSPredicate(format: "age >= 18")
     private let second = NSPredicate(format: "name BEGINSWITH[c] %@", "a")
@@ -20,7 +21,7 @@ import Testing
         #expect(printed(NSCompoundPredicate(type: .or, subpredicates: [first, first])) == "age >= 18 OR age >= 18")
         #expect(printed(NSCompoundPredicate(andPredicateWithSubpredicates: [])) == "TRUEPREDICATE")
         #expect(NSPredicate(format: printed(not)) == not)
-        #expect("\(NSPredicate(value: false))" == "FALSEPREDICATE")
+        #expect(NSPredicate(value: false).formatString == "FALSEPREDICATE")
     }
 
     /// Foundation marks the property deprecated.
@@ -53,6 +54,49 @@ import Testing
         #expect(!copy.evaluate(with: ["age": 20, "name": "Bob"]))
         let child = try #require(and.subpredicates.first?.copy() as? NSPredicate)
         #expect(child == first)
+    }
+
+    @Test func parsedOnesAreOfTheSameClass() throws {
+        let parsed = try #require(NSPredicate(format: "age > 1 AND (age < 5 OR age == 7)") as? NSCompoundPredicate)
+        #expect(parsed.compoundPredicateType == .and)
+        #expect((parsed.subpredicates.last as? NSCompoundPredicate)?.compoundPredicateType == .or)
+        #expect(type(of: parsed) == NSCompoundPredicate.self && NSCompoundPredicate.self == CompoundPredicate.self)
+    }
+
+    /// Foundation's own come from files that do not import CoreData. Nothing of Foundation's is changed for them: the
+    /// program asks for the canonical form, and contexts do so by themselves.
+    @Test func compoundsOfFoundationHaveACanonicalForm() throws {
+        let and = FoundationCompounds.and([first, second])
+        let or = FoundationCompounds.or([first, second])
+        #expect(!(and is NSCompoundPredicate) && and.formatString == "age >= 18 AND name BEGINSWITH[c] \"a\"")
+        #expect("\(and.canonical)" == and.formatString && and.canonical is NSCompoundPredicate)
+        #expect(and.canonical != or.canonical && and.canonical == FoundationCompounds.and([first, second]).canonical)
+        #expect(and.canonical == NSCompoundPredicate(andPredicateWithSubpredicates: [first, second]))
+        #expect((and.canonical.copy() as? NSPredicate)?.evaluate(with: ["age": 20, "name": "Ann"]) == true)
+        let outer = NSCompoundPredicate(notPredicateWithSubpredicate: and)
+        #expect("\(outer)" == "NOT (age >= 18 AND name BEGINSWITH[c] \"a\")")
+        #expect(try NSPredicate.parse("NOT %@", arguments: [and]) == outer)
+    }
+
+    /// Two of Foundation's are equal whatever they say: a request would have been taken for another one.
+    @Test(arguments: StoreKind.allCases) func fetchesTellCompoundsOfFoundationApart(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            for age in [10, 20, 30] as [Int16] { Employee(context: context).age = age }
+            try context.save()
+            let (young, old) = (NSPredicate(format: "age < 15"), NSPredicate(format: "age > 25"))
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            request.predicate = FoundationCompounds.or([young, old])
+            #expect(try context.fetch(request).count == 2)
+            let other = NSFetchRequest<Employee>(entityName: "Employee")
+            other.predicate = FoundationCompounds.and([young, old])
+            #expect(try context.fetch(other).isEmpty && request != other)
+            other.predicate = FoundationCompounds.or([young, old])
+            #expect(request == other)
+            request.predicate = FoundationCompounds.and([young, old])
+            #expect(try context.fetch(request).isEmpty && context.count(for: other) == 2)
+        }
     }
 }
 

@@ -11,4 +11,7 @@
 size_t strata_classes_named(
     const char *_Nonnull name, const void *_Nullable *_Nonnull classes, size_t capacity);
 
+/// How many images list their types in a version that is not known; strata_classes_named leaves them out.
+size_t strata_unknown_images(void);
+
 #endif

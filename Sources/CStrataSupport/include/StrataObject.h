@@ -1,17 +1,12 @@
 #ifndef STRATA_OBJECT_H
 #define STRATA_OBJECT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /// Takes a reference to a Swift object unless its destruction has begun: then NULL. What weak references do; the
 /// caller keeps the memory from being freed meanwhile.
 void *_Nullable strata_try_retain(void *_Nonnull object);
-
-/// Whether there are exactly `count` strong references to a Swift object, and no weak one. If all of them are the
-/// caller's, nobody else can come by the object then.
-bool strata_is_held_only(void *_Nonnull object, size_t count);
 
 /// Takes a reference to a Swift object, here and now: the compiler moves no call past what lies between it and others.
 void strata_retain(void *_Nonnull object);

@@ -22,7 +22,4 @@ void strata_pages_touch(void *_Nonnull base, size_t byte_count);
 /// Gives up what strata_pages_map reserved.
 void strata_pages_unmap(void *_Nonnull base, size_t byte_count);
 
-/// Writes a few bytes (at most a page) where memory can be written. Nonzero, without a fault, where it cannot.
-int strata_write_where_writable(void *_Nonnull target, const void *_Nonnull bytes, size_t byte_count);
-
 #endif

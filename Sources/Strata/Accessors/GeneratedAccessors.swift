@@ -1,4 +1,5 @@
 import StrataIO
+import StrataRuntime
 
 /// What the plugin `ManagedAccessors` generated in all modules of the program.
 enum GeneratedAccessors {
@@ -12,7 +13,7 @@ enum GeneratedAccessors {
     private static let tables: Tables = {
         var tables = Tables()
         var classes = _ManagedClasses()
-        for type in ClassSearch.classes(_ManagedAccessorTable.generatedName) {
+        for type in ClassLists.classes(named: _ManagedAccessorTable.generatedName) {
             (type as? _ManagedAccessorTable.Type)?.fill(&classes)
         }
         for entry in classes.classes {

@@ -1,4 +1,5 @@
 import StrataIO
+import StrataRuntime
 
 // What generated accessors call. Not API.
 extension NSManagedObject {
@@ -94,7 +95,7 @@ extension NSManagedObject {
     ) {
         let slot = slots.toOne(position, shape, Target.self).index
         // SAFETY: the model keeps its relationships for ever.
-        shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)]._withUnsafeGuaranteedRef {
+        shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)].withBorrowed {
             if let value, setNew($0, to: value) { return }
             setToOne($0, to: value)
         }
@@ -119,7 +120,7 @@ extension NSManagedObject {
         let members = toManyMembers(slots.toMany(position, shape, Target.self))
         // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class references
         // have one layout and hash alike.
-        return unsafeBitCast(members, to: Set<Target>.self)
+        return CollectionLayout.cast(members, to: Set<Target>.self)
     }
 
     /// The objects of a to-many relationship, never nil.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// An object without context that stands for one row after the other.
 final class ScratchObject {
@@ -85,8 +86,8 @@ final class ScratchObject {
             guard let overlay = object.overlay, overlay.holdsValue(relationship.slot) else { continue }
             let place = overlay.base + Int(shape.codes[relationship.slot].offset)
             // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
-            let isSaved = place.assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
-                ._withUnsafeGuaranteedRef { target in
+            let isSaved = ReferenceLayout.reference(at: place, to: NSManagedObject.self)
+                .withBorrowed { target in
                     target.registry === registry && target.storeIndex != 0 && !target.flags.contains(.gone)
                 }
             if isSaved { continue }

@@ -1,3 +1,4 @@
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -61,38 +62,32 @@ final class ContextChildren: @unchecked Sendable {
 
     /// The children that are alive.
     var all: [NSManagedObjectContext] {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        return children.compactMap(\.context)
+        lock.locked { children.compactMap(\.context) }
     }
 
     func add(_ child: NSManagedObjectContext) {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        children.removeAll { $0.context == nil }
-        children.append(WeakContext(context: child))
+        lock.locked {
+            children.removeAll { $0.context == nil }
+            children.append(WeakContext(context: child))
+        }
     }
 
     func remove(_ child: NSManagedObjectContext) {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        children.removeAll { $0.context == nil || $0.context === child }
+        lock.locked { children.removeAll { $0.context == nil || $0.context === child } }
     }
 
     /// The table of a root's descendants; nil when there are none.
     var permanentIDs: PermanentIDs? {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        return sharedIDs
+        lock.locked { sharedIDs }
     }
 
     /// The table of a root's descendants, made if there is none.
     func makePermanentIDs() -> PermanentIDs {
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        if let sharedIDs { return sharedIDs }
-        let new = PermanentIDs()
-        sharedIDs = new
-        return new
+        lock.locked {
+            if let sharedIDs { return sharedIDs }
+            let new = PermanentIDs()
+            sharedIDs = new
+            return new
+        }
     }
 }

@@ -128,6 +128,7 @@ extension NSManagedObjectContext {
         changes.refreshed = refreshed
         refreshed = []
         undoRecorder?.register(objects)
+        earlierValues.beginReport()
         objects.forEachUnretained { object in
             object.flags.remove(.inEvent)
             if object.isDeleted {
@@ -156,6 +157,7 @@ extension NSManagedObjectContext {
             if !object.flags.contains(.inEvent) { object.endEvent() }
         }
         undoRecorder?.didReport()
+        earlierValues.endReport()
     }
 
     /// Hands those objects of the event on that the other core does not have yet.
@@ -203,6 +205,7 @@ extension NSManagedObjectContext {
     /// whose deletion had been processed as inserted, and of all others as refreshed.
     final func rollBackChanges() {
         undoRecorder?.discard()
+        earlierValues.forgetEvent()
         let objects = changed
         var changes = ObjectChanges()
         eventSets = nil
@@ -247,6 +250,7 @@ extension NSManagedObjectContext {
     /// Posts `NSManagedObjectContextObjectsDidChange` with the IDs of all objects under `NSInvalidatedAllObjectsKey`.
     final func forgetEverything() {
         undoRecorder?.discard()
+        earlierValues.forgetEvent()
         var invalidated: [NSManagedObjectID] = []
         eventSets = nil
         changed = []

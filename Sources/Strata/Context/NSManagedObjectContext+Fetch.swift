@@ -1,4 +1,5 @@
 import Foundation
+import StrataRuntime
 
 extension NSManagedObjectContext {
     /// The objects that a request describes.
@@ -105,12 +106,14 @@ extension FetchResults {
     func typed<T>(_ plan: FetchPlan) throws -> [T] {
         if case .objects(let objects) = self, plan.prepared.givesResultClass, T.self == plan.prepared.resultClass {
             // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
-            return unsafeBitCast(objects, to: [T].self)
+            return CollectionLayout.cast(objects, to: [T].self)
         }
         // Otherwise each result is cast, which takes longer than finding it.
         // SAFETY: T is the type of the elements.
-        if case .objectIDs(let ids) = self, T.self == NSManagedObjectID.self { return unsafeBitCast(ids, to: [T].self) }
-        if T.self == (any NSFetchRequestResult).self { return unsafeBitCast(untyped, to: [T].self) }
+        if case .objectIDs(let ids) = self, T.self == NSManagedObjectID.self {
+            return CollectionLayout.cast(ids, to: [T].self)
+        }
+        if T.self == (any NSFetchRequestResult).self { return CollectionLayout.cast(untyped, to: [T].self) }
         return try Self.typed(any)
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 import Synchronization
 
 // What a context looks up for every object, and its lists of what has changed.
@@ -35,15 +36,20 @@ extension NSManagedObjectContext {
     final func storeIndex(of identity: StoreIdentity) -> UInt16? {
         guard let coordinatorReference else { return nil }
         // SAFETY: the context has a reference to the coordinator.
-        let generation = coordinatorReference._withUnsafeGuaranteedRef {
+        let generation = coordinatorReference.withBorrowed {
             $0.storesGeneration.load(ordering: .acquiring)
         }
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
             return lastStore.index
         }
-        guard let handle = coordinator?.handle(identity) else { return nil }
+        return coordinator?.handle(identity).map { noteStore($0, generation) }
+    }
+
+    /// Remembers the store that was asked for last, as of a generation of the coordinator's stores. Returns its index.
+    @discardableResult
+    final func noteStore(_ handle: StoreHandle, _ generation: Int) -> UInt16 {
         let index = registry.storeIndex(of: handle)
-        lastStore = (ObjectIdentifier(identity), generation, index)
+        lastStore = (ObjectIdentifier(handle.identity), generation, index)
         return index
     }
 
@@ -52,7 +58,12 @@ extension NSManagedObjectContext {
     /// Comes before the change itself, so that an undo manager learns what was there.
     final func list(_ object: NSManagedObject) {
         if checksQueue { checkChange(object) }
-        if undoRecorder != nil, !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
+        if undoRecorder != nil {
+            if !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
+        } else if object.flags.isSuperset(of: [.listed, .dirtySlots]), !object.flags.contains(.inEvent), !isSaving {
+            // What changes in the course of a save is in no event that is reported.
+            earlierValues.keep(object)
+        }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
             if changed.isEmpty { overrides = [] }

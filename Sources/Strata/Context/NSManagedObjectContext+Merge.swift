@@ -121,6 +121,7 @@ extension NSManagedObjectContext {
         object.toMany = []
         list(object)
         undoRecorder?.forgetEvent(of: object)
+        earlierValues.forget(object)
         object.flags.remove(.inEvent)
         object.flags.formUnion([.gone, .deleted, .deletePropagated])
         return !wasReported
@@ -164,6 +165,7 @@ extension NSManagedObjectContext {
         ObjectMerge(object).cutReferences()
         refreshed.remove(object)
         undoRecorder?.forgetEvent(of: object)
+        earlierValues.forget(object)
         for relationship in object.shape.relationships {
             guard let inverse = relationship.inverse, inverse.isToMany, !relationship.isToMany,
                 let overlay = object.overlay, overlay.isPresent(relationship.slot), !overlay.isNull(relationship.slot)

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObjectContext {
     // MARK: Finding objects
@@ -43,12 +44,11 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
-        if let handle = objectID.identity.flatMap({ storeIndex(of: $0) }).flatMap({ registry.handleReference($0) }) {
-            // SAFETY: the registry keeps its handles.
-            try handle._withUnsafeGuaranteedRef { handle in
-                if handle.log.damage.isEmpty { return }
-                try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
-            }
+        // SAFETY: the registry keeps its handles. All threads would count references to the same one.
+        let store = objectID.identity.flatMap { storeIndex(of: $0) }.flatMap { registry.handleReference($0) }
+        try store?.withBorrowed { handle in
+            if handle.log.damage.isEmpty { return }
+            try handle.checkDamage(of: CollectionOfOne(objectID.ref), in: handle.log.snapshot)
         }
         if let object = registeredObject(for: objectID) {
             if let removed = removalError(of: object) { throw removed }
@@ -56,24 +56,31 @@ extension NSManagedObjectContext {
             return object
         }
         if let link { return try existingObjectFromParent(objectID, link) }
-        guard let identity = objectID.identity, let handle = storeIndex(of: identity).flatMap({ registry.handle($0) })
-        else {
+        guard let store else {
             if let path = objectID.identity.flatMap({ coordinator?.removedPath($0) }) {
                 throw StoreFailure.removed(path)
             }
             throw Self.missing(objectID)
         }
-        if let custom = handle.custom { try custom.prepare(objectID, in: self) }
-        if generation == nil { try handle.catchUp() }
+        try store.withBorrowed { handle in
+            if let custom = handle.custom { try custom.prepare(objectID, in: self) }
+            if generation == nil { try handle.catchUp() }
+            // A fault that is found to have no row goes at once, unless the context keeps what it makes.
+            if isRetaining { try checkExists(objectID, handle) }
+        }
+        let object = object(with: objectID)
+        guard try realizeIfThere(object) else { throw Self.missing(objectID) }
+        return object
+    }
+
+    /// - Throws: an error when the store that the context sees has no such row, or it cannot be looked up.
+    private func checkExists(_ objectID: NSManagedObjectID, _ handle: StoreHandle) throws {
         guard let snapshot = snapshot(of: handle) else { throw Self.missing(objectID) }
         do {
             guard try !snapshot.locate(objectID.ref).isAbsent else { throw Self.missing(objectID) }
         } catch let error as StoreError {
             throw StoreFailure.cocoaError(error, reading: handle)
         }
-        let object = object(with: objectID)
-        guard try realizeIfThere(object) else { throw Self.missing(objectID) }
-        return object
     }
 
     static func missing(_ objectID: NSManagedObjectID) -> any Error {
@@ -122,7 +129,7 @@ extension NSManagedObjectContext {
         faultStatistics.fired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),
-            reference._withUnsafeGuaranteedRef({ fulfill(object, fromNeighbourIn: $0) })
+            reference.withBorrowed({ fulfill(object, fromNeighbourIn: $0) })
         {
             return
         }
@@ -238,7 +245,7 @@ extension NSManagedObjectContext {
         func take(
             _ batch: Unmanaged<FaultBatch>?
         ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
-            try batch?._withUnsafeGuaranteedRef { batch in
+            try batch?.withBorrowed { batch in
                 Result { () throws(StoreError) in
                     try batch.take(
                         object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)

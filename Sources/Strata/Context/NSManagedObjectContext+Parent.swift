@@ -49,9 +49,16 @@ extension NSManagedObjectContext {
     final func setCoordinator(_ new: NSPersistentStoreCoordinator?) {
         coordinator = new
         forgetModel()
-        if let new { readSampling.begin(with: new.readSlots, turn: new.register(self)) }
+        if let new { register(with: new) }
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
         for child in children.all { child.setCoordinator(new) }
+    }
+
+    private func register(with coordinator: NSPersistentStoreCoordinator) {
+        let generation = coordinator.storesGeneration.load(ordering: .acquiring)
+        let (count, store) = coordinator.register(self)
+        if let store { noteStore(store, generation) }
+        readSampling.begin(with: coordinator.readSlots, turn: count)
     }
 
     /// Runs a block with the parent, on the parent's queue. The caller may hold that queue already.

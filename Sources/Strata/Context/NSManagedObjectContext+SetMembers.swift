@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObjectContext {
     /// Reads the members of a plain to-many relationship: one without order that is kept by its inverse, that has no
@@ -26,7 +27,7 @@ extension NSManagedObjectContext {
         let count = refs.withUnsafeBufferPointer { registry.fill(places, $0, storeIndex, handle) }
         var isPlain = true
         for index in 0..<count {
-            places[index]?._withUnsafeGuaranteedRef { if $0.overrides.contains(.equality) { isPlain = false } }
+            places[index]?.withBorrowed { if $0.overrides.contains(.equality) { isPlain = false } }
         }
         guard isPlain else {
             var members = Set<NSManagedObject>(minimumCapacity: count)
@@ -44,8 +45,8 @@ extension NSManagedObjectContext {
         var ordered: [ObjectRef] = []
         ordered.reserveCapacity(count)
         // SAFETY: only looked through, as a set of the pointers that lie there: each member's reference would be counted.
-        for member in unsafeBitCast(members, to: Set<Unretained>.self) {
-            member.object._withUnsafeGuaranteedRef { object in
+        for member in CollectionLayout.cast(members, to: Set<Unretained>.self) {
+            member.object.withBorrowed { object in
                 // Where the batch finds it.
                 if object.isFault { object.row = UInt32(truncatingIfNeeded: ordered.count) }
                 ordered.append(object.ref)

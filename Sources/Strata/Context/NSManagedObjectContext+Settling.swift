@@ -92,6 +92,7 @@ extension NSManagedObjectContext {
         }
         event = []
         undoRecorder?.forgetEvent()
+        earlierValues.forgetEvent()
     }
 
     /// Tells the objects that have been saved, after which those that were deleted leave.

@@ -99,6 +99,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     @exclusivity(unchecked) final var stateObservers: ContiguousArray<any StateObserver> = []
     /// Records what can be undone; nil without an undo manager.
     @exclusivity(unchecked) final var undoRecorder: UndoRecorder?
+    /// Empty with an undo manager, whose recorder keeps more than this.
+    @exclusivity(unchecked) final var earlierValues = EarlierValues()
 
     /// All objects that are or were inserted, updated or deleted since the last save, in that order.
     @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []

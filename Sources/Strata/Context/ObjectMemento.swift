@@ -59,15 +59,6 @@ struct ObjectMemento {
         guard let block, info.isPersistent else { return hasDefaults || !info.isPersistent ? info.defaultValue : nil }
         return object.committedValue(slot, (block, row))
     }
-
-    /// What a to-many relationship held; nil if that is not known.
-    func collection(_ relationship: RelationshipShape, of object: NSManagedObject) -> Any? {
-        guard life != .absent, let state = object.existingState(relationship), state.isLoaded else { return nil }
-        let old = relationship.index < members.count ? members[relationship.index] : nil
-        if relationship.isOrdered { return old?.order.map { NSOrderedSet(array: $0) } }
-        let stored = state.members.subtracting(state.added.objects).union(state.removed.objects)
-        return stored.union(old?.added ?? []).subtracting(old?.removed ?? [])
-    }
 }
 
 /// What happened to one object in one event, as far as it can be undone.

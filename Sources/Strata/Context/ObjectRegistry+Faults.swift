@@ -1,5 +1,5 @@
-import CStrataSupport
 import StrataLog
+import StrataRuntime
 
 // Objects for many references at once, as fetches and to-many relationships give them.
 extension ObjectRegistry {
@@ -11,9 +11,7 @@ extension ObjectRegistry {
         if refs.isEmpty { return [] }
         return [NSManagedObject](unsafeUninitializedCapacity: refs.count) { buffer, count in
             guard let base = buffer.baseAddress else { return }
-            // SAFETY: an Unmanaged has the layout of the reference it stands for.
-            let places = UnsafeMutableRawPointer(base).bindMemory(
-                to: Unmanaged<NSManagedObject>?.self, capacity: refs.count)
+            let places = ReferenceLayout.places(base, capacity: refs.count)
             count = refs.withUnsafeBufferPointer { fill(places, $0, storeIndex, handle) }
         }
     }
@@ -29,14 +27,35 @@ extension ObjectRegistry {
             tables.with(storeIndex) { table in
                 var missing = 0
                 for index in refs.indices {
-                    let known = table.object(refs[index]).flatMap { strata_try_retain($0) }
-                    (places + index).initialize(to: known.map { .fromOpaque($0) })
+                    let known = table.object(refs[index]).flatMap {
+                        ReferenceCounts.retainUnlessDying($0, as: NSManagedObject.self)
+                    }
+                    (places + index).initialize(to: known)
                     if known == nil { missing += 1 }
                 }
+                if missing > 0, storeIndex == 1, !leaving.isEmpty { missing -= fillFromLeaving(places, refs) }
                 return missing
             }
         }
         return missing == 0 ? refs.count : makeFaults(missing, places, refs, storeIndex, handle)
+    }
+
+    /// Fills gaps with objects that are leaving. Called under the lock.
+    ///
+    /// - Returns: how many there were.
+    private func fillFromLeaving(
+        _ places: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>, _ refs: UnsafeBufferPointer<ObjectRef>
+    ) -> Int {
+        var count = 0
+        leaving.look { object in
+            for index in refs.indices where places[index] == nil {
+                places[index] = object(refs[index]).flatMap {
+                    ReferenceCounts.retainUnlessDying($0, as: NSManagedObject.self)
+                }
+                if places[index] != nil { count += 1 }
+            }
+        }
+        return count
     }
 
     /// Fills the gaps with faults. The lock is not held, as a class may have an initialiser of its own.
@@ -46,7 +65,7 @@ extension ObjectRegistry {
     ) -> Int {
         // Counting references one by one would take longer than all else.
         let own = Unmanaged.passUnretained(self)
-        strata_retain_many(own.toOpaque(), UInt32(missing))
+        ReferenceCounts.retain(self, count: missing)
         var maker = FaultMaker(handle, missing)
         let made = UnsafeMutablePointer<Unmanaged<NSManagedObject>>.allocate(capacity: missing)
         defer { made.deallocate() }
@@ -59,7 +78,7 @@ extension ObjectRegistry {
                 continue
             }
             guard let object = maker.make(refs[index]) else { continue }
-            object._withUnsafeGuaranteedRef { object in
+            object.withBorrowed { object in
                 object.ref = refs[index]
                 object.storeIndex = storeIndex
                 object.registryReference?.release()
@@ -74,12 +93,12 @@ extension ObjectRegistry {
             count += 1
         }
         maker.finish()
-        if madeCount < missing { strata_release_many(own.toOpaque(), UInt32(missing - madeCount)) }
+        if madeCount < missing { ReferenceCounts.release(self, count: missing - madeCount) }
         locked { tables in
             tables.with(storeIndex) { table in
                 table.reserve(madeCount)
                 for index in 0..<madeCount {
-                    table.set(made[index]._withUnsafeGuaranteedRef { $0.ref }, made[index].toOpaque())
+                    table.set(made[index].withBorrowed { $0.ref }, made[index].toOpaque())
                 }
             }
         }
@@ -119,7 +138,7 @@ private struct FaultMaker {
         guard let entity else { return nil }
         if taken == 0 {
             taken = min(max(left, 1), Self.takenAtOnce)
-            strata_retain_many(entity.toOpaque(), UInt32(taken))
+            ReferenceCounts.retain(entity, count: taken)
         }
         taken -= 1
         left -= 1
@@ -128,7 +147,7 @@ private struct FaultMaker {
 
     /// Gives up the references that were taken in vain.
     mutating func finish() {
-        if let entity, taken > 0 { strata_release_many(entity.toOpaque(), UInt32(taken)) }
+        if let entity, taken > 0 { ReferenceCounts.release(entity, count: taken) }
         (entity, taken) = (nil, 0)
     }
 }

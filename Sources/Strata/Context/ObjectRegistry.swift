@@ -1,6 +1,8 @@
 import CStrataSupport
 import Foundation
+import StrataIO
 import StrataLog
+import StrataRuntime
 import Synchronization
 
 /// One object per row and context: the table that finds the object for a reference, without keeping it alive.
@@ -38,12 +40,11 @@ final class ObjectRegistry: @unchecked Sendable {
     private let lock = Mutex<Void>(())
     /// Only touched in `locked`.
     @exclusivity(unchecked) private var tables = Tables()
+    /// What a large save has inserted, while another core lets go of it. Its lock is taken after the other one.
+    let leaving = LeavingObjects()
 
     func locked<R>(_ body: (inout Tables) -> R) -> R {
-        // withLock would want the tables to be Sendable, which what they point to is not.
-        lock._unsafeLock()
-        defer { lock._unsafeUnlock() }
-        return body(&tables)
+        lock.locked { body(&tables) }
     }
 
     /// The store index of objects in a child context that exist in its parent and have not been saved there.
@@ -99,7 +100,7 @@ final class ObjectRegistry: @unchecked Sendable {
     /// The registered object, nil if there is none.
     func object(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
         locked { tables in
-            tables.with(storeIndex) { Self.retain($0.object(ref)) }
+            Self.retain(tables.with(storeIndex) { $0.object(ref) } ?? leavingObject(ref, storeIndex))
         }
     }
 
@@ -120,8 +121,8 @@ final class ObjectRegistry: @unchecked Sendable {
     }
 
     private static func retain(_ pointer: UnsafeMutableRawPointer?) -> NSManagedObject? {
-        guard let pointer, let retained = strata_try_retain(pointer) else { return nil }
-        return Unmanaged<NSManagedObject>.fromOpaque(retained).takeRetainedValue()
+        guard let pointer else { return nil }
+        return ReferenceCounts.retainUnlessDying(pointer, as: NSManagedObject.self)?.takeRetainedValue()
     }
 
     func add(_ object: NSManagedObject) {
@@ -134,27 +135,41 @@ final class ObjectRegistry: @unchecked Sendable {
         }
     }
 
-    /// Called from deinit, on any thread.
-    func remove(_ object: NSManagedObject) {
+    /// Takes an object out that dies. Called from deinit, on any thread.
+    ///
+    /// - Returns: whether the object gives up a reference to the registry, at the end of its deinit.
+    func removeDying(_ object: NSManagedObject) -> Bool {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         let (ref, storeIndex) = (object.ref, object.storeIndex)
+        if storeIndex == 1 {
+            switch leaving.remove(ref, pointer) {
+            case .removed: return false
+            case .last: return true
+            case .missing: break
+            }
+        }
         locked { tables in
             tables.with(storeIndex) { $0.remove(ref, pointer) }
         }
         if object.flags.contains(.fromCustomStore) { CustomStore.didUnregister(object) }
+        return true
     }
 
     /// A new fault for a reference that is not in the table. Nil if the store has no such entity.
     func newFault(_ ref: ObjectRef, _ storeIndex: UInt16) -> NSManagedObject? {
-        guard storeIndex != 0, storeIndex != Self.unsavedIndex,
-            let object = makeFault(ref, storeIndex, handle: handles[Int(storeIndex) - 1])
-        else { return nil }
-        let pointer = Unmanaged.passUnretained(object).toOpaque()
-        locked { tables in
-            tables.with(storeIndex) { $0.set(ref, pointer) }
+        guard storeIndex != 0, storeIndex != Self.unsavedIndex, let handle = handleReference(storeIndex) else {
+            return nil
         }
-        if let custom = handles[Int(storeIndex) - 1].custom { custom.didRegister([object]) }
-        return object
+        // SAFETY: the registry keeps its handles. All threads would count references to the same one.
+        return handle.withBorrowed { handle in
+            guard let object = makeFault(ref, storeIndex, handle: handle) else { return nil }
+            let pointer = Unmanaged.passUnretained(object).toOpaque()
+            locked { tables in
+                tables.with(storeIndex) { $0.set(ref, pointer) }
+            }
+            if let custom = handle.custom { custom.didRegister([object]) }
+            return object
+        }
     }
 
     /// Moves objects that have been saved from the temporary table to their store's.
@@ -205,7 +220,8 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Takes an object out; it no longer belongs to the context.
     func forget(_ object: NSManagedObject) {
         guard object.flags.contains(.registered) else { return }
-        remove(object)
+        locked { takeOut(object, &$0) }
+        if object.flags.contains(.fromCustomStore) { CustomStore.didUnregister(object) }
         object.flags.remove(.registered)
     }
 
@@ -217,8 +233,7 @@ final class ObjectRegistry: @unchecked Sendable {
             locked { tables in
                 for object in objects[first..<min(objects.count, first + Self.forgottenAtOnce)] {
                     guard object.flags.contains(.registered) else { continue }
-                    let pointer = Unmanaged.passUnretained(object).toOpaque()
-                    tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+                    takeOut(object, &tables)
                     object.flags.remove(.registered)
                 }
             }
@@ -228,53 +243,11 @@ final class ObjectRegistry: @unchecked Sendable {
     /// How many objects are forgotten while others wait for the lock.
     private static let forgottenAtOnce = 256
 
-    /// Takes those objects out that have no references but so many, all of which are the caller's: they are on their
-    /// way out, and nobody can look for them any more.
-    func forgetUnheld(_ objects: ContiguousArray<NSManagedObject>, references: Int) {
-        for first in stride(from: 0, to: objects.count, by: Self.forgottenAtOnce) {
-            let range = first..<min(objects.count, first + Self.forgottenAtOnce)
-            let count = objects.withUnsafeBufferPointer { forgetUnheld($0, range, references) }
-            // Theirs to the registry: if each gave up its own later, on another core, both cores would wait for the
-            // count of references all the time.
-            if count > 0 { strata_release_many(Unmanaged.passUnretained(self).toOpaque(), UInt32(count)) }
-        }
-    }
-
-    /// - Returns: how many objects do not refer to the registry any more.
-    private func forgetUnheld(
-        _ objects: UnsafeBufferPointer<NSManagedObject>, _ range: Range<Int>, _ referenceCount: Int
-    ) -> Int {
-        guard let base = objects.baseAddress else { return 0 }
-        let last = objects.count - 1
-        // SAFETY: an Unmanaged has the layout of the reference it stands for; the list holds the objects.
-        let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
-        return locked { tables in
-            var count = 0
-            for index in range {
-                strata_prefetch(objects[min(index + objectsAhead, last)].toOpaque())
-                // Under the lock: a look-up would make another reference.
-                let pointer = objects[index].toOpaque()
-                guard strata_is_held_only(pointer, referenceCount) else { continue }
-                objects[index]._withUnsafeGuaranteedRef { object in
-                    guard object.flags.contains(.registered), !object.flags.contains(.fromCustomStore) else { return }
-                    tables.with(object.storeIndex) { table in
-                        table.prefetchNext(object.ref)
-                        table.remove(object.ref, pointer)
-                    }
-                    object.flags.remove(.registered)
-                    object.registryReference = nil
-                    count += 1
-                }
-            }
-            return count
-        }
-    }
-
     /// Enters an object under another name.
     func move(_ object: NSManagedObject, to ref: ObjectRef, _ storeIndex: UInt16) {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         locked { tables in
-            tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+            takeOut(object, &tables)
             object.ref = ref
             object.storeIndex = storeIndex
             object.cachedID = nil
@@ -302,6 +275,7 @@ final class ObjectRegistry: @unchecked Sendable {
             tables.first.forEach(collect)
             tables.unsaved.forEach(collect)
             for box in tables.others { box.table.forEach(collect) }
+            if !leaving.isEmpty { leaving.forEach(collect) }
             return objects
         }
     }

@@ -85,8 +85,13 @@ struct RefTable: ~Copyable {
 
     /// Removes the entry if it still holds this object: a dying object may already have been replaced.
     mutating func remove(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) {
+        _ = take(ref, object)
+    }
+
+    /// As ``remove(_:_:)``; returns whether the entry held this object.
+    mutating func take(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) -> Bool {
         var hole = find(ref.rawValue)
-        guard entries[hole].object == object else { return }
+        guard entries[hole].object == object else { return false }
         count -= 1
         // Entries behind the hole move up, so that searches need no marks where something once was.
         var index = hole
@@ -100,6 +105,29 @@ struct RefTable: ~Copyable {
             }
         }
         entries[hole] = Entry(key: 0, object: nil)
+        return true
+    }
+
+    /// Removes some entries, hands each to the body, and returns how many there were: less than `limit` only if the
+    /// table is empty then. `cursor` is where the next call goes on.
+    mutating func takeSome(
+        _ limit: Int, from cursor: inout Int, _ body: (ObjectRef, UnsafeMutableRawPointer) -> Void
+    ) -> Int {
+        var taken = 0
+        cursor &= mask
+        while count > 0, taken < limit {
+            let entry = entries[cursor]
+            guard let object = entry.object else {
+                cursor = (cursor + 1) & mask
+                continue
+            }
+            // Another entry may move here.
+            let ref = ObjectRef(rawValue: entry.key)
+            remove(ref, object)
+            body(ref, object)
+            taken += 1
+        }
+        return taken
     }
 
     var capacity: Int { mask + 1 }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// Streams objects into a transaction's columns, slot by slot.
 final class RowWriter {
@@ -35,11 +36,11 @@ final class RowWriter {
 
     func insert(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
         // SAFETY: the list holds the writers.
-        try writer(of: object)._withUnsafeGuaranteedRef { try insert(object, $0) }
+        try writer(of: object).withBorrowed { try insert(object, $0) }
     }
 
     func update(_ object: NSManagedObject) throws -> EntityWriter.RowTicket {
-        try writer(of: object)._withUnsafeGuaranteedRef { try update(object, $0) }
+        try writer(of: object).withBorrowed { try update(object, $0) }
     }
 
     @inline(__always)
@@ -112,15 +113,16 @@ final class RowWriter {
         case .int32: row.set(slot, place.assumingMemoryBound(to: Int32.self).pointee)
         case .int64: row.set(slot, place.assumingMemoryBound(to: Int64.self).pointee)
         case .float: row.set(slot, place.assumingMemoryBound(to: Float.self).pointee)
-        case .double, .date: row.set(slot, place.assumingMemoryBound(to: Double.self).pointee)
+        case .double: row.set(slot, place.assumingMemoryBound(to: Double.self).pointee)
+        case .date: row.set(slot, place.assumingMemoryBound(to: Date.self).pointee.timeIntervalSinceReferenceDate)
         case .uuid: row.set(slot, uuid: place.assumingMemoryBound(to: UUID.self).pointee.words)
         case .string:
             let place = place.assumingMemoryBound(to: String.self)
             if !row.set(slot, stringAt: place) { writer.set(slot, place.pointee) }
         case .toOne:
             // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
-            let target = place.assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
-            try target._withUnsafeGuaranteedRef { writer.set(slot, try storedRef($0, of: object, slot)) }
+            let target = ReferenceLayout.reference(at: place, to: NSManagedObject.self)
+            try target.withBorrowed { writer.set(slot, try storedRef($0, of: object, slot)) }
         default: try writeBytes(place, kind, slot, object, writer)
         }
     }

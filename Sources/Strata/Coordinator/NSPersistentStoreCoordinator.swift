@@ -54,6 +54,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         self.model = model
         shapes = ModelShapes.of(model)
         super.init()
+        DynamicInitialization.require()
         queue.setSpecific(key: queueKey, value: true)
     }
 
@@ -378,9 +379,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func noteCustomStore() { customStores.store(true, ordering: .releasing) }
 
     /// Remembers a context that works on the coordinator.
-    /// - Returns: how many there are, about.
-    @discardableResult
-    func register(_ context: NSManagedObjectContext) -> Int {
+    ///
+    /// - Returns: how many there are, about, and the store if there is exactly one: all contexts ask for both, and each
+    ///   question takes the lock.
+    func register(_ context: NSManagedObjectContext) -> (count: Int, onlyStore: StoreHandle?) {
         let reference = context.reference
         return state.withLock { state in
             // Each time their number has doubled.
@@ -389,7 +391,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 state.contextsToSweep = max(16, state.contexts.count * 2)
             }
             state.contexts.append(reference)
-            return state.contexts.count
+            return (state.contexts.count, state.stores.count == 1 ? state.stores[0].handle : nil)
         }
     }
 

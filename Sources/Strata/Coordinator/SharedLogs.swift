@@ -159,14 +159,12 @@ enum SharedLogs {
             gates[place] = (gate, (gates[place]?.count ?? 0) + 1)
             return gate
         }
-        gate.lock._unsafeLock()
         defer {
-            gate.lock._unsafeUnlock()
             gates.withLock { gates in
                 let count = (gates[place]?.count ?? 1) - 1
                 gates[place] = count > 0 ? (gate, count) : nil
             }
         }
-        return try body()
+        return try gate.lock.locked(body)
     }
 }

@@ -63,7 +63,7 @@ extension NSPersistentStoreCoordinator {
 
 extension NSValue {
     convenience init(storeClass: NSPersistentStore.Type) {
-        var pointer = unsafeBitCast(storeClass as AnyClass, to: UInt64.self)
+        var pointer = UInt64(UInt(bitPattern: ObjectIdentifier(storeClass)))
         self.init(bytes: &pointer, objCType: "Q")
     }
 
@@ -74,6 +74,6 @@ extension NSValue {
         withUnsafeMutableBytes(of: &pointer) { bytes in
             if let base = bytes.baseAddress { getValue(base) }
         }
-        return StoreClasses.all.values.first { unsafeBitCast($0 as AnyClass, to: UInt64.self) == pointer }
+        return StoreClasses.all.values.first { UInt64(UInt(bitPattern: ObjectIdentifier($0))) == pointer }
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 import Synchronization
 import SystemPackage
 
@@ -149,7 +150,7 @@ final class StoreHandle: Sendable {
     }
 
     static func uuid(_ words: StoreUUID) -> UUID {
-        unsafeBitCast((words.high.bigEndian, words.low.bigEndian), to: UUID.self)
+        UUID(uuid: ByteTuples.bytes((words.high.bigEndian, words.low.bigEndian)))
     }
 }
 

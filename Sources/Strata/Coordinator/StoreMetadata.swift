@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 import Synchronization
 
@@ -47,12 +48,12 @@ enum StoreMetadata {
 
     /// Changes what the engine keeps, unless `change` returns false. Durable when it returns.
     static func update(_ log: LogStore, _ change: (inout [String: Any]) throws -> Bool) throws {
-        updates._unsafeLock()
-        defer { updates._unsafeUnlock() }
-        var entries = entries(log)
-        guard try change(&entries) else { return }
-        let data = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
-        try log.setMetadata(Array(data))
+        try updates.locked {
+            var entries = entries(log)
+            guard try change(&entries) else { return }
+            let data = try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
+            try log.setMetadata(Array(data))
+        }
     }
 }
 

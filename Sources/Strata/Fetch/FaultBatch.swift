@@ -1,4 +1,5 @@
 import StrataLog
+import StrataRuntime
 
 /// The objects of a fetch or of a to-many relationship, as neighbours: when the fault of one fires, the rows of those
 /// around it are looked up with its own, so that theirs need no search.
@@ -216,7 +217,7 @@ final class FaultBatch {
                     continue
                 }
                 if let found = places[index].block {
-                    try found._withUnsafeGuaranteedRef { block in
+                    try found.withBorrowed { block in
                         Result { () throws(StoreError) in try block.verify() }
                     }.get()
                     last = (place, found)

@@ -29,7 +29,10 @@ extension FetchRequestTemplate {
         propertyNamesToFetch = try settings.propertiesToFetch.map(Self.names)
         propertyNamesToGroupBy = try settings.propertiesToGroupBy.map(Self.names)
         havingPredicate = settings.havingPredicate?.canonical
-        relationshipKeyPathsForPrefetching = settings.relationshipKeyPathsForPrefetching
+        // Models say nothing of what is empty, as before there were any.
+        relationshipKeyPathsForPrefetching = settings.relationshipKeyPathsForPrefetching.flatMap {
+            $0.isEmpty ? nil : $0
+        }
         timeLimit = settings.timeLimit
     }
 
@@ -68,7 +71,7 @@ extension FetchRequestTemplate {
         settings.propertiesToFetch = propertyNamesToFetch
         settings.propertiesToGroupBy = propertyNamesToGroupBy
         settings.havingPredicate = havingPredicate
-        settings.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        settings.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching ?? []
         settings.timeLimit = timeLimit
         return settings
     }

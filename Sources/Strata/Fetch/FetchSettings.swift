@@ -16,7 +16,7 @@ struct FetchSettings {
     var returnsObjectsAsFaults = true
     var returnsDistinctResults = false
     var shouldRefreshRefetchedObjects = false
-    var relationshipKeyPathsForPrefetching: [String]?
+    var relationshipKeyPathsForPrefetching: [String]? = []
     var propertiesToFetch: [Any]?
     var propertiesToGroupBy: [Any]?
     var havingPredicate: NSPredicate?
@@ -34,8 +34,9 @@ struct FetchSettings {
             && returnsObjectsAsFaults == other.returnsObjectsAsFaults
             && returnsDistinctResults == other.returnsDistinctResults
             && shouldRefreshRefetchedObjects == other.shouldRefreshRefetchedObjects && timeLimit == other.timeLimit
-            && relationshipKeyPathsForPrefetching == other.relationshipKeyPathsForPrefetching
-            && predicate == other.predicate && havingPredicate == other.havingPredicate
+            && (relationshipKeyPathsForPrefetching ?? []) == (other.relationshipKeyPathsForPrefetching ?? [])
+            && predicate?.canonical == other.predicate?.canonical
+            && havingPredicate?.canonical == other.havingPredicate?.canonical
             && sortDescriptors == other.sortDescriptors && affectedStores == other.affectedStores
             && Self.areEqual(propertiesToFetch, other.propertiesToFetch)
             && Self.areEqual(propertiesToGroupBy, other.propertiesToGroupBy)

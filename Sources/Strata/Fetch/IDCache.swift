@@ -1,4 +1,5 @@
 import StrataLog
+import StrataRuntime
 
 /// The IDs that a context's fetches have handed out lately. An ID is a value, so the same one can be handed out again,
 /// which costs a tenth of making it.
@@ -43,9 +44,7 @@ struct IDCache: ~Copyable {
         var added = 0
         let result = [NSManagedObjectID](unsafeUninitializedCapacity: refs.count) { buffer, written in
             guard let base = buffer.baseAddress else { return }
-            // SAFETY: an Unmanaged has the layout of the reference it stands for.
-            let places = UnsafeMutableRawPointer(base).bindMemory(
-                to: Unmanaged<NSManagedObjectID>.self, capacity: refs.count)
+            let places = ReferenceLayout.places(base, capacity: refs.count)
             for ref in refs {
                 if ref.entity != number || shape == nil {
                     (number, shape) = (ref.entity, handle.map.shape(ref.entity).map { .passUnretained($0) })
@@ -55,7 +54,7 @@ struct IDCache: ~Copyable {
                     return
                 }
                 let place = entries + Self.home(ref, mask)
-                if let known = place.pointee, known._withUnsafeGuaranteedRef({ $0.isFor(ref, identity, shape) }) {
+                if let known = place.pointee, known.withBorrowed({ $0.isFor(ref, identity, shape) }) {
                     (places + written).initialize(to: known.retain())
                 } else {
                     let new = Unmanaged.passRetained(
@@ -85,7 +84,7 @@ struct IDCache: ~Copyable {
         count = 0
         for index in 0..<capacity {
             guard let id = entries?[index] else { continue }
-            let place = grown + Self.home(id._withUnsafeGuaranteedRef { $0.ref }, new - 1)
+            let place = grown + Self.home(id.withBorrowed { $0.ref }, new - 1)
             if let other = place.pointee { other.release() } else { count += 1 }
             place.pointee = id
         }

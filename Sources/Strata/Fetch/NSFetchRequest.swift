@@ -170,7 +170,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         set { stored.fetchBatchSize = newValue }
     }
 
-    /// Key paths of relationships whose objects are read along: afterwards no fault fires on the way.
+    /// Key paths of relationships whose objects are read along: afterwards no fault fires on the way. Default empty.
     open var relationshipKeyPathsForPrefetching: [String]? {
         get { stored.relationshipKeyPathsForPrefetching }
         set { stored.relationshipKeyPathsForPrefetching = newValue }

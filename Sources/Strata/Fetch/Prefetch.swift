@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// Reads the objects along a path of relationships, level by level, so that no fault fires on it afterwards.
 struct Prefetch {
@@ -24,6 +25,8 @@ struct Prefetch {
             }
             var targets: [NSManagedObject] = []
             targets.reserveCapacity(level.count)
+            let made = makeTargets(of: level, &lookup)
+            defer { withExtendedLifetime(made) {} }
             for object in level {
                 try pace.step()
                 guard let relationship = lookup.relationship(of: object) else { continue }
@@ -38,6 +41,29 @@ struct Prefetch {
             var seen: Set<ObjectIdentifier> = []
             level = targets.filter { seen.insert(ObjectIdentifier($0)).inserted }
         }
+    }
+
+    /// Makes the objects at the ends of a to-one relationship of objects that are no faults, all at once: making each as
+    /// it is met counts references to its entity and store, which all threads share.
+    ///
+    /// - Returns: what keeps them until the objects refer to them.
+    private func makeTargets(of level: [NSManagedObject], _ lookup: inout RelationshipLookup) -> [NSManagedObject] {
+        guard level.count > 1, let storeIndex = level.first?.storeIndex, storeIndex != 0,
+            storeIndex != ObjectRegistry.unsavedIndex, let handle = context.registry.handle(storeIndex)
+        else { return [] }
+        var refs: [ObjectRef] = []
+        refs.reserveCapacity(level.count)
+        // Those of other stores, which are few, are made one by one; so is what only another store can name.
+        for object in level where object.storeIndex == storeIndex {
+            guard let relationship = lookup.relationship(of: object), !relationship.isToMany else { continue }
+            let ref = object.unknownTarget(relationship)
+            if ref.entity != 0 { refs.append(ref) }
+        }
+        refs.sort()
+        var unique: [ObjectRef] = []
+        unique.reserveCapacity(refs.count)
+        for ref in refs where ref != unique.last { unique.append(ref) }
+        return context.objects(unique, storeIndex, handle)
     }
 
     /// A fault, in the order in which rows are looked up.
@@ -64,7 +90,7 @@ struct Prefetch {
         // The objects are held by the list that they came from.
         try withExtendedLifetime(objects) {
             for fault in faults {
-                try fault.object._withUnsafeGuaranteedRef { object in
+                try fault.object.withBorrowed { object in
                     guard object.isFault else { return }
                     try pace.step()
                     try context.realizeOrThrow(object)

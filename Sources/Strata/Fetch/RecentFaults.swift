@@ -1,4 +1,5 @@
 import StrataLog
+import StrataRuntime
 
 /// The faults that a context last made by ID, as neighbours: who makes many faults mostly goes on to read them in the
 /// same order. When the fault of one fires, the rows of the next are looked up as far as their blocks are cached, and
@@ -129,7 +130,7 @@ final class RecentFaults {
             rest &= rest - 1
             registry.prefetch(numbers, storeIndex) { number in
                 let place = places[number & (Self.placeCount - 1)]
-                return place.block?._withUnsafeGuaranteedRef { $0.knownReference(place.location.row, slot) } ?? .null
+                return place.block?.withBorrowed { $0.knownReference(place.location.row, slot) } ?? .null
             }
         }
     }

@@ -1,4 +1,5 @@
 import StrataLog
+import StrataRuntime
 
 /// Brings the rows of the next objects of a batch into the processor's caches, some at a time: each step of the way to
 /// their values is taken for all of them before the next step follows, so that they wait for memory together.
@@ -39,13 +40,13 @@ struct RowPipeline {
         if start >= limit { return 0..<0 }
         end = limit
         for number in start..<limit {
-            if let (block, _) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchViews(slots) } }
+            if let (block, _) = row(number) { block.withBorrowed { $0.prefetchViews(slots) } }
         }
         for number in start..<limit {
-            if let (block, row) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchValues(row, slots) } }
+            if let (block, row) = row(number) { block.withBorrowed { $0.prefetchValues(row, slots) } }
         }
         for number in start..<limit {
-            if let (block, row) = row(number) { block._withUnsafeGuaranteedRef { $0.prefetchBytes(row, slots) } }
+            if let (block, row) = row(number) { block.withBorrowed { $0.prefetchBytes(row, slots) } }
         }
         return start..<limit
     }

@@ -216,7 +216,9 @@ struct DocumentWriter {
         probe.attributeType = attribute.attributeType
         guard bounds[2] == nil || attribute.attributeType == .stringAttributeType else { return }
         probe.setBounds(minimum: bounds[0], maximum: bounds[1], pattern: bounds[2] as? String)
-        guard probe.validationPredicates == Array(attribute.validationPredicates.prefix(count)) else { return }
+        guard probe.validationPredicates == attribute.validationPredicates.prefix(count).map(\.canonical) else {
+            return
+        }
         written.minimum = bounds[0].flatMap { DocumentValues.document($0) }
         written.maximum = bounds[1].flatMap { DocumentValues.document($0) }
         written.pattern = bounds[2] as? String

@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataRuntime
 import Synchronization
 
 /// The schema of a store: entities, the configurations that group them, and fetch request templates.
@@ -44,7 +45,7 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
     /// Creates a model without entities.
     public required override init() {
         super.init()
-        _ = FoundationPredicateRepair.isDone
+        RuntimeChecks.require()
     }
 
     /// Reads a model that ``encode(with:)`` wrote.

@@ -1,5 +1,6 @@
 public import Foundation
 public import StrataLog
+import StrataRuntime
 
 /// A type that an ``AttributeSlot`` can read and write without boxing.
 ///
@@ -76,12 +77,11 @@ extension UUID: AttributeValue {
     public static func _fits(_ kind: UInt8) -> Bool { kind == SlotKind.uuid.rawValue }
     public static var _whenNull: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
     public static func _read(_ column: ColumnView, _ row: Int) -> UUID {
-        let words = column.uuid(row)
-        return unsafeBitCast(words, to: UUID.self)
+        UUID(uuid: ByteTuples.bytes(column.uuid(row)))
     }
 
     /// The sixteen bytes as the engine takes them.
-    var words: (UInt64, UInt64) { unsafeBitCast(self, to: (UInt64, UInt64).self) }
+    var words: (UInt64, UInt64) { ByteTuples.words(uuid) }
 }
 
 extension String: AttributeValue {

@@ -1,13 +1,11 @@
-import CStrataSupport
 import Foundation
+import StrataRuntime
 
 /// Looks for classes of managed objects, and for migration policies, in the whole program by the names that models have for them.
 ///
 /// Linux has no list of classes by name, and what finds a type by its mangled name wants module and nesting, and never
 /// finds private ones. The Swift runtime's lists of types have them all.
 enum ClassSearch {
-    private static let capacity = 64
-
     /// The class with this name: bare (`"Order"`), with module and outer types (`"Shop.Store.Order"`), or as
     /// `NSStringFromClass` has it for private classes. Nil when there is none, or when a bare name fits several and
     /// none of them is the main program's.
@@ -25,7 +23,7 @@ enum ClassSearch {
     private static func type<Type>(named name: String, in family: (AnyClass) -> Type?) -> Type? {
         let isBare = !name.contains(".")
         let own = name.split(separator: ".").last.map(String.init) ?? name
-        let types = classes(own).compactMap(family).filter {
+        let types = ClassLists.classes(named: own).compactMap(family).filter {
             isBare || String(reflecting: $0) == name
         }
         if types.count <= 1 { return types.first }
@@ -38,16 +36,5 @@ enum ClassSearch {
     static var programName: String {
         let path = ProcessInfo.processInfo.arguments.first ?? ""
         return URL(fileURLWithPath: path).lastPathComponent.replacingOccurrences(of: "-", with: "_")
-    }
-
-    /// All classes whose own name this is.
-    static func classes(_ name: String) -> [AnyClass] {
-        let found = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: capacity) { buffer in
-            buffer.initialize(repeating: nil)
-            let count = strata_classes_named(name, buffer.baseAddress!, capacity)
-            return buffer.prefix(min(count, capacity)).compactMap(\.self)
-        }
-        // SAFETY: the runtime's metadata of a class is what a metatype value points to.
-        return found.map { unsafeBitCast($0, to: AnyClass.self) }
     }
 }

@@ -164,7 +164,7 @@ final class EntityShape: @unchecked Sendable {
                 groupCount: groups, overlayBytes: layout.overlayBytes, persistentSlotCount: persistentSlotCount,
                 codes: self.codes, referenceCounted: referenceCounted, persistentMask: persistentMask,
                 mandatory: mandatory, withDefault: withDefault, toOneMask: toOneMask, hasDefaults: hasDefaults,
-                isAbstract: isAbstract, objectClass: unsafeBitCast(objectClass, to: UnsafeRawPointer.self),
+                isAbstract: isAbstract, objectClass: ObjectIdentifier(objectClass),
                 overrides: MethodOverrides.of(objectClass), plainValidation: plainValidation))
         toManyCount = layout.relationships.count { $0.isToMany }
         hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }

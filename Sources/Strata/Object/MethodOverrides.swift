@@ -1,10 +1,11 @@
+import StrataRuntime
+
 /// Which of the methods that Strata calls on every object a class overrides.
 ///
 /// Going through all objects to call methods that do nothing costs a large save more than its rows do, and asking every
 /// object about each of its properties by name many times that: it is only done for classes that would notice.
 ///
-/// A class's table of methods has one word for each. The one in question is where a class that overrides nothing but
-/// this method differs from NSManagedObject while one that overrides nothing does not.
+/// A class's table of methods says so (`ClassMetadata`), by comparison with classes that override one method each.
 struct MethodOverrides: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -72,38 +73,17 @@ struct MethodOverrides: OptionSet, Sendable {
     ]
 
     private static func word(_ overriding: NSManagedObject.Type) -> Int? {
-        let (base, overriding, inheriting) = (
-            table(NSManagedObject.self), table(overriding), table(Inheriting.self)
-        )
-        let count = min(base.count, overriding.count, inheriting.count)
-        let found = (0..<count).filter { base[$0] == inheriting[$0] && base[$0] != overriding[$0] }
-        return found.count == 1 ? found.first : nil
+        ClassMetadata.word(of: overriding, in: NSManagedObject.self, notIn: Inheriting.self)
     }
 
     /// What a class overrides; a method counts as overridden if that cannot be found out.
     static func of(_ type: NSManagedObject.Type) -> MethodOverrides {
         if type == NSManagedObject.self { return [] }
-        let (own, base) = (table(type), table(NSManagedObject.self))
         var overrides: MethodOverrides = []
-        for (method, word) in words {
-            guard let word, word < own.count, own[word] == base[word] else {
-                overrides.insert(method)
-                continue
-            }
+        for (method, word) in words where ClassMetadata.isOverridden(word, in: type, of: NSManagedObject.self) {
+            overrides.insert(method)
         }
         return overrides
-    }
-
-    /// The words of a class's metadata, from its address point on.
-    private static func table(_ type: AnyClass) -> UnsafeBufferPointer<UInt> {
-        let metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
-        // SAFETY: the fifth word of class metadata holds its size and how much of it lies before the address point.
-        let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
-        let before = metadata.load(fromByteOffset: 36, as: UInt32.self)
-        guard size > before, size < 1 << 20 else { return UnsafeBufferPointer(start: nil, count: 0) }
-        // What comes before the method tables says what the class is, and always differs.
-        let count = Int(size - before) / MemoryLayout<UInt>.size
-        return UnsafeBufferPointer(start: metadata.assumingMemoryBound(to: UInt.self), count: count)
     }
 }
 
@@ -111,8 +91,6 @@ extension NSManagedObject {
     /// What the object's class overrides, which mostly is the one that its entity names.
     @inline(__always)
     final var overrides: MethodOverrides {
-        // SAFETY: metatypes are pointers.
-        let own = unsafeBitCast(type(of: self), to: UnsafeRawPointer.self)
-        return own == facts.pointee.objectClass ? facts.pointee.overrides : .all
+        ObjectIdentifier(type(of: self)) == facts.pointee.objectClass ? facts.pointee.overrides : .all
     }
 }

@@ -11,10 +11,11 @@ extension NSManagedObject {
     /// The persistent properties that were set since pending changes were last processed, with the values they had
     /// before; `NSNull` for nil. While changes are reported, that is what the report is about.
     ///
-    /// Without an undo manager the values are those that were last fetched or saved, and the defaults of an object that
-    /// was never saved.
+    /// Of an object that was never saved, properties that were not set before have their defaults.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
-        let memento = registry?.context?.undoRecorder?.memento(of: self)
+        let context = registry?.context
+        let memento = context?.undoRecorder?.memento(of: self)
+        let earlier = context?.earlierValues.values(of: self) ?? [:]
         let row = storeIndex == 0 ? nil : committedRow()
         var values: [String: Any] = [:]
         if let overlay {
@@ -24,6 +25,8 @@ extension NSManagedObject {
                 var old = info.defaultValue
                 if let memento, memento.life != .absent {
                     old = memento.value(slot, of: self)
+                } else if let value = earlier[slot] {
+                    old = value
                 } else if let row {
                     old = committedValue(slot, row)
                 }
@@ -31,9 +34,8 @@ extension NSManagedObject {
             }
         }
         for relationship in shape.relationships where relationship.isToMany {
-            guard let state = existingState(relationship), state.isChangedInEvent else { continue }
-            let old = memento?.collection(relationship, of: self)
-            values[relationship.name] = old ?? committedMembers(relationship)
+            guard existingState(relationship)?.isChangedInEvent == true else { continue }
+            values[relationship.name] = membersBeforeEvent(relationship)
         }
         return values
     }
@@ -95,6 +97,18 @@ extension NSManagedObject {
         if shape.slots[slot].kind != .toOne { return boxed(in: row.block, row: row.row, slot: slot) }
         let target = row.block.verifiedColumn(slot).reference(row.row)
         return target.isNull ? nil : registry?.context?.object(target, storeIndex)
+    }
+
+    /// What a to-many relationship that changed in the event held before.
+    private func membersBeforeEvent(_ relationship: RelationshipShape) -> Any {
+        let state = loadedState(relationship)
+        guard let difference = state.eventDifference else { return committedMembers(relationship) }
+        let left = difference.left.objects
+        let members = state.members.subtracting(difference.came.objects).union(left)
+        guard relationship.isOrdered else { return members }
+        let order = (difference.order ?? state.order).filter(members.contains)
+        let placed = left.isEmpty ? [] : Set(order)
+        return NSOrderedSet(array: order + left.filter { !placed.contains($0) })
     }
 
     private func committedMembers(_ relationship: RelationshipShape) -> Any {

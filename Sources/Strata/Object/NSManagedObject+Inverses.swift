@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 
 // Both ends of a relationship are one fact: every change below changes the two sides together.
 extension NSManagedObject {
@@ -46,7 +47,7 @@ extension NSManagedObject {
         place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
         overlay.markChanged(relationship.slot, isNull: false)
         // SAFETY: the target holds its states, and nothing of this lets go of them.
-        state._withUnsafeGuaranteedRef { $0.insert(self, isOrdered: false) }
+        state.withBorrowed { $0.insert(self, isOrdered: false) }
         return true
     }
 
@@ -54,9 +55,8 @@ extension NSManagedObject {
     @inline(__always)
     private final func stateReference(_ index: Int) -> Unmanaged<ToManyState>? {
         toMany.withUnsafeBufferPointer { states in
-            guard index < states.count, let base = states.baseAddress else { return nil }
-            // SAFETY: an optional reference has the layout of an optional Unmanaged.
-            return UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<ToManyState>?.self)[index]
+            guard index < states.count, let references = ReferenceLayout.references(states) else { return nil }
+            return references[index]
         }
     }
 
@@ -180,7 +180,7 @@ extension NSManagedObject {
     final func propagateDeletion(in context: NSManagedObjectContext) {
         for index in 0..<shape.relationships.count {
             // SAFETY: the shape keeps its relationships for ever.
-            shape.relationshipReferences[index]._withUnsafeGuaranteedRef { propagateDeletion($0, in: context) }
+            shape.relationshipReferences[index].withBorrowed { propagateDeletion($0, in: context) }
         }
     }
 
@@ -205,7 +205,7 @@ extension NSManagedObject {
             return !overlay.isNull(slot) && overlay.object(at: Int(shape.codes[slot].offset)).isDeleted
         }
         guard let blockReference, let registry else { return false }
-        let target = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot).reference(Int(row)) }
+        let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
         return target.isNull || registry.object(target, storeIndex)?.isDeleted == true
     }
 

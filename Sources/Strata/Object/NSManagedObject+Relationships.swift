@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObject {
     /// The object at the other end of a to-one relationship. Fires the fault of this object, not of the other.
@@ -14,7 +15,7 @@ extension NSManagedObject {
         set {
             let slot = slot._cache.token(for: self).index
             // SAFETY: the model keeps its relationships for ever.
-            shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)]._withUnsafeGuaranteedRef {
+            shape.relationshipReferences[Int(shape.codes[slot].relationshipIndex)].withBorrowed {
                 if let newValue, setNew($0, to: newValue) { return }
                 setToOne($0, to: newValue)
             }
@@ -30,7 +31,7 @@ extension NSManagedObject {
             let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
             // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
             // references have one layout and hash alike.
-            return unsafeBitCast(members, to: Set<Target>.self)
+            return CollectionLayout.cast(members, to: Set<Target>.self)
         }
         set {
             setToMany(shape.relationships[slot._cache.token(for: self).index], to: Array(newValue))
@@ -105,9 +106,9 @@ extension NSManagedObject {
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
         guard let blockReference, let registryReference else { return nil }
         // SAFETY: the object has a reference to the block until it takes another one, and to its registry.
-        let target = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot).reference(Int(row)) }
+        let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
         guard !target.isNull else { return nil }
-        let known = registryReference._withUnsafeGuaranteedRef { registry in
+        let known = registryReference.withBorrowed { registry in
             registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
         }
         guard let known else { return nil }
@@ -116,6 +117,16 @@ extension NSManagedObject {
         (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: known)
         overlay.markCached(slot, isNull: false)
         return known
+    }
+
+    /// What a to-one relationship's row refers to, of an object that is no fault; null where the target is known already.
+    final func unknownTarget(_ relationship: RelationshipShape) -> ObjectRef {
+        if let overlay, overlay.isPresent(relationship.slot) { return .null }
+        guard let blockReference else { return .null }
+        // SAFETY: the object has a reference to the block until it takes another one.
+        return blockReference.withBorrowed {
+            $0.verifiedColumn(relationship.slot).reference(Int(row))
+        }
     }
 
     final func existingState(_ relationship: RelationshipShape) -> ToManyState? {

@@ -1,6 +1,7 @@
 import Foundation
 import StrataIO
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObject {
     /// The block that the object's row lies in.
@@ -63,14 +64,14 @@ extension NSManagedObject {
             flags.insert(.realized)
             return
         }
-        guard let context = registryReference?._withUnsafeGuaranteedRef({ $0.contextReference }) else {
+        guard let context = registryReference?.withBorrowed({ $0.contextReference }) else {
             programmerError(
                 shape.name,
                 "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset",
                 "Keep the context as long as its objects, and fetch again after a reset")
         }
         // SAFETY: what is called on the context's queue, and by its objects, has the context.
-        context._withUnsafeGuaranteedRef { $0.fulfill(self, slot) }
+        context.withBorrowed { $0.fulfill(self, slot) }
     }
 
     /// Takes a row as the committed state.
@@ -88,7 +89,7 @@ extension NSManagedObject {
         blockReference = block
         row = UInt32(location.row)
         version.location = location
-        version.sequence = block._withUnsafeGuaranteedRef { $0.sequence(location.row) }
+        version.sequence = block.withBorrowed { $0.sequence(location.row) }
         flags.insert([.realized, .rowIsCommitted])
     }
 

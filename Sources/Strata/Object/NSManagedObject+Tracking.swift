@@ -12,7 +12,7 @@ extension NSManagedObject {
     /// Forgets which properties changed in the event that is over.
     final func endEvent() {
         overlay?.clearEvent(facts)
-        if !toMany.isEmpty { for state in toMany { state?.isChangedInEvent = false } }
+        if !toMany.isEmpty { for state in toMany { state?.endEvent() } }
     }
 }
 

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 
 extension NSManagedObject {
     /// The value of an attribute. Fires the fault.
@@ -44,7 +45,7 @@ extension NSManagedObject {
         if let blockReference, token.isStored {
             let row = Int(truncatingIfNeeded: row)
             // SAFETY: the object has a reference to the block until it takes another one.
-            let column = blockReference._withUnsafeGuaranteedRef { $0.verifiedColumn(slot) }
+            let column = blockReference.withBorrowed { $0.verifiedColumn(slot) }
             if column.isNull(row) { return nil }
             if !Value._mayBeExternal || !column.isExternal(row) { return Value._read(column, row) }
         }
@@ -139,7 +140,7 @@ extension NSManagedObject {
         if isFault { realize(slot) }
         if overlay == nil {
             overlay =
-                registryReference?._withUnsafeGuaranteedRef { Overlay.allocate(facts, in: &$0.overlays) }
+                registryReference?.withBorrowed { Overlay.allocate(facts, in: &$0.overlays) }
                 ?? Overlay.allocate(shape)
         }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }

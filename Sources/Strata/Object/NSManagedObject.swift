@@ -1,6 +1,7 @@
 public import Foundation
 import StrataIO
 public import StrataLog
+import StrataRuntime
 
 /// An object of the graph: a row of the store, seen and changed through a context.
 ///
@@ -47,13 +48,13 @@ open class NSManagedObject: NSObject {
     /// - Precondition: the entity is in a model and not abstract.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         let reference = EntityShape.reference(of: entity, for: context)
-        shape = reference._withUnsafeGuaranteedRef { $0 }
-        facts = reference._withUnsafeGuaranteedRef { $0.facts }
-        shapeID = reference._withUnsafeGuaranteedRef { $0.id }
+        shape = reference.withBorrowed { $0 }
+        facts = reference.withBorrowed { $0.facts }
+        shapeID = reference.withBorrowed { $0.id }
         ref = TemporaryRefs.next()
         super.init()
         // SAFETY: the caller holds the context. References to one are slow to count, as weak ones lead to it.
-        if let context { Unmanaged.passUnretained(context)._withUnsafeGuaranteedRef { $0.insertNew(self) } }
+        if let context { Unmanaged.passUnretained(context).withBorrowed { $0.insertNew(self) } }
     }
 
     /// Creates an object outside of any context: of the entity that the class stands for in the models in use, or, if
@@ -65,12 +66,15 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
-        // SAFETY: the reference is given up last.
-        if flags.contains(.registered) { registryReference?._withUnsafeGuaranteedRef { $0.remove(self) } }
+        // The reference is given up last. Objects that leave together have one between them.
+        var hasReference = true
+        if flags.contains(.registered), let registryReference {
+            hasReference = registryReference.withBorrowed { $0.removeDying(self) }
+        }
         if !flags.contains(.unobserved) { ObservedObjects.remove(self) }
         overlay?.free(facts)
         blockReference?.release()
-        registryReference?.release()
+        if hasReference { registryReference?.release() }
     }
 
     // MARK: Identity

@@ -1,5 +1,6 @@
 public import Foundation
 import StrataLog
+import StrataRuntime
 import Synchronization
 
 /// A compact, universal name of a managed object.
@@ -79,12 +80,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     /// Whether both name the same object. Complexity: O(1).
     override public func isEqual(_ object: Any?) -> Bool {
         guard let object else { return false }
-        if type(of: object) == NSManagedObjectID.self {
+        if type(of: object) == NSManagedObjectID.self, let other = ExistentialLayout.reference(in: object) {
             // A cast from Any takes hundreds of instructions, and sets ask for each collision.
-            // SAFETY: a value of this type is a reference, which lies in the first of the four words of the
-            // existential.
-            let words = unsafeBitCast(object as Any, to: (Unmanaged<NSManagedObjectID>, UInt, UInt, UInt).self)
-            return words.0._withUnsafeGuaranteedRef {
+            return Unmanaged<NSManagedObjectID>.fromOpaque(other).withBorrowed {
                 $0.ref == ref && $0.identityReference?.toOpaque() == identityReference?.toOpaque()
             }
         }
@@ -126,8 +124,8 @@ extension Set where Element == IDMember {
     ///
     /// - Precondition: no two IDs name the same object.
     consuming func asIDs() -> Set<NSManagedObjectID> {
-        // SAFETY: as for sets of ``ObjectMember``.
-        unsafeBitCast(self, to: Set<NSManagedObjectID>.self)
+        // As for sets of ``ObjectMember``.
+        CollectionLayout.cast(self, to: Set<NSManagedObjectID>.self)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataRuntime
 
 /// A managed object as a set's member: equal and hashed as the object is, without asking it.
 ///
@@ -27,9 +28,8 @@ extension Set where Element == ObjectMember {
     ///
     /// - Precondition: no object's class overrides `hash` or `isEqual` (``MethodOverrides/equality``).
     consuming func asObjects() -> Set<NSManagedObject> {
-        // SAFETY: a member has the layout of the reference that it stands for, and a set is a reference to a storage whose
-        // layout depends on that of its members only. The storage frees them as what it was made for.
-        unsafeBitCast(self, to: Set<NSManagedObject>.self)
+        // A member has the layout of the reference that it stands for, and is hashed as the object.
+        CollectionLayout.cast(self, to: Set<NSManagedObject>.self)
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import StrataRuntime
 
 /// The changed and cached values of one object: a block of memory laid out by its ``EntityShape``.
 ///
@@ -164,8 +165,8 @@ struct Overlay {
     @inline(__always)
     func isObjectDeleted(at offset: Int) -> Bool {
         // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
-        (base + offset).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self).pointee
-            ._withUnsafeGuaranteedRef { $0.flags.contains(.deleted) }
+        ReferenceLayout.reference(at: base + offset, to: NSManagedObject.self)
+            .withBorrowed { $0.flags.contains(.deleted) }
     }
 
     /// Whether any value was changed, transient or not.

@@ -17,7 +17,7 @@ struct ShapeFacts {
     let hasDefaults: Bool
     let isAbstract: Bool
     /// The class that the entity names, as a pointer, and what it overrides.
-    let objectClass: UnsafeRawPointer
+    let objectClass: ObjectIdentifier
     let overrides: MethodOverrides
     /// Whether validating asks for nothing but values where they are mandatory: 0 until it is found out, 1 yes, 2 no.
     let plainValidation: UnsafeMutablePointer<Atomic<UInt8>>

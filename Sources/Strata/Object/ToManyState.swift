@@ -35,7 +35,10 @@ final class ToManyState {
     @exclusivity(unchecked) var removed = IdentitySet()
     var isOrderChanged = false
     /// Whether a member came or left since pending changes were last processed.
-    @exclusivity(unchecked) var isChangedInEvent = false
+    @exclusivity(unchecked) private(set) var isChangedInEvent = false
+    /// What the current event has done, if earlier ones have changed the relationship since the last save, too. If not,
+    /// what was there before the event is what is stored.
+    @exclusivity(unchecked) private(set) var eventDifference: EventDifference?
     /// The order that was set, while the members are unloaded; laid over the stored one at the next use.
     private(set) var pendingOrder: [NSManagedObject] = []
     /// What `mutableOrderedSetValue(forKey:)` handed out, as long as somebody has it.
@@ -44,11 +47,35 @@ final class ToManyState {
     var links: [ObjectIdentifier: ObjectRef] = [:]
     var positions: [ObjectIdentifier: Int64] = [:]
 
+    /// Who came and who left in one event.
+    final class EventDifference {
+        var came = IdentitySet()
+        var left = IdentitySet()
+        /// The order before anybody left or was moved, with those at its end who had come by then; nil if nobody was.
+        var order: [NSManagedObject]?
+    }
+
     var isChanged: Bool { !added.isEmpty || !removed.isEmpty || isOrderChanged }
+
+    /// Comes before each change.
+    private func noteChange(ofOrder isOrder: Bool) {
+        if !isChangedInEvent {
+            isChangedInEvent = true
+            if isChanged { eventDifference = EventDifference() }
+        }
+        if isOrder, isLoaded, let eventDifference, eventDifference.order == nil { eventDifference.order = order }
+    }
+
+    /// The event is over.
+    func endEvent() {
+        isChangedInEvent = false
+        if eventDifference != nil { eventDifference = nil }
+    }
 
     /// Records that the object came in; at the end of an ordered relationship.
     func insert(_ object: NSManagedObject, isOrdered: Bool) {
-        isChangedInEvent = true
+        noteChange(ofOrder: false)
+        if let eventDifference, !eventDifference.left.remove(object) { eventDifference.came.insert(object) }
         if !removed.remove(object) { added.insert(object) }
         guard isLoaded else { return }
         if hasGaps { closeGaps() }
@@ -59,7 +86,8 @@ final class ToManyState {
     }
 
     func remove(_ object: NSManagedObject, isOrdered: Bool) {
-        isChangedInEvent = true
+        noteChange(ofOrder: isOrdered)
+        if let eventDifference, !eventDifference.came.remove(object) { eventDifference.left.insert(object) }
         if !added.remove(object) { removed.insert(object) }
         guard isLoaded else { return }
         guard members.remove(object) != nil, isOrdered else { return }
@@ -92,17 +120,17 @@ final class ToManyState {
     /// Puts the member that came last to a place of its own.
     func moveLast(to index: Int) {
         guard order.count > index + 1 else { return }
+        noteChange(ofOrder: true)
         order.insert(order.removeLast(), at: index)
         isOrderChanged = true
-        isChangedInEvent = true
         proxy?.mirrorMoveLast(to: index)
     }
 
     /// Puts the members into another order.
     func setOrder(_ objects: [NSManagedObject]) {
+        noteChange(ofOrder: true)
         order = objects
         isOrderChanged = true
-        isChangedInEvent = true
         proxy?.mirror(order)
     }
 
@@ -155,7 +183,7 @@ final class ToManyState {
 
     /// Takes the changes since the last save back. Members that have been read stay, if their order is known.
     func takeBack(isOrdered: Bool) {
-        isChangedInEvent = false
+        endEvent()
         guard isChanged || !pendingOrder.isEmpty else { return }
         let (came, left) = (added.objects, removed.objects)
         added.removeAll()

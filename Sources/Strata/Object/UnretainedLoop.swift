@@ -1,4 +1,5 @@
 import CStrataSupport
+import StrataRuntime
 
 /// How many objects ahead the processor is asked for one: thousands of objects are in no cache that is quick, and lie
 /// wherever the heap had room.
@@ -16,15 +17,13 @@ extension ContiguousArray where Element == NSManagedObject {
     @inline(__always)
     func forEachUnretained(_ range: Range<Int>, _ body: (NSManagedObject) throws -> Void) rethrows {
         try withUnsafeBufferPointer { buffer in
-            guard let base = buffer.baseAddress else { return }
-            // SAFETY: an Unmanaged has the layout of the reference it stands for.
-            let objects = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            guard let objects = ReferenceLayout.references(buffer) else { return }
             let last = buffer.count - 1
             for index in range {
                 let ahead = objects[Swift.min(index + objectsAhead, last)].toOpaque()
                 strata_prefetch(ahead)
                 strata_prefetch(ahead + 64)
-                try objects[index]._withUnsafeGuaranteedRef { try body($0) }
+                try objects[index].withBorrowed { try body($0) }
             }
         }
     }
@@ -32,13 +31,7 @@ extension ContiguousArray where Element == NSManagedObject {
     /// Calls `body` with the objects as pointers, for comparisons without counting references.
     @inline(__always)
     func withObjectPointers(_ body: (UnsafeBufferPointer<UnsafeRawPointer>) -> Void) {
-        withUnsafeBufferPointer { buffer in
-            // SAFETY: a reference to an object has the layout of a pointer.
-            let base = buffer.baseAddress.map {
-                UnsafeRawPointer($0).assumingMemoryBound(to: UnsafeRawPointer.self)
-            }
-            body(UnsafeBufferPointer(start: base, count: buffer.count))
-        }
+        withUnsafeBufferPointer { body(ReferenceLayout.pointers($0)) }
     }
 }
 
@@ -48,9 +41,6 @@ extension ContiguousArray where Element == NSManagedObject {
 @inline(__always)
 func isReference(_ any: Any, to object: AnyObject) -> Bool? {
     guard type(of: any) == (type(of: object) as Any.Type) else { return nil }
-    // `as Any` keeps the existential from being opened.
-    // SAFETY: a value whose type is a class is a reference, which lies in the first word of the existential: three
-    // words for the value, one for its type.
-    let words = unsafeBitCast(any as Any, to: (UInt, UInt, UInt, UInt).self)
-    return words.0 == UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+    // A value whose type is a class is a reference.
+    return ExistentialLayout.reference(in: any) == UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
 }

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataRuntime
 import Synchronization
 
 /// Makes the errors of validation.
@@ -95,7 +96,7 @@ extension NSManagedObject {
                 if rest & ~facts.pointee.withDefault[group] != 0 { return false }
             } else if let blockReference {
                 // SAFETY: the object has a reference to the block.
-                let isMissing = blockReference._withUnsafeGuaranteedRef { block in
+                let isMissing = blockReference.withBorrowed { block in
                     while rest != 0 {
                         let slot = group * 64 + rest.trailingZeroBitCount
                         rest &= rest - 1

@@ -1,5 +1,6 @@
 import Foundation
 public import Observation
+import StrataRuntime
 
 #if Combine
 public import OpenCombine
@@ -26,8 +27,8 @@ extension NSManagedObject: Observable {
     @inline(never)
     final func noteSample(_ slot: Int) {
         // SAFETY: whoever reads an object on its context's queue has the context.
-        let context = registryReference?._withUnsafeGuaranteedRef { $0.contextReference }
-        let isKnown = context?._withUnsafeGuaranteedRef { $0.readSampling.learn(slot) }
+        let context = registryReference?.withBorrowed { $0.contextReference }
+        let isKnown = context?.withBorrowed { $0.readSampling.learn(slot) }
         if isKnown ?? true { flags.remove(.sampled) }
     }
 

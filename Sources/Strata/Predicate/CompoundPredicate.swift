@@ -1,20 +1,27 @@
-import Foundation
+public import Foundation
 
-/// A compound predicate that prints, copies and compares as Core Data's does, and knows how deep it is.
+/// A compound predicate that prints, copies and compares as on Apple's platforms.
 ///
-/// Foundation's own on Linux does not of itself (``FoundationPredicateRepair``). Whatever Strata parses or keeps is turned
-/// into this subclass; `subpredicates` and the type stay Foundation's.
-final class CompoundPredicate: NSCompoundPredicate {
-    let children: [NSPredicate]
-    let depth: Int
+/// Foundation's own on Linux does not: it prints `FALSEPREDICATE`, equals every other compound, and is copied to a
+/// predicate that is always false. In files that import CoreData, `NSCompoundPredicate` is this class. Whatever Strata
+/// parses or keeps is turned into it; ``Foundation/NSPredicate/canonical`` does so for other predicates.
+open class CompoundPredicate: NSCompoundPredicate {
+    final let children: [NSPredicate]
+    /// The number of predicates and expressions on the longest way down.
+    final let depth: Int
 
-    override init(type: LogicalType, subpredicates: [NSPredicate]) {
+    /// Creates a predicate of a type over others. Compounds of Foundation's among them are replaced by those of this
+    /// class.
+    ///
+    /// - Complexity: O(n) in the size of the subpredicates that are Foundation's own.
+    public override init(type: LogicalType, subpredicates: [NSPredicate]) {
         children = subpredicates.map(Self.canonical)
         depth = 1 + children.reduce(0) { max($0, $1.nodeDepth) }
         super.init(type: type, subpredicates: children)
     }
 
-    required init?(coder: NSCoder) {
+    /// Gives nil: predicates cannot be archived on Linux.
+    public required init?(coder: NSCoder) {
         return nil
     }
 
@@ -26,11 +33,15 @@ final class CompoundPredicate: NSCompoundPredicate {
             type: compound.compoundPredicateType, subpredicates: compound.subpredicates)
     }
 
-    override func evaluate(with object: Any?) -> Bool {
+    /// Whether the predicate holds for an object.
+    override open func evaluate(with object: Any?) -> Bool {
         evaluate(with: object, substitutionVariables: nil)
     }
 
-    override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+    /// Whether the predicate holds for an object, with values for its variables.
+    ///
+    /// Never stops the program: see `NSPredicate.parse(_:arguments:)`.
+    override open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         switch compoundPredicateType {
         case .and: children.allSatisfy { $0.evaluate(with: object, substitutionVariables: bindings) }
         case .or: children.contains { $0.evaluate(with: object, substitutionVariables: bindings) }
@@ -38,26 +49,30 @@ final class CompoundPredicate: NSCompoundPredicate {
         }
     }
 
-    // Immutable, so a copy is the predicate itself.
-    override func copy(with zone: NSZone? = nil) -> Any { self }
+    /// The predicate itself, which never changes.
+    override open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    override func isEqual(_ object: Any?) -> Bool {
+    /// Whether both say the same, in the same order, whichever class the other compound is of.
+    override open func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSCompoundPredicate else { return false }
         if self === other { return true }
         guard let other = Self.canonical(other) as? CompoundPredicate else { return false }
         return compoundPredicateType == other.compoundPredicateType && children == other.children
     }
 
-    override var hash: Int {
+    /// Agrees with equality.
+    override open var hash: Int {
         var hasher = Hasher()
         hasher.combine(compoundPredicateType.rawValue)
         for child in children { hasher.combine(child.structuralHash) }
         return hasher.finalize()
     }
 
-    override var predicateFormat: String { PredicatePrinter.text(self) }
+    /// The notation, which `NSPredicate(format:)` reads back to an equal predicate.
+    override open var predicateFormat: String { PredicatePrinter.text(self) }
 
-    override var description: String { PredicatePrinter.text(self) }
+    /// The notation.
+    override open var description: String { PredicatePrinter.text(self) }
 }
 
 extension NSPredicate {

@@ -124,7 +124,6 @@ open class NSComparisonPredicate: NSPredicate {
         customSelector = selector
         depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
-        _ = FoundationPredicateRepair.isDone
     }
 
     /// Whether the comparison holds for an object.

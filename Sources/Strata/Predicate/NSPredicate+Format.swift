@@ -76,8 +76,14 @@ extension NSPredicate {
     /// The same as `predicateFormat`, which Foundation on Linux marks deprecated.
     public var formatString: String { PredicatePrinter.text(self) }
 
-    /// The same predicate made of the classes of this module only, so that it prints, compares and copies properly.
-    package var canonical: NSPredicate { CompoundPredicate.canonical(self) }
+    /// The same predicate, in which every compound is a ``CompoundPredicate``, so that it prints, compares and copies as
+    /// on Apple's platforms.
+    ///
+    /// For compounds that were made in files which do not import CoreData: those are Foundation's own. Whatever comes
+    /// from Strata, such as the predicate of a parsed format, is canonical already.
+    ///
+    /// - Complexity: O(n) in the size of the predicate, O(1) if it is canonical.
+    public var canonical: NSPredicate { CompoundPredicate.canonical(self) }
 }
 
 extension NSExpression {

@@ -43,7 +43,6 @@ struct PredicateParser {
         self.isTemplate = isTemplate
         lexer = try PredicateLexer(format)
         self.arguments = arguments
-        _ = FoundationPredicateRepair.isDone
         try advance()
     }
 

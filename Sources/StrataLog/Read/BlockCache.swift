@@ -1,5 +1,6 @@
 internal import CStrataSupport
 internal import StrataIO
+internal import StrataRuntime
 internal import Synchronization
 
 /// Decoded blocks by location, within a budget of bytes. Thread-safe.
@@ -103,7 +104,7 @@ package final class BlockCache: @unchecked Sendable {
         counters.noteHit(reader)
         CacheTable.use(found.entry, tick: front.pointee.tick.load(ordering: .relaxed))
         // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
-        strata_retain(found.block)
+        ReferenceCounts.retain(found.block)
         return .fromOpaque(found.block)
     }
 
@@ -114,7 +115,7 @@ package final class BlockCache: @unchecked Sendable {
         let reader = ReadGuard.begin()
         defer { reader.end() }
         guard let found = front(hash).pointee.find(key, hash: hash) else { return nil }
-        strata_retain(found.block)
+        ReferenceCounts.retain(found.block)
         return Unmanaged.fromOpaque(found.block).takeRetainedValue()
     }
 
@@ -191,7 +192,7 @@ package final class BlockCache: @unchecked Sendable {
     /// - Complexity: O(blocks held).
     func removeRetired(_ segments: SegmentSet) {
         remove { key, block in
-            segments.contains(location: key) || block?._withUnsafeGuaranteedRef { $0.isPinned } == true
+            segments.contains(location: key) || block?.withBorrowed { $0.isPinned } == true
         }
     }
 

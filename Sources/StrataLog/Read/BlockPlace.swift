@@ -1,3 +1,5 @@
+internal import StrataRuntime
+
 /// Where a row lies, and its block.
 package struct BlockPlace {
     package var location = Location.absent
@@ -22,11 +24,11 @@ extension Snapshot {
         }
         for number in refs.indices {
             find(refs[number])
-            index?._withUnsafeGuaranteedRef { $0.tree.prefetch(refs[number].key) }
+            index?.withBorrowed { $0.tree.prefetch(refs[number].key) }
         }
         for number in refs.indices {
             find(refs[number])
-            let location = index?._withUnsafeGuaranteedRef { try? $0.tree.location(of: refs[number].key, $0.pages) }
+            let location = index?.withBorrowed { try? $0.tree.location(of: refs[number].key, $0.pages) }
             places[number].location = location ?? .absent
         }
     }

@@ -1,5 +1,5 @@
-internal import CStrataSupport
 internal import StrataIO
+internal import StrataRuntime
 internal import Synchronization
 
 /// A small cache of shared values that many threads look up and few add to. Thread-safe.
@@ -73,11 +73,11 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
         defer { reader.end() }
         for way in 0..<Self.ways {
             guard let entry = Self.entry(bucket[way].load(ordering: .sequentiallyConsistent)) else { continue }
-            let found = entry._withUnsafeGuaranteedRef { entry -> Unmanaged<Value>? in
+            let found = entry.withBorrowed { entry -> Unmanaged<Value>? in
                 guard entry.hash == hash, entry.key == key else { return nil }
                 let value = Unmanaged.passUnretained(entry.value)
                 // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
-                strata_retain(value.toOpaque())
+                ReferenceCounts.retain(value.toOpaque())
                 return value
             }
             if let found { return found.takeRetainedValue() }
@@ -118,7 +118,7 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
                 empty = empty ?? way
                 continue
             }
-            if entry._withUnsafeGuaranteedRef({ $0.hash == hash && $0.key == key }) { return way }
+            if entry.withBorrowed({ $0.hash == hash && $0.key == key }) { return way }
         }
         if let empty { return empty }
         turn = (turn + 1) % ways

@@ -1,4 +1,5 @@
 internal import StrataIO
+internal import StrataRuntime
 
 /// Takes the new rows of one entity in one transaction, column by column.
 ///
@@ -352,7 +353,7 @@ public final class EntityWriter {
             let new = newTargets[index]
             newTargets[index] = .null
             // SAFETY: the writer holds the accumulator.
-            postingLists[index]._withUnsafeGuaranteedRef { list in
+            postingLists[index].withBorrowed { list in
                 if isInserting {
                     if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
                     return
@@ -376,7 +377,7 @@ public final class EntityWriter {
                     let column = try block.column(postingSlots[index])
                     if column.isNull(row) { continue }
                     // SAFETY: the writer holds the accumulator.
-                    postingLists[index]._withUnsafeGuaranteedRef {
+                    postingLists[index].withBorrowed {
                         $0.others.append(
                             PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))
                     }
@@ -402,7 +403,7 @@ public final class EntityWriter {
         deleted.keys.reserveCapacity(deleted.keys.count + count)
         deleted.replacing.reserveCapacity(deleted.replacing.count + count)
         for list in postingLists {
-            list._withUnsafeGuaranteedRef { $0.others.reserveCapacity($0.others.count + count) }
+            list.withBorrowed { $0.others.reserveCapacity($0.others.count + count) }
         }
     }
 

@@ -38,8 +38,8 @@ import Testing
         #expect(text.contains("init(entity:insertInto:)") && text.contains("CompilingPerson"))
     }
 
-    @Test func objectsStandForThemselves() throws {
-        _ = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func objectsStandForThemselves(_ kind: StoreKind) throws {
+        _ = try TestStore(kind, CompilingModel.model)
         #expect(NSManagedObject.entity().name == nil)
         let plain = NSManagedObject()
         #expect(plain.entity.name == nil && plain.managedObjectContext == nil && plain.objectID.isTemporaryID)
@@ -51,8 +51,8 @@ import Testing
         #expect(plain != NSManagedObject() && plain == plain)
     }
 
-    @Test func whatNamesNoEntityIsRefused() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func whatNamesNoEntityIsRefused(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>()
@@ -81,8 +81,8 @@ import Testing
         #expect(coordinator.name == "waited")
     }
 
-    @Test func requestsWithoutTypeAreThoseOfTheClass() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func requestsWithoutTypeAreThoseOfTheClass(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         try context.performAndWait {
             CompilingPlace(context: context).title = "a"
@@ -104,8 +104,8 @@ import Testing
         #expect(empty.next() == nil)
     }
 
-    @Test func publishersTakeAnyClosure() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func publishersTakeAnyClosure(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         context.performAndWait {
             let place = CompilingPlace(context: context)

@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    @Test func undoIsTold() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func undoIsTold(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         context.performAndWait {
             context.undoManager = UndoManager()
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    @Test func optionsSayWhatIsTold() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func optionsSayWhatIsTold(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         context.performAndWait {
             let person = Employee(context: context)
@@ -118,8 +118,8 @@ import Testing
         }
     }
 
-    @Test func observationsKeepNothing() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func observationsKeepNothing(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let entity = try #require(store.model.entitiesByName["Employee"])
         let context = store.context()
         context.performAndWait {
@@ -135,8 +135,8 @@ import Testing
         }
     }
 
-    @Test func aContextsChangesAreTold() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func aContextsChangesAreTold(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         try context.performAndWait {
             var seen: [Bool?] = []
@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    @Test func typedAccessorsByHandAreTold() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func typedAccessorsByHandAreTold(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         context.performAndWait {
             let place = CompilingPlace(context: context)

@@ -30,8 +30,8 @@ import Testing
 
     /// The main queue may be served by another thread than the main one, and a block that is waited for may run on the
     /// thread that waits.
-    @Test func theMainActorIsToldWhoeverServesItsQueue() async throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @Test(arguments: StoreKind.allCases) func theMainActorIsToldWhoeverServesItsQueue(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = NSManagedObjectContext(.mainQueue)
         context.persistentStoreCoordinator = store.coordinator
         let listener = await CompilingListener(context)
@@ -148,8 +148,8 @@ import Testing
         NotificationCenter.default.removeObserver(token)
     }
 
-    @MainActor @Test func messagesAndNotificationsSayTheSame() throws {
-        let store = try TestStore(.memory, CompilingModel.model)
+    @MainActor @Test(arguments: StoreKind.allCases) func messagesAndNotificationsSayTheSame(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, CompilingModel.model)
         let context = store.context()
         context.performAndWait {
             let notification = Notification(

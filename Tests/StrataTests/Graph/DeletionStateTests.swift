@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    @Test func aChildsUnsavedObjectLeavesItsParentToo() throws {
-        let line = try ContextLine(.memory)
+    @Test(arguments: StoreKind.allCases) func aChildsUnsavedObjectLeavesItsParentToo(_ kind: StoreKind) throws {
+        let line = try ContextLine(kind)
         try line.child.check {
             let employee = Employee(context: line.child)
             try line.child.save()
@@ -55,8 +55,10 @@ import Testing
         }
     }
 
-    @Test func inaccessibleFaultsAreExemptFromValidationAndCalls() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func inaccessibleFaultsAreExemptFromValidationAndCalls(
+        _ kind: StoreKind
+    ) throws {
+        let store = try TestStore(kind)
         let (context, other) = (store.context(), store.context())
         let id = try other.performAndWait {
             let employee = Employee(context: other)
@@ -77,10 +79,10 @@ import Testing
     }
 
     /// A mandatory to-many relationship without members refused the save with code 1570.
-    @Test func aMandatoryToManyRelationshipMayBeEmpty() throws {
+    @Test(arguments: StoreKind.allCases) func aMandatoryToManyRelationshipMayBeEmpty(_ kind: StoreKind) throws {
         let model = GraphModel.company()
         model.entitiesByName["Department"]?.relationshipsByName["employees"]?.isOptional = false
-        let store = try TestStore(.memory, model)
+        let store = try TestStore(kind, model)
         let context = store.context()
         try context.check {
             let department = Department(context: context)

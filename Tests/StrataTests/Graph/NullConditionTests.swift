@@ -120,8 +120,8 @@ import Testing
         }
     }
 
-    @Test func comparisonsWithObjectsLeaveNullOut() throws {
-        let store = try TestStore(.memory, Probe.model())
+    @Test(arguments: StoreKind.allCases) func comparisonsWithObjectsLeaveNullOut(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Probe.model())
         let context = store.context()
         try context.performAndWait {
             let probes = Self.family(context)

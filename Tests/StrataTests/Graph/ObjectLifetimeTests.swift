@@ -7,14 +7,9 @@ import Testing
 
 /// Which objects live how long, and what those say whose context has let go of them.
 @Suite struct ObjectLifetimeTests {
-    private let store: TestStore
-    private let context: NSManagedObjectContext
-    private let other: NSManagedObjectContext
-
-    init() throws {
-        store = try TestStore(.log)
-        context = store.context()
-        other = store.context()
+    private func contexts(_ kind: StoreKind) throws -> (TestStore, NSManagedObjectContext, NSManagedObjectContext) {
+        let store = try TestStore(kind)
+        return (store, store.context(), store.context())
     }
 
     private func makeEmployee(_ name: String, in context: NSManagedObjectContext) throws -> Employee {
@@ -25,7 +20,8 @@ import Testing
     }
 
     /// An object held across `reset()` stopped the program when it was read.
-    @Test func objectsOfAContextThatWasResetAnswer() throws {
+    @Test(arguments: StoreKind.allCases) func objectsOfAContextThatWasResetAnswer(_ kind: StoreKind) throws {
+        let (store, context, other) = try contexts(kind)
         try context.check {
             let employee = try makeEmployee("Ada", in: context)
             let unsaved = Employee(context: context)
@@ -39,11 +35,13 @@ import Testing
             #expect((unread.value(forKey: "projects") as? NSSet)?.count == 0)
             #expect(context.registeredObjects.isEmpty)
         }
+        withExtendedLifetime(store) {}
     }
 
     /// Programs keep weak and unowned references to results that nobody else holds, which are alive on Apple's
     /// platforms until the block ends.
-    @Test func resultsOfAFetchLiveUntilTheBlockEnds() throws {
+    @Test(arguments: StoreKind.allCases) func resultsOfAFetchLiveUntilTheBlockEnds(_ kind: StoreKind) throws {
+        let (store, context, other) = try contexts(kind)
         try other.check {
             for number in 0..<50 { _ = try makeEmployee("\(number)", in: other) }
         }
@@ -59,10 +57,12 @@ import Testing
             context.reset()
             #expect(kept == nil)
         }
+        withExtendedLifetime(store) {}
     }
 
     /// A block of another context between two of the same one ended the outer block's results.
-    @Test func blocksOfOthersBetweenDoNotEndTheBlock() throws {
+    @Test(arguments: StoreKind.allCases) func blocksOfOthersBetweenDoNotEndTheBlock(_ kind: StoreKind) throws {
+        let (store, context, other) = try contexts(kind)
         try other.check { _ = try makeEmployee("Ann", in: other) }
         weak var kept: Employee?
         let processed = Atomic<Int>(0)
@@ -77,9 +77,11 @@ import Testing
             #expect(kept != nil && processed.load(ordering: .relaxed) == 0)
         }
         #expect(processed.load(ordering: .relaxed) == 1)
+        withExtendedLifetime(store) {}
     }
 
     @Test func howMuchABlockHoldsIsLimited() throws {
+        let store = try TestStore(.memory)
         let badge = try #require(store.model.entitiesByName["Badge"])
         var held = HeldResults()
         func make(_ count: Int) -> [NSManagedObject] {

@@ -44,8 +44,8 @@ import Testing
         #expect(stored.count == 2 && stored.allSatisfy { $0.count == 3 && $0.name == nil })
     }
 
-    @Test func aResetInvalidatesInsertedObjectsToo() throws {
-        let store = try TestStore(.memory, Probe.model())
+    @Test(arguments: StoreKind.allCases) func aResetInvalidatesInsertedObjectsToo(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Probe.model())
         let context = store.context()
         try context.performAndWait {
             let saved = Probe(context: context)

@@ -124,8 +124,8 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test func defaultsOfTransientValuesStay() throws {
-        let (store, here, _) = try pair(.memory)
+    @Test(arguments: StoreKind.allCases) func defaultsOfTransientValuesStay(_ kind: StoreKind) throws {
+        let (store, here, _) = try pair(kind)
         try here.performAndWait {
             let probe = Probe(context: here)
             probe.note = "kept"

@@ -27,8 +27,8 @@ import Testing
         }
     }
 
-    @Test func aMergeNamesWhatItRefreshed() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func aMergeNamesWhatItRefreshed(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let (context, other) = (store.context(), store.context())
         try context.check {
             let employee = Employee(context: context)
@@ -123,8 +123,8 @@ import Testing
         }
     }
 
-    @Test func publishersSendBeforeSettersAndAfterRefreshes() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func publishersSendBeforeSettersAndAfterRefreshes(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let (context, other) = (store.context(), store.context())
         try context.check {
             let employee = Employee(context: context)

@@ -26,8 +26,10 @@ import Testing
         return [main, root, first, child(of: root), child(of: first)]
     }
 
-    @MainActor @Test func everyPairOfContextsMayWaitForEachOtherAtOnce() async throws {
-        let store = try TestStore(.memory)
+    @MainActor @Test(arguments: StoreKind.allCases) func everyPairOfContextsMayWaitForEachOtherAtOnce(
+        _ kind: StoreKind
+    ) async throws {
+        let store = try TestStore(kind)
         let contexts = Self.contexts(store)
         let finished = Trigger(at: 0) {}
         var expected = 0
@@ -99,8 +101,8 @@ import Testing
         }
     }
 
-    @MainActor @Test func aBlockThatHasBegunIsAnswered() throws {
-        let store = try TestStore(.memory, Probe.model())
+    @MainActor @Test(arguments: StoreKind.allCases) func aBlockThatHasBegunIsAnswered(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Probe.model())
         let parent = Self.mainContext(store)
         let child = NSManagedObjectContext(.privateQueue)
         child.parent = parent
@@ -129,8 +131,10 @@ import Testing
     }
 
     /// A sibling's save is observed on the main queue, where somebody waits for the child that merges it.
-    @MainActor @Test func observersOnTheMainQueueMayWaitForAMergingChild() async throws {
-        let store = try TestStore(.memory, Probe.model())
+    @MainActor @Test(arguments: StoreKind.allCases) func observersOnTheMainQueueMayWaitForAMergingChild(
+        _ kind: StoreKind
+    ) async throws {
+        let store = try TestStore(kind, Probe.model())
         let parent = Self.mainContext(store)
         let (writer, reader) = (NSManagedObjectContext(.privateQueue), NSManagedObjectContext(.privateQueue))
         for child in [writer, reader] {
@@ -159,8 +163,8 @@ import Testing
         }
     }
 
-    @Test func circlesOfManyContextsEnd() async throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func circlesOfManyContextsEnd(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind)
         let contexts = (0..<8).map { _ in store.context() }
         for _ in 0..<20 {
             let all = DispatchGroup()
@@ -183,8 +187,8 @@ import Testing
     }
 
     /// A block that is run on another thread holds the queues of the one that waits for it, and of the one that runs it.
-    @Test func lentBlocksHoldTheQueuesOfBoth() async throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func lentBlocksHoldTheQueuesOfBoth(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind)
         let (one, other, third) = (store.context(), store.context(), store.context())
         let (isInOne, isInOther) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let all = DispatchGroup()

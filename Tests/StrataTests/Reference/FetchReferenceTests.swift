@@ -31,7 +31,7 @@ import Testing
         #expect(request.resultType == .managedObjectResultType && request.affectedStores == nil)
         #expect(request.includesSubentities && request.includesPropertyValues && request.returnsObjectsAsFaults)
         #expect(request.includesPendingChanges && !request.returnsDistinctResults)
-        #expect(!request.shouldRefreshRefetchedObjects && request.relationshipKeyPathsForPrefetching == nil)
+        #expect(!request.shouldRefreshRefetchedObjects && request.relationshipKeyPathsForPrefetching == [])
         #expect(
             request.propertiesToFetch == nil && request.propertiesToGroupBy == nil && request.havingPredicate == nil)
         #expect(request.requestType == .fetchRequestType)

@@ -4,8 +4,8 @@ import Testing
 
 /// What Core Data's reference says of `NSFetchedResultsController`, where no other suite says it.
 @Suite struct ResultsControllerReferenceTests {
-    private func filled(_ names: [String]) throws -> (TestStore, NSManagedObjectContext) {
-        let store = try TestStore(.memory)
+    private func filled(_ kind: StoreKind, _ names: [String]) throws -> (TestStore, NSManagedObjectContext) {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.check { () throws in
             for name in names { Employee(context: context).name = name }
@@ -24,8 +24,8 @@ import Testing
     }
 
     /// "No tracking: the delegate is set to nil"; it is followed as soon as there is one.
-    @Test func aDelegateBeginsAndEndsTracking() throws {
-        let (store, context) = try filled(["a"])
+    @Test(arguments: StoreKind.allCases) func aDelegateBeginsAndEndsTracking(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a"])
         try context.check { () throws in
             let results = controller(context)
             try results.performFetch()
@@ -43,8 +43,8 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test func performingTheFetchAgainTellsNobody() throws {
-        let (store, context) = try filled(["a", "b", "c"])
+    @Test(arguments: StoreKind.allCases) func performingTheFetchAgainTellsNobody(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a", "b", "c"])
         try context.check { () throws in
             let results = controller(context)
             let recorder = ResultsRecorder()
@@ -64,8 +64,8 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test func refreshedObjectsAreUpdates() throws {
-        let (store, context) = try filled(["a", "b"])
+    @Test(arguments: StoreKind.allCases) func refreshedObjectsAreUpdates(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a", "b"])
         let other = store.context()
         try context.check { () throws in
             let results = controller(context)
@@ -84,8 +84,8 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test func indexTitlesAreCapitalFirstLetters() throws {
-        let (store, context) = try filled(["apple", "pear", "plum", "éclair"])
+    @Test(arguments: StoreKind.allCases) func indexTitlesAreCapitalFirstLetters(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["apple", "pear", "plum", "éclair"])
         try context.check { () throws in
             let results = controller(context, sections: "name")
             try results.performFetch()
@@ -99,8 +99,8 @@ import Testing
     }
 
     /// A thread that is not the context's has it run in its turn.
-    @Test func performFetchRunsOnTheContextsQueue() throws {
-        let (store, context) = try filled(["a", "b"])
+    @Test(arguments: StoreKind.allCases) func performFetchRunsOnTheContextsQueue(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a", "b"])
         nonisolated(unsafe) let results = controller(context, sections: "name")
         nonisolated(unsafe) var (isBusy, wasBusy) = (false, false)
         results.fetchRequest.predicate = NSPredicate { _, _ in
@@ -157,7 +157,7 @@ import Testing
     }
 
     /// The section that the delegate is told of is as it is after the change: one that goes has no objects any more.
-    @Test func aSectionThatGoesIsEmpty() throws {
+    @Test(arguments: StoreKind.allCases) func aSectionThatGoesIsEmpty(_ kind: StoreKind) throws {
         final class Sections: NSObject, NSFetchedResultsControllerDelegate {
             var told: [String] = []
             func controller(
@@ -169,7 +169,7 @@ import Testing
                 told.append("\(type) \(sectionInfo.name) \(sectionInfo.numberOfObjects) \(count)")
             }
         }
-        let (store, context) = try filled(["a", "b"])
+        let (store, context) = try filled(kind, ["a", "b"])
         try context.check { () throws in
             let results = controller(context, sections: "name")
             let sections = Sections()
@@ -201,8 +201,82 @@ import Testing
         }
     }
 
-    @Test func theOnlySectionHasNoName() throws {
-        let (store, context) = try filled(["a"])
+    /// "The value of the property is nil if performFetch() hasn't been called."
+    @Test(arguments: StoreKind.allCases) func beforeTheFetchThereIsNothing(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a"])
+        try context.check { () throws in
+            let results = controller(context, sections: "name")
+            #expect(results.fetchedObjects == nil && results.managedObjectContext === context)
+            let employee = try #require(try fetchAll(Employee.self, "Employee", context).first)
+            #expect(results.indexPath(forObject: employee) == nil)
+            try results.performFetch()
+            #expect(results.indexPath(forObject: employee) == IndexPath(item: 0, section: 0))
+            #expect(results.object(at: IndexPath(item: 0, section: 0)) === employee)
+            let other = Employee(context: context)
+            #expect(results.indexPath(forObject: other) == nil)
+            NSFetchedResultsController<Employee>.deleteCache(withName: nil)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// "A move is reported when the changed attribute on the object is one of the sort descriptors used in the fetch
+    /// request. An update of the object is assumed in this case, but no separate update message is sent."
+    @Test(arguments: StoreKind.allCases) func aMoveIsAnUpdateToo(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a", "b", "c"])
+        try context.check { () throws in
+            let results = controller(context)
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            let all = try #require(results.fetchedObjects)
+            all[0].name = "d"
+            all[0].age = 33
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "move d 0.0 0.2", "did"])
+            all[1].age = 33
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "update b 0.0 0.0", "did"])
+            // What a related object changes is not the results' business.
+            let department = Department(context: context)
+            all[1].department = department
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "update b 0.0 0.0", "did"])
+            department.title = "t"
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == [])
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// An object that no longer meets the predicate goes, one that does now comes.
+    @Test(arguments: StoreKind.allCases) func thePredicateDecidesWhoComesAndGoes(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a", "b", "c"])
+        try context.check { () throws in
+            let results = controller(context)
+            results.fetchRequest.predicate = NSPredicate(format: "age < 30")
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            try results.performFetch()
+            let all = try #require(results.fetchedObjects)
+            all[1].age = 40
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "delete b 0.1 -", "did"])
+            all[1].age = 20
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == ["will", "insert b - 0.1", "did"])
+            context.rollback()
+            #expect(results.fetchedObjects?.map(\.name) == ["a", "b", "c"])
+            try context.save()
+            context.delete(all[0])
+            try context.save()
+            #expect(recorder.takeCalls().contains("delete a 0.0 -"))
+            #expect(results.fetchedObjects?.map(\.name) == ["b", "c"])
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    @Test(arguments: StoreKind.allCases) func theOnlySectionHasNoName(_ kind: StoreKind) throws {
+        let (store, context) = try filled(kind, ["a"])
         try context.check { () throws in
             let results = controller(context)
             try results.performFetch()

@@ -88,8 +88,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func withoutSectionsThereIsOne() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func withoutSectionsThereIsOne(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             let results = controller(context)
@@ -192,8 +192,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func withoutDelegateNothingIsFollowed() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func withoutDelegateNothingIsFollowed(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             let results = controller(context)
@@ -206,7 +206,7 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func resultsAreStillTheOldOnesBeforeTheyChange() throws {
+    @Test(arguments: StoreKind.allCases) func resultsAreStillTheOldOnesBeforeTheyChange(_ kind: StoreKind) throws {
         final class Counts: NSObject, NSFetchedResultsControllerDelegate {
             var before: [Int?] = []
             var after: [Int?] = []
@@ -224,7 +224,7 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
                 after.append(controller.sections?.count)
             }
         }
-        let store = try TestStore(.memory)
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             let employee = add("a", context)
@@ -239,7 +239,7 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func aSnapshotOrADifferenceTakesThePlaceOfCalls() throws {
+    @Test(arguments: StoreKind.allCases) func aSnapshotOrADifferenceTakesThePlaceOfCalls(_ kind: StoreKind) throws {
         final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
             var seen: [[String]] = []
             var items = 0
@@ -269,7 +269,7 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
                 others += 1
             }
         }
-        let store = try TestStore(.memory)
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             let sectioned = controller(context, sections: "age")
@@ -293,8 +293,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func sectionsMayFollowTransientAndRelatedProperties() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func sectionsMayFollowTransientAndRelatedProperties(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             let department = try #require(insert("Department", context) as? Department)
@@ -315,8 +315,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test func sectionsOutOfOrderAreRefused() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func sectionsOutOfOrderAreRefused(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             for (name, age) in [("a", 1), ("b", 2), ("c", 1)] { add(name, age: Int16(age), context) }
@@ -375,8 +375,8 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         #expect(paths == [[IndexPath(row: 0, section: 0)], [IndexPath(row: 0, section: 0)]])
     }
 
-    @Test func anyResultTypeWillDo() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func anyResultTypeWillDo(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let context = store.context()
         try context.performAndWait { () throws in
             add("a", context)

@@ -1,6 +1,7 @@
 import CStrataSupport
 import Foundation
 import StrataLog
+import StrataRuntime
 
 /// Runs compiled predicates over blocks and strips. Belongs to one thread.
 final class ColumnEvaluator {
@@ -93,7 +94,7 @@ final class ColumnEvaluator {
             }
         case .uuid(let relation, let high, let low): uuid(column, rows, nullResult, relation, high, low)
         case .uuidSet(let set):
-            rows.filter(column, nullResult: false) { row in set.contains(unsafeBitCast(column.uuid(row), to: UUID.self))
+            rows.filter(column, nullResult: false) { row in set.contains(UUID(uuid: ByteTuples.bytes(column.uuid(row))))
             }
         case .isNull: rows.filter(column, nullResult: true) { _ in false }
         case .isNotNull: rows.filter(column, nullResult: false) { _ in true }

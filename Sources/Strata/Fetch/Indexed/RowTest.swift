@@ -214,8 +214,8 @@ private final class ReferenceRowTest: ColumnRowTest {
 private final class TextRowTest: ColumnRowTest {
     private let text: TextTest
     private let log: LogStore
-    /// For folded text.
-    private var scratch: [UInt8] = []
+    /// For folded text. Belongs to the thread that tests, and comparing bytes calls nothing back.
+    @exclusivity(unchecked) private var scratch: [UInt8] = []
 
     init(_ test: ColumnTest, _ text: TextTest, _ log: LogStore) {
         (self.text, self.log) = (text, log)

@@ -28,7 +28,7 @@ struct RequestShape {
             form == [] || form == .managedObjectIDResultType || form == .countResultType
         else { return nil }
         bytes.reserveCapacity(256)
-        append(UInt64(UInt(bitPattern: unsafeBitCast(resultClass, to: UnsafeRawPointer.self))))
+        append(UInt64(UInt(bitPattern: ObjectIdentifier(resultClass))))
         append(settings.entityName ?? "")
         append(settings.includesSubentities, settings.includesPropertyValues, settings.includesPendingChanges)
         append(

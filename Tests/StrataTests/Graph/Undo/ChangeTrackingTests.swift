@@ -60,13 +60,15 @@ import Testing
         }
     }
 
-    @Test func anUndoManagerRemembersTheValuesBeforeEachEvent() throws {
-        let (_, context) = try makeContext(.memory)
+    /// "Old values of properties that have changed since the last posting of the notification", not since the last save.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func eachEventHasOldValuesOfItsOwn(_ kind: StoreKind, withUndoManager: Bool) throws {
+        let (_, context) = try makeContext(kind)
         try context.performAndWait {
             let probe = try savedProbe(context)
             let (a, b) = (Probe(context: context), Probe(context: context))
             try context.save()
-            context.undoManager = UndoManager()
+            if withUndoManager { context.undoManager = UndoManager() }
             probe.name = "second"
             probe.children = [a]
             probe.items = [a, b]
@@ -77,6 +79,47 @@ import Testing
             let values = probe.changedValuesForCurrentEvent()
             #expect(values["name"] as? String == "second" && values["children"] as? Set<Probe> == [a])
             #expect((values["items"] as? NSOrderedSet)?.array as? [Probe] == [a, b])
+            context.processPendingChanges()
+            probe.name = nil
+            probe.count = 8
+            probe.children = []
+            probe.items = [b]
+            let third = probe.changedValuesForCurrentEvent()
+            #expect(third["name"] as? String == "third" && third["count"] as? Int == 3)
+            #expect(third["children"] as? Set<Probe> == [a, b])
+            #expect((third["items"] as? NSOrderedSet)?.array as? [Probe] == [b, a])
+            #expect((a.changedValuesForCurrentEvent()["parent"] as? Probe) === probe)
+            context.processPendingChanges()
+            probe.name = "fourth"
+            #expect(probe.changedValuesForCurrentEvent()["name"] is NSNull)
+            try context.save()
+            probe.name = "fifth"
+            #expect(probe.changedValuesForCurrentEvent() as? [String: String] == ["name": "fourth"])
+            context.rollback()
+            #expect(probe.changedValuesForCurrentEvent().isEmpty)
+            probe.count = 9
+            #expect(probe.changedValuesForCurrentEvent() as? [String: Int] == ["count": 8])
+        }
+    }
+
+    /// An object that was never saved has what the event before gave it.
+    @Test(arguments: StoreKind.allCases) func insertedObjectsHaveValuesBeforeAnEvent(_ kind: StoreKind) throws {
+        let (_, context) = try makeContext(kind)
+        context.performAndWait {
+            let (probe, a) = (Probe(context: context), Probe(context: context))
+            probe.name = "first"
+            probe.items = [a]
+            context.processPendingChanges()
+            probe.name = "second"
+            probe.count = 4
+            let b = Probe(context: context)
+            probe.items = [b, a]
+            let values = probe.changedValuesForCurrentEvent()
+            #expect(values["name"] as? String == "first" && values["count"] as? Int == 3)
+            #expect((values["items"] as? NSOrderedSet)?.array as? [Probe] == [a])
+            context.delete(a)
+            context.processPendingChanges()
+            #expect(probe.items == [b])
         }
     }
 

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Counts the instructions of hot paths, per operation: what a round costs when a few have been run, divided by its
+# operations.
+#
+#   count.sh PROGRAM check [NAME...]    compares with counts.txt and fails if a path costs 3 % more
+#   count.sh PROGRAM update [NAME...]   writes counts.txt
+#
+# The counts are those of one processor's architecture and one toolchain: counts.txt says which. With another one the
+# comparison is skipped. They repeat to about 1 %, and are no measure of time.
+set -euo pipefail
+program=$1
+action=$2
+shift 2
+cd "$(dirname "$0")"
+command -v valgrind >/dev/null || { echo "needs valgrind (Debian: valgrind)" >&2; exit 1; }
+machine="$(uname -m) $("${SWIFT:-swift}" --version 2>/dev/null | grep -o 'swiftlang-[0-9.]*\|Swift version [0-9.]*' | head -1)"
+limit=3
+
+# Threads other than the context's are part of it, so that work which only moves to another core is seen, too.
+instructions() {
+    local out
+    out=$(mktemp)
+    SWIFT_DETERMINISTIC_HASHING=1 setarch -R valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+        "$program" "$1" "$2" 2>"$out" >/dev/null || { cat "$out" >&2; exit 1; }
+    grep -o 'Collected : [0-9]*' "$out" | grep -o '[0-9]*$'
+    rm -f "$out"
+}
+
+names=("$@")
+[ ${#names[@]} -gt 0 ] || mapfile -t names < <("$program" list | cut -d' ' -f1)
+[ "$action" = update ] && { [ $# -gt 0 ] || printf '# %s\n' "$machine" >counts.txt; }
+known=$(head -1 counts.txt 2>/dev/null | cut -c3- || true)
+if [ "$action" = check ] && [ "$known" != "$machine" ]; then
+    echo "counts.txt was made on $known, this is $machine: nothing to compare with" >&2
+    exit 0
+fi
+failed=0
+for name in "${names[@]}"; do
+    operations=$("$program" list | awk -v name="$name" '$1 == name { print $2 }')
+    [ -n "$operations" ] || { echo "no path $name" >&2; exit 64; }
+    few=$(instructions "$name" 2)
+    many=$(instructions "$name" 6)
+    count=$(((many - few) / 4 / operations))
+    old=$(awk -v name="$name" '$1 == name { print $2 }' counts.txt 2>/dev/null || true)
+    if [ "$action" = update ]; then
+        grep -v "^$name " counts.txt >counts.tmp || true
+        echo "$name $count" >>counts.tmp
+        mv counts.tmp counts.txt
+        echo "$name $count (was ${old:-unknown})"
+    elif [ -z "$old" ]; then
+        echo "$name $count, not in counts.txt"
+        failed=1
+    else
+        change=$(awk -v new="$count" -v old="$old" 'BEGIN { printf "%+.1f", (new - old) * 100 / old }')
+        verdict=ok
+        if awk -v change="$change" -v limit=$limit 'BEGIN { exit !(change > limit) }'; then verdict="COSTS MORE"; failed=1; fi
+        echo "$name $count (was $old, $change %) $verdict"
+    fi
+done
+exit $failed

@@ -1,0 +1,79 @@
+import StrataLog
+import StrataRuntime
+
+// What a large save inserted, while another core lets go of it; see ``LeavingObjects``.
+extension ObjectRegistry {
+    /// How many objects change tables while others wait for the lock.
+    private static let movedAtOnce = 256
+
+    /// Puts the objects of the first store aside, so that those that die take a lock that nobody else asks for.
+    /// ``bringBack()`` follows, on whatever thread has let go of them.
+    ///
+    /// Thread rule: on the context's queue.
+    func setAside(_ objects: ContiguousArray<NSManagedObject>) {
+        // Custom stores are told of each object that goes.
+        let isTold = handles.contains { $0.custom != nil }
+        leaving.begin(isTold ? 0 : objects.count)
+        if isTold { return }
+        var moved: ContiguousArray<(ref: ObjectRef, object: UnsafeMutableRawPointer)> = []
+        moved.reserveCapacity(Self.movedAtOnce)
+        for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
+            moved.removeAll(keepingCapacity: true)
+            locked { tables in
+                objects.forEachUnretained(first..<min(objects.count, first + Self.movedAtOnce)) { object in
+                    guard object.storeIndex == 1, object.flags.contains(.registered) else { return }
+                    let pointer = Unmanaged.passUnretained(object).toOpaque()
+                    tables.first.prefetchNext(object.ref)
+                    if tables.first.take(object.ref, pointer) { moved.append((object.ref, pointer)) }
+                }
+                // The shared reference, which stays until the last of them has gone.
+                if leaving.add(moved) { _ = Unmanaged.passRetained(self) }
+            }
+            // The objects' own.
+            if !moved.isEmpty { ReferenceCounts.release(self, count: moved.count) }
+        }
+    }
+
+    /// Ends what ``setAside(_:)`` began: objects that are alive, because the program has them, are where all others
+    /// are.
+    func bringBack() {
+        guard leaving.end() else { return }
+        var cursor = 0
+        var isLast = false
+        var isDone = false
+        while !isDone {
+            locked { tables in
+                var count = 0
+                let removal = leaving.takeSome(Self.movedAtOnce, from: &cursor) { ref, object in
+                    count += 1
+                    // A dying one may have been replaced.
+                    if tables.first.object(ref) == nil { tables.first.set(ref, object) }
+                }
+                // From here on they have references of their own again.
+                if count > 0 { ReferenceCounts.retain(self, count: count) }
+                isLast = isLast || removal == .last
+                isDone = removal != .removed
+            }
+        }
+        if isLast { Unmanaged.passUnretained(self).release() }
+    }
+
+    /// The object that is leaving and has this reference. Called under the lock.
+    @inline(__always)
+    func leavingObject(_ ref: ObjectRef, _ storeIndex: UInt16) -> UnsafeMutableRawPointer? {
+        storeIndex == 1 && !leaving.isEmpty ? leaving.object(ref) : nil
+    }
+
+    /// Takes an object that is not dying out of where it lies.
+    func takeOut(_ object: NSManagedObject, _ tables: inout Tables) {
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+        guard object.storeIndex == 1 else { return }
+        switch leaving.remove(object.ref, pointer) {
+        case .missing: break
+        // The shared reference becomes its own.
+        case .last: break
+        case .removed: _ = Unmanaged.passRetained(self)
+        }
+    }
+}
