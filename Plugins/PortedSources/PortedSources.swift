@@ -26,7 +26,10 @@ struct PortedSources: BuildToolPlugin {
                 displayName: "Porting the sources of \(target.moduleName)",
                 executable: try context.tool(named: "StrataPortTool").url, arguments: arguments + sources.map(\.path),
                 inputFiles: sources + listed + generated,
-                outputFiles: sources.map { output.appending(path: $0.lastPathComponent) })
+                // As the tool names them.
+                outputFiles: sources.map {
+                    output.appending(path: $0.deletingPathExtension().lastPathComponent + "+Ported.swift")
+                })
         ]
     }
 

@@ -66,7 +66,9 @@ enum PortTool {
     private static func compile(_ report: SourcePorter.Report, _ sources: [String], to output: String) throws {
         let directory = URL(fileURLWithPath: output, isDirectory: true)
         for path in sources {
-            let file = directory.appendingPathComponent(URL(fileURLWithPath: path).lastPathComponent)
+            // Another name, or the compiler warns that two files of a module are called the same.
+            let name = URL(fileURLWithPath: path).deletingPathExtension().lastPathComponent + "+Ported.swift"
+            let file = directory.appendingPathComponent(name)
             let text = Data((report.mapped[path] ?? "").utf8)
             if (try? Data(contentsOf: file)) != text { try text.write(to: file, options: .atomic) }
         }

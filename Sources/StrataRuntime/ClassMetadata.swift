@@ -35,23 +35,32 @@ package enum ClassMetadata {
 
     // MARK: Check
 
-    // Of these classes no objects are made. Empty methods may be made one by the compiler.
-    private class Base {
-        func first() -> String { "first" }
-        func second() -> String { "second" }
-    }
-    private class Inheriting: Base {}
-    private class Overriding: Inheriting {
-        override func second() -> String { "own" }
-    }
-    private final class Below: Overriding {}
-
     static func check() -> String? {
-        guard let word = word(of: Overriding.self, in: Base.self, notIn: Inheriting.self) else {
+        guard
+            let word = word(
+                of: OverridingProbe.self, in: MethodProbe.self, notIn: InheritingProbe.self)
+        else {
             return "a class that overrides one method does not differ in one word"
         }
-        if isOverridden(word, in: Inheriting.self, of: Base.self) { return "a method counts as overridden that is not" }
-        let isSeen = isOverridden(word, in: Below.self, of: Base.self)
+        if isOverridden(word, in: InheritingProbe.self, of: MethodProbe.self) {
+            return "a method counts as overridden that is not"
+        }
+        let isSeen = isOverridden(word, in: ProbeBelow.self, of: MethodProbe.self)
         return isSeen ? nil : "a method that a superclass overrides does not count as overridden"
     }
 }
+
+// Of these classes no objects are made. They can be seen in other modules: of a class that only this one has, an
+// optimised build leaves out the methods that nothing calls. Empty methods may be made one by the compiler.
+package class MethodProbe {
+    package func first() -> String { "first" }
+    package func second() -> String { "second" }
+}
+
+package class InheritingProbe: MethodProbe {}
+
+package class OverridingProbe: InheritingProbe {
+    override package func second() -> String { "own" }
+}
+
+package final class ProbeBelow: OverridingProbe {}
