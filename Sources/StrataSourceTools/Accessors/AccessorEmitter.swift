@@ -51,11 +51,12 @@ struct AccessorEmitter {
         let name = unique(property.name, type)
         let access = property.access.modifier
         let form = property.form
+        // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are not.
         lines += [
             "    @_silgen_name(\"\(property.symbol)vg\")",
-            "    \(access)final func _get\(name)() -> \(property.type) { \(form.getter)(\(place)) }",
+            "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(place)) }",
             "    @_silgen_name(\"\(property.symbol)vs\")",
-            "    \(access)final func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(place)) }",
+            "    \(access)final dynamic func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(place)) }",
         ]
     }
 
@@ -68,7 +69,7 @@ struct AccessorEmitter {
                 parameter.label == parameter.name ? "" : (parameter.label.isEmpty ? "_ " : parameter.label + " ")
             return "\(label)\(parameter.name): \(parameter.type)"
         }
-        // Dynamic, as the compiler takes what @NSManaged declares to be: in release it stops where the two do not agree.
+        // Dynamic for the same reason.
         lines += [
             "    @_silgen_name(\"\(method.symbol)\")",
             "    \(method.access.modifier)final dynamic func _call\(name)(\(parameters.joined(separator: ", "))) {",
