@@ -21,12 +21,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 swift=${SWIFT:-swift}
+# As the Makefile has it, so that what `make test` has built serves here, too.
+release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
 [ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads macros)
 
 sweeps() {
     mkdir -p .build-release
-    STRATA_SOAK=${STRATA_SOAK:-13} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+    STRATA_SOAK=${STRATA_SOAK:-13} "${release_tests[@]}" \
         --filter 'StrataLogTests\..*(Sweep|Schedule)' | tee .build-release/sweeps.log
     awk '/crash sweep/ { for (i = 2; i <= NF; i++) if ($i ~ /^states/) n += $(i - 1) } END { printf "soak: %d crash states\n", n }' \
         .build-release/sweeps.log
@@ -35,20 +37,20 @@ sweeps() {
 graph() {
     local suites='WholeGraphTests|RelationshipModelTests|TwoContextsModelTests|ParentStackModelTests|UndoModelTests'
     suites+='|FetchRandomTests|CompiledFetchTests|SemiJoinTests|FetchedResultsRandomTests'
-    STRATA_SOAK=${STRATA_SOAK:-100} "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+    STRATA_SOAK=${STRATA_SOAK:-100} "${release_tests[@]}" \
         --filter "StrataTests\.($suites)"
 }
 
 # Seeds of their own each time; STRATA_SEED repeats a run.
 plans() {
     STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_PLANS:-2000000} / 10000)) STRATA_OPERATIONS=5000 \
-        "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        "${release_tests[@]}" \
         --filter 'StrataTests\.(PlanSweepTests|SQLiteComparisonTests)'
 }
 
 strings() {
     STRATA_SEED=${STRATA_SEED:-$RANDOM$RANDOM} STRATA_SOAK=$((${STRATA_STRINGS:-10000000} / 250000)) STRATA_OPERATIONS=250000 \
-        "$swift" test -c release -Xswiftc -enable-testing --scratch-path .build-release \
+        "${release_tests[@]}" \
         --filter 'StrataTests\.PredicateFuzzTests' | tee .build-release/strings.log
     awk '/so far/ { n = $(NF - 1) > n ? $(NF - 1) : n } END { printf "soak: %d strings\n", n }' .build-release/strings.log
 }

@@ -79,7 +79,7 @@ private final class DisjunctionRowTest: RowTest {
 /// A test of one column.
 private class ColumnRowTest: RowTest {
     private let slot: Int
-    private let nullResult: Bool
+    fileprivate let nullResult: Bool
 
     fileprivate init(_ test: ColumnTest) {
         slot = test.slot
@@ -95,8 +95,7 @@ private class ColumnRowTest: RowTest {
         case .uuid(let relation, let high, let low): UUIDRowTest(test, relation, high, low)
         case .text(let text): TextRowTest(test, text, log)
         case .textSet(let set, folding: []): TextSetRowTest(test, set, log)
-        case .isNull: NullRowTest(test, wanted: true)
-        case .isNotNull: NullRowTest(test, wanted: false)
+        case .isNull, .isNotNull: NullRowTest(test)
         case .reference(let keys, let isNegated): ReferenceRowTest(test, keys, isNegated: isNegated)
         default: nil
         }
@@ -115,14 +114,7 @@ private class ColumnRowTest: RowTest {
 }
 
 private final class NullRowTest: ColumnRowTest {
-    private let wanted: Bool
-
-    init(_ test: ColumnTest, wanted: Bool) {
-        self.wanted = wanted
-        super.init(test)
-    }
-
-    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool { !wanted }
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool { !nullResult }
 }
 
 private final class IntegerRowTest: ColumnRowTest {
