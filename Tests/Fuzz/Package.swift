@@ -17,14 +17,18 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "CStrataSupport"),
+        .target(name: "StrataRuntime", dependencies: ["CStrataSupport"], swiftSettings: settings),
         .target(
             name: "StrataIO",
-            dependencies: [.product(name: "SystemPackage", package: "swift-system"), "CStrataSupport"],
+            dependencies: [
+                "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+            ],
             swiftSettings: settings),
         .target(
             name: "StrataLog",
             dependencies: [
-                "StrataIO", "CLZ4", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataIO", "StrataRuntime", "CLZ4", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
