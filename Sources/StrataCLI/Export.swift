@@ -14,15 +14,21 @@ struct Export: ParsableCommand {
             With --jsonl TARGET has the whole store with its model, or the entities named, or - prints it; with --csv it \
             is a directory with a file for each entity, or the file of the one entity that is named.
 
-            Reads also beside a program that has the store open. The history is left out.
+            Reads also beside a program that has the store open. The history is left out, but with --core-data --history.
             """)
 
     @Flag var form: TransferForm
     @OptionGroup var argument: StoreArgument
     @Argument(help: "What is made, which must not exist yet.", completion: .file())
     var target: String
+    @Flag(help: "With --core-data: the persistent history, too.")
+    var history = false
     @OptionGroup var text: TextOptions
     @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        if history, form != .coreData { throw ValidationError("--history goes with --core-data only.") }
+    }
 
     func run() throws {
         let facts = try reporting { try save() }
@@ -34,13 +40,12 @@ struct Export: ParsableCommand {
         case .coreData:
             let bar = ProgressBar("exporting")
             defer { bar.finish() }
-            let report = try CoreDataExporter(argument.url).run(to: URL(fileURLWithPath: target)) {
-                bar.update($0, of: $1)
-            }
-            return [
-                ("objects", report.objects), ("links", report.links),
-                ("versionHashes", report.hasVersionHashes ? 1 : 0),
-            ]
+            let report = try CoreDataExporter(argument.url).run(
+                to: URL(fileURLWithPath: target), history: history
+            ) { bar.update($0, of: $1) }
+            return [("objects", report.objects), ("links", report.links)]
+                + (history ? [("transactions", report.transactions)] : [])
+                + [("versionHashes", report.hasVersionHashes ? 1 : 0)]
         case .jsonl:
             let report = try text.transfer.writeJSONLines(argument.url, to: target)
             return [("objects", report.objects), ("links", report.links)]

@@ -31,22 +31,32 @@ final class Session {
 
     init(_ url: URL, _ point: Point?) throws {
         let model = try NSManagedObjectModel(storedAt: url)
+        Self.simplify(model)
+        let newest = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try newest.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: [NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true])
+        if let point {
+            // By the model of then.
+            coordinator = try newest.past(point.generation(newest), preparing: Self.simplify)
+            try newest.remove(store)
+        } else {
+            coordinator = newest
+        }
+        context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+    }
+
+    /// The program's classes and transformers are not here.
+    private static func simplify(_ model: NSManagedObjectModel) {
         for entity in model.entities {
-            // The program's classes and transformers are not here.
             entity.managedObjectClassName = "NSManagedObject"
             for case let attribute as NSAttributeDescription in entity.properties
             where attribute.attributeType == .transformableAttributeType {
                 attribute.valueTransformerName = nil
             }
         }
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
-            options: [NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true])
-        context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
-        context.undoManager = nil
-        if let point { try context.setQueryGenerationFrom(point.generation(coordinator)) }
     }
 
     deinit {

@@ -71,6 +71,112 @@ import Testing
         }
     }
 
+    /// What a history has, transaction by transaction.
+    private func history(_ store: URL) throws -> [String] {
+        let model = try NSManagedObjectModel(storedAt: store)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let opened = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: store,
+            options: [NSReadOnlyPersistentStoreOption: true])
+        defer { try? coordinator.remove(opened) }
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return try context.performAndWait {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let result = try context.execute(request) as? NSPersistentHistoryResult
+            return try #require(result?.result as? [NSPersistentHistoryTransaction]).map { transaction in
+                let changes = (transaction.changes ?? []).map {
+                    "\($0.changeType.rawValue)\($0.changedObjectID.uriRepresentation().path)"
+                }
+                return "\(transaction.author ?? "-") \(transaction.contextName ?? "-") \(transaction.processID) "
+                    + "\(transaction.bundleID) \(Int(transaction.timestamp.timeIntervalSince1970 * 1000)) "
+                    + changes.sorted().joined(separator: " ")
+            }
+        }
+    }
+
+    @Test func theHistoryGoesOutAndComesBackWhenItIsAskedFor() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: scratch.url("store"), options: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            for (author, name) in [("it's \"me\"", "main"), ("", nil), ("it's \"me\"", "other")] as [(String, String?)]
+            {
+                context.transactionAuthor = author
+                context.name = name
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+                note.setValue("by \(author)", forKey: "text")
+                for team in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Team")) {
+                    team.setValue("\(name ?? "")", forKey: "title")
+                }
+                try context.save()
+            }
+        }
+        try coordinator.remove(store)
+        try CoreDataExporter(scratch.url("store")).run(to: scratch.url("plain.sqlite"))
+        #expect(try rows("SELECT name FROM sqlite_master WHERE name LIKE 'A%'", "plain.sqlite").isEmpty)
+        let report = try CoreDataExporter(scratch.url("store")).run(to: scratch.url("out.sqlite"), history: true)
+        #expect(report.transactions == 5)
+        #expect(
+            try rows("SELECT Z_ENT, Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16001") == [
+                ["16002", "TRANSACTION", "5"], ["16003", "TRANSACTIONSTRING", "5"],
+            ])
+        let imported = try CoreDataImporter(scratch.url("out.sqlite")).run(
+            to: scratch.url("copy"), model: Company.model())
+        #expect(imported.transactions == 5)
+        let (before, after) = (try history(scratch.url("store")), try history(scratch.url("copy")))
+        #expect(after.count == 5)
+        for (line, want) in zip(after, before) { #expect(line == want) }
+    }
+
+    /// As Core Data writes them.
+    @Test func countsAreKeptRightByTriggers() throws {
+        let (book, page, novel) = (NSEntityDescription(), NSEntityDescription(), NSEntityDescription())
+        (book.name, page.name, novel.name) = ("Book", "Page", "GraphicNovel")
+        book.subentities = [novel]
+        let (pages, bookOf) = (NSRelationshipDescription(), NSRelationshipDescription())
+        (pages.name, pages.destinationEntity, pages.inverseRelationship) = ("pages", page, bookOf)
+        (bookOf.name, bookOf.destinationEntity, bookOf.inverseRelationship) = ("book", book, pages)
+        bookOf.maxCount = 1
+        let (count, title) = (NSDerivedAttributeDescription(), NSDerivedAttributeDescription())
+        (count.name, count.attributeType) = ("pagesCount", .integer64AttributeType)
+        count.derivationExpression = NSExpression(format: "pages.@count")
+        let plain = NSAttributeDescription()
+        (plain.name, plain.attributeType) = ("title", .stringAttributeType)
+        (title.name, title.attributeType) = ("loud", .stringAttributeType)
+        title.derivationExpression = NSExpression(format: "uppercase:(title)")
+        (book.properties, page.properties) = ([plain, title, count, pages], [bookOf])
+        let model = NSManagedObjectModel()
+        model.entities = [book, page, novel]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: scratch.url("books"), options: nil)
+        try coordinator.remove(store)
+        try CoreDataExporter(scratch.url("books")).run(to: scratch.url("books.sqlite"))
+        let found = try rows("SELECT sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name", "books.sqlite")
+        func told(_ function: String, _ key: String) -> String {
+            "SELECT NSCoreDataDATrigger\(function)AffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'pagesCount', ZPAGESCOUNT) "
+                + "FROM ZBOOK WHERE Z_PK = \(key); END"
+        }
+        func trigger(_ suffix: String, _ event: String, _ side: String, _ value: String) -> String {
+            "CREATE TRIGGER Z_DA_ZPAGE_Book_pagesCount_PARAMETER_\(suffix) AFTER \(event) ON ZPAGE FOR EACH ROW WHEN "
+                + "(\(side).ZBOOK NOT NULL) BEGIN UPDATE ZBOOK SET ZPAGESCOUNT = \(value) WHERE Z_PK = \(side).ZBOOK; "
+                + told("Updated", "\(side).ZBOOK")
+        }
+        let expected = [
+            "CREATE TRIGGER Z_DA_ZBOOK_Book_pagesCount_SOURCE_INSERT AFTER INSERT ON ZBOOK FOR EACH ROW BEGIN UPDATE ZBOOK "
+                + "SET ZPAGESCOUNT = (SELECT IFNULL(COUNT(ZBOOK), 0) FROM ZPAGE WHERE ZBOOK = NEW.Z_PK) WHERE Z_PK = NEW.Z_PK; "
+                + told("InsertUpdated", "NEW.Z_PK"),
+            trigger("DELETE", "DELETE", "OLD", "ZPAGESCOUNT - 1"),
+            trigger("INSERT", "INSERT", "NEW", "IFNULL(ZPAGESCOUNT, 0) + 1"),
+            trigger("UPDATE_DECREMENT", "UPDATE OF ZBOOK", "OLD", "ZPAGESCOUNT - 1"),
+            trigger("UPDATE_INCREMENT", "UPDATE OF ZBOOK", "NEW", "ZPAGESCOUNT + 1"),
+        ]
+        #expect(found.map { $0[0].replacingOccurrences(of: "\"", with: "") } == expected)
+    }
+
     @Test func anExportTakesThePlaceOfNothing() throws {
         try Data([1]).write(to: scratch.url("out.sqlite"))
         #expect(throws: TransferError.self) {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataTestKit
 import Testing
 
 @testable import StrataTransfer
@@ -176,6 +177,23 @@ import Testing
         (["ALTER TABLE ZTEAM RENAME COLUMN ZTITLE TO ZNAME"], "no column ZTITLE"),
         (["DROP TABLE Z_METADATA"], "no store of Core Data's"),
         (["INSERT INTO Z_PRIMARYKEY VALUES (9, 'Other', 0, 0)"], "entity Other"),
+        (["UPDATE Z_PRIMARYKEY SET Z_SUPER = 2 WHERE Z_ENT = 1"], "Z_PRIMARYKEY says that Person inherits from itself"),
+        (["UPDATE Z_PRIMARYKEY SET Z_SUPER = 3 WHERE Z_ENT = 3"], "Z_PRIMARYKEY says that Team inherits from itself"),
+        (
+            ["UPDATE Z_PRIMARYKEY SET Z_SUPER = 77 WHERE Z_ENT = 3"],
+            "Team inherits from the entity 77, which there is not"
+        ),
+        (
+            ["UPDATE Z_PRIMARYKEY SET Z_SUPER = 0 WHERE Z_ENT = 2"],
+            "Leader inherits from the entity 0, which is not Person"
+        ),
+        (["UPDATE Z_PRIMARYKEY SET Z_NAME = 'Team' WHERE Z_ENT = 2"], "has the entity Team (3) twice"),
+        (["UPDATE Z_PRIMARYKEY SET Z_MAX = -1 WHERE Z_ENT = 3"], "-1 is the greatest key of Team"),
+        (["UPDATE Z_PRIMARYKEY SET Z_MAX = 281474976710656 WHERE Z_ENT = 3"], "the greatest key of Team"),
+        (["UPDATE Z_PRIMARYKEY SET Z_NAME = 'Nobody' WHERE Z_ENT = 3"], "entity Nobody"),
+        (["DELETE FROM Z_METADATA"], "Z_METADATA is empty"),
+        (["UPDATE Z_METADATA SET Z_PLIST = x'62706C697374'"], "metadata cannot be read"),
+        (["UPDATE ZPERSON SET Z_PK = -1 WHERE Z_PK = 1"], "ZPERSON, row -1: its key is out of range"),
         (["UPDATE Z_MODELCACHE SET Z_CONTENT = x'05FF'"], "compressed model is damaged"),
         (["UPDATE Z_MODELCACHE SET Z_CONTENT = x'010300FCFF616263'"], "cannot be read"),
         (["DELETE FROM Z_MODELCACHE"], "does not keep its model"),
@@ -194,6 +212,37 @@ import Testing
         #expect(text.contains(expected), "\(text)")
         let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path)
         #expect(left.filter { !$0.hasPrefix("Team.sqlite") && !$0.hasPrefix(".store") } == [])
+    }
+
+    /// What is cut off or overwritten is an error that names the file, or does not matter; nothing is left of the store.
+    @Test func aFileInPiecesIsAnErrorOrWhole() throws {
+        try makeFile()
+        let whole = try Data(contentsOf: file)
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SeededGenerator(seed: seed)
+        var failures = 0
+        for round in 0..<60 {
+            var bytes = whole
+            if round % 2 == 0 {
+                bytes.removeLast(Int.random(in: 1..<whole.count, using: &random))
+            } else {
+                for _ in 0..<20 {
+                    bytes[Int.random(in: 100..<whole.count, using: &random)] = UInt8(random.next() & 255)
+                }
+            }
+            try bytes.write(to: file)
+            do {
+                try CoreDataImporter(file).run(to: scratch.url("store"))
+                try FileManager.default.removeItem(at: scratch.url("store"))
+            } catch {
+                failures += 1
+                let text = "\(error) \((error as NSError).localizedDescription)"
+                #expect(text.contains(scratch.directory.path), "seed \(seed), round \(round): \(text)")
+                let left = try FileManager.default.contentsOfDirectory(atPath: scratch.directory.path)
+                #expect(left.filter { $0.hasPrefix("store") } == [], "seed \(seed), round \(round)")
+            }
+        }
+        #expect(failures > 20)
     }
 
     @Test func aFileOfApplesWhereAStoreIsLookedForNamesTheCommand() throws {

@@ -129,8 +129,9 @@ extension NSPersistentStoreCoordinator {
             let metadata: [String: Any] = store.metadata ?? [:]
             let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
             let isCompatible =
-                hashes.isEmpty || StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
+                try hashes.isEmpty || StoreOptions.flag(options, NSIgnorePersistentStoreVersioningOption)
                 || managedObjectModel.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata)
+                || hasHashesWithoutConstraints(type, url, configuration, hashes)
             return (store, metadata, isCompatible)
         }
         var (store, loaded, isCompatible) = try made()
@@ -175,5 +176,20 @@ extension NSPersistentStoreCoordinator {
         }
         add(store)
         return store
+    }
+
+    /// Whether an earlier build of Strata wrote a file with this model, when constraints were not part of version hashes.
+    /// Stores without rows know nothing of what is unique.
+    private func hasHashesWithoutConstraints(
+        _ type: NSPersistentStore.Type, _ url: URL?, _ configuration: String?, _ hashes: [String: Data]
+    ) throws -> Bool {
+        guard let type = type as? PropertyListStore.Type, let url, StoreFile.isFile(url) else { return false }
+        let held = try StoreOpening.entities(shapes, configuration)
+        guard Set(hashes.keys) == held,
+            hashes.allSatisfy({ shapes.byName[$0]?.entity.computeVersionHash(withConstraints: false) == $1 })
+        else { return false }
+        // The first files did not carry their model.
+        guard let bytes = try type.modelBytes(at: url) else { return true }
+        return (try? StoredModel(bytes: bytes)).map { $0.hashForm == nil } ?? false
     }
 }

@@ -18,9 +18,9 @@ extension StoreHandle {
     }
 
     /// From now on those who follow the store hear of what is committed to it, as soon as it is. Nothing happens for
-    /// a store that this process writes: they are told anyway.
+    /// a store that this process writes, whose followers are told anyway, and for one that shows the past.
     func startFollowing() {
-        guard log.isReadOnly else { return }
+        guard log.isReadOnly, log.hasTail else { return }
         follower.withLock { follower in
             guard follower == nil else { return }
             let newest = Atomic64(log.snapshot.sequence)

@@ -148,6 +148,7 @@ struct StoreOpening {
             }
             let stored = try Self.storedModel(log)
             if try isReadable(stored) { return handle(log, stored) }
+            if let known = try withConstraints(stored, log) { return handle(log, known) }
             let plan = try migrationPlan(stored, log)
             defer { SharedLogs.endClaim(log, plan.claim) }
             if let migrated = try migrateLightly(log, plan) { return handle(log, migrated) }

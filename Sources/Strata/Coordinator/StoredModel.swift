@@ -28,7 +28,11 @@ struct StoredModel: Codable, Equatable {
     /// The last transaction before the store came to this model; nil if it was made with it.
     var since: UInt64?
 
+    /// How ``Entity/versionHash`` was computed: ``hashesWithConstraints``, or nil for before constraints were part of it.
+    var hashForm: Int?
+
     static let maximumFormat = 1
+    static let hashesWithConstraints = 2
     static func linkName(_ link: LinkShape) -> String { "link \(link.name)" }
     static func linkPostingsName(_ link: LinkShape, _ side: Int) -> String { "link \(link.name) \(side)" }
 
@@ -82,6 +86,7 @@ struct StoredModel: Codable, Equatable {
             try givePostings(Self.linkPostingsName(link, 1))
         }
         versionIdentifiers = Self.identifiers(shapes)
+        hashForm = Self.hashesWithConstraints
     }
 
     static func identifiers(_ shapes: ModelShapes) -> [String] {
@@ -95,6 +100,7 @@ struct StoredModel: Codable, Equatable {
         self.lastNumber = lastNumber
         self.lastPostings = lastPostings
         self.since = since
+        hashForm = Self.hashesWithConstraints
     }
 
     static var exhausted: any Error {
@@ -114,10 +120,26 @@ struct StoredModel: Codable, Equatable {
         return Array(try encoder.encode(self))
     }
 
+    /// As today's models have them.
     var versionHashes: [String: Data] {
-        Dictionary(
+        let hashes = Dictionary(
             entities.compactMap { entity in entity.versionHash.map { (entity.name, $0) } },
             uniquingKeysWith: { first, _ in first })
+        guard hashForm == nil, let known = (try? decodedModel)?.entitiesByName else { return hashes }
+        return Dictionary(
+            uniqueKeysWithValues: hashes.map { name, hash in
+                let isKnown = known[name]?.computeVersionHash(withConstraints: false) == hash
+                return (name, isKnown ? known[name]?.versionHash ?? hash : hash)
+            })
+    }
+
+    /// Whether the hashes are those of a model's entities, but that constraints are not part of them.
+    func hasHashesWithoutConstraints(of shapes: ModelShapes) -> Bool {
+        guard hashForm == nil else { return false }
+        return entities.allSatisfy { entity in
+            guard let hash = entity.versionHash else { return true }
+            return shapes.byName[entity.name]?.entity.computeVersionHash(withConstraints: false) == hash
+        }
     }
 
     /// The model, with the entities that the store holds; nil if it has no encoding.

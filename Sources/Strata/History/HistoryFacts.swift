@@ -20,7 +20,7 @@ struct HistoryFacts {
     var consumers: [String: UInt64] = [:]
 
     /// More programs than these that took turns are forgotten, oldest first: metadata has to stay small.
-    private static let maximumWriters = 256
+    static let maximumWriters = 256
     static let key = StoreMetadata.privatePrefix + "History"
 
     init(_ log: LogStore) {

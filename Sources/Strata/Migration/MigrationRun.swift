@@ -14,11 +14,15 @@ final class MigrationRun {
     private var pending: [(source: NSManagedObject, destination: NSManagedObject, name: String)] = []
     private var policies: [NSEntityMigrationPolicy] = []
     private var isDestinationOpen = false
+    /// Mappings whose objects have been found to be what is asked of them, as they were made.
+    private var checked: Set<ObjectIdentifier> = []
     /// What is wrong with the expression that is being evaluated.
     private var problem: String?
 
     /// How many objects are made before the contexts are saved and reset.
     private static let windowCount = 2_000
+    /// As above, where no objects are made.
+    private static let rowWindowCount = 10_000
     /// How much of the whole each pass is, in units of the manager's progress.
     private static let passUnits: [Int64] = [6_000, 3_000, 1_000]
 
@@ -68,6 +72,10 @@ final class MigrationRun {
         try eachMapping(0) { mapping, policy, progress in
             try policy.begin(mapping, with: manager)
             let refs = try sourceRefs(mapping)
+            if let rows = RowMapping(mapping, policy, from: source, to: destination) {
+                try copy(refs, mapping, rows, progress)
+                return try policy.endInstanceCreation(forMapping: mapping, manager: manager)
+            }
             try inWindows(refs, progress) { ref in
                 guard let object = source.object(ref) else { return }
                 try policy.createDestinationInstances(forSource: object, in: mapping, manager: manager)
@@ -86,7 +94,8 @@ final class MigrationRun {
         }
         try eachMapping(2) { mapping, policy, progress in
             try policy.performCustomValidation(forMapping: mapping, manager: manager)
-            try inWindows(destinationRefs(mapping), progress) { ref in
+            let isChecked = checked.contains(ObjectIdentifier(mapping))
+            try inWindows(isChecked ? [] : destinationRefs(mapping), progress) { ref in
                 guard let object = destination.object(ref) else { return }
                 // Nothing is known of a fault, which would pass.
                 if object.shape.hasRules { try destination.context.realizeOrThrow(object) }
@@ -135,6 +144,24 @@ final class MigrationRun {
             try flush()
             progress(Double(end) / Double(refs.count))
         }
+    }
+
+    private func copy(
+        _ refs: [ObjectRef], _ mapping: NSEntityMapping, _ rows: RowMapping, _ progress: (Double) -> Void
+    ) throws {
+        guard let handle = source.store?.handle else { return }
+        var reader = RowReader(handle.log.snapshot)
+        var isWhole = true
+        for start in stride(from: 0, to: refs.count, by: Self.rowWindowCount) {
+            try manager.checkCancelled()
+            let end = min(start + Self.rowWindowCount, refs.count)
+            let isPartWhole = try rows.run(refs[start..<end], &reader) {
+                tables[mapping.name, default: AssociationTable()].append($0)
+            }
+            isWhole = isWhole && isPartWhole
+            progress(Double(end) / Double(refs.count))
+        }
+        if isWhole { checked.insert(ObjectIdentifier(mapping)) }
     }
 
     private func sourceRefs(_ mapping: NSEntityMapping) throws -> [ObjectRef] {

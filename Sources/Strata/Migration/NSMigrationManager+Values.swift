@@ -24,7 +24,7 @@ extension NSMigrationManager {
     }
 
     /// The key of an expression such as `$source.name`, which most are.
-    private static func sourceKey(_ expression: NSExpression) -> String? {
+    static func sourceKey(_ expression: NSExpression) -> String? {
         guard case .keyPath(let operand?, let path) = expression.form, path.names.count == 1,
             case .variable(NSMigrationSourceObjectKey) = operand.form
         else { return nil }

@@ -300,18 +300,23 @@ extension NSEntityDescription {
         Dictionary(ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    final func computeVersionHash() -> Data {
+    /// - Parameter withConstraints: false for the hash that stores have which were made before constraints were part of it.
+    final func computeVersionHash(withConstraints: Bool = true) -> Data {
         var input = VersionHashInput()
         input.add(byte: 0)
         input.add(optional: name)
         input.add(isAbstract)
         input.add(optional: versionHashModifier)
-        input.add(bytes: superentity.map { Array($0.versionHash) } ?? [])
+        let inherited = superentity.map {
+            withConstraints ? $0.versionHash : $0.computeVersionHash(withConstraints: false)
+        }
+        input.add(bytes: inherited.map { Array($0) } ?? [])
         input.add(UInt(ownProperties.count))
         for property in ownProperties.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             input.add(bytes: Array(property.versionHash))
         }
         // In whatever order they are listed, they demand the same.
+        if !withConstraints { return input.digest() }
         for names in Set(uniquenessConstraintNames.map { Set($0).sorted() }).sorted(by: {
             $0.lexicographicallyPrecedes($1)
         }) {

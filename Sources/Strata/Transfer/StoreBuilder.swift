@@ -37,6 +37,8 @@ package final class StoreBuilder {
     private var historyStart: UInt64?
     private var author: String?
     private var contextName: String?
+    /// The programs that wrote what the history shows.
+    private var programs: [HistoryFacts.Writer] = []
 
     /// A transaction must not grow without bounds; nobody sees the store before all of it is there.
     private static let rowsPerTransaction = 100_000
@@ -166,11 +168,20 @@ package final class StoreBuilder {
     /// Ends the transaction before, if any, and begins one that the history shows. A very large one becomes several with
     /// the same author and time.
     ///
-    /// - Parameter date: when the history says that it was committed.
-    package func beginTransaction(author: String?, contextName: String?, date: Date) throws {
+    /// - Parameters:
+    ///   - date: when the history says that it was committed.
+    ///   - process: the program that it says has committed it; empty if that is not known.
+    ///   - bundle: as above, the program's identifier.
+    package func beginTransaction(
+        author: String?, contextName: String?, date: Date, process: String = "", bundle: String = ""
+    ) throws {
         (self.author, self.contextName) = (author, contextName)
         try commit()
         clock.set(date)
+        let program = HistoryFacts.Writer(first: log.snapshot.sequence + 1, process: process, bundle: bundle)
+        if programs.last?.process == process, programs.last?.bundle == bundle { return }
+        programs.append(program)
+        if programs.count > HistoryFacts.maximumWriters { programs.removeFirst() }
     }
 
     /// Writes an object's row once more, so that the history shows a change. The values stay.
@@ -204,7 +215,8 @@ package final class StoreBuilder {
         }
         try HistoryFacts.update(log) { facts in
             facts.start = historyStart ?? 1
-            return facts.start > 1
+            facts.writers = programs
+            return facts.start > 1 || !programs.isEmpty
         }
     }
 

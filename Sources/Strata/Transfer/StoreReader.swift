@@ -10,9 +10,9 @@ package final class StoreReader {
     package let model: NSManagedObjectModel
     /// Where the properties lie.
     package let layouts: RowLayouts
-    private let log: LogStore
+    let log: LogStore
     private let snapshot: Snapshot
-    private let path: String
+    let path: String
 
     /// - Throws: `CocoaError` when there is no store or it cannot be read.
     package init(_ url: URL) throws {

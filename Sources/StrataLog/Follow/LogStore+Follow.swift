@@ -4,6 +4,9 @@ internal import SystemPackage
 
 // Stores that are open for reading and follow their writer.
 extension LogStore {
+    /// Whether somebody else may write the store: it is open for reading, and does not stay at a point of the past.
+    public var hasTail: Bool { tail != nil }
+
     /// What is kept from one refresh to the next; held while one runs.
     struct FollowState {
         /// Bytes of log laid over the checkpoint in use since it was opened.

@@ -46,6 +46,19 @@ final class LiftPlan: Sendable {
         return plan.isIdentity(slotCount: layout.slots.count) ? nil : plan
     }
 
+    /// How rows that went this way become what they were; nil when values are gone or cannot be told from what was put in
+    /// the place of null.
+    ///
+    /// - Parameter slotCount: of the rows as they were.
+    func reversed(slotCount: Int) -> LiftPlan? {
+        var slots: [Int] = []
+        for slot in 0..<slotCount {
+            guard let target = target(ofStored: slot) else { return nil }
+            slots.append(target)
+        }
+        return LiftPlan(sources: slots, fills: Array(repeating: nil, count: slotCount))
+    }
+
     /// The slot that a stored one has become, if its values are the same; nil if they are gone or may differ.
     func target(ofStored slot: Int) -> Int? {
         guard let target = sources.firstIndex(of: slot), fills[target] == nil else { return nil }

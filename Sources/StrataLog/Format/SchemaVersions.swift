@@ -6,6 +6,8 @@ struct SchemaVersions: Sendable {
     private(set) var target: UInt16 = 0
     /// Whether ``target`` stays where it is when newer schemas come: somebody reads by it.
     private(set) var isPinned = false
+    /// Whether ``target`` is a version of before: rows that a later one wrote are taken back to it.
+    private var isPast = false
     /// By entity and version.
     private var shapes: [UInt32: BlockShape] = [:]
 
@@ -28,8 +30,17 @@ struct SchemaVersions: Sendable {
     ///
     /// - Returns: whether rows are read in another way from now on.
     mutating func pin() -> Bool {
+        if isPast { return false }
         isPinned = true
         return aim()
+    }
+
+    /// From now on rows are read as an earlier version had them.
+    mutating func pin(at version: UInt16) {
+        isPinned = true
+        isPast = true
+        target = version
+        shapes.removeAll()
     }
 
     private mutating func aim() -> Bool {
@@ -50,7 +61,10 @@ struct SchemaVersions: Sendable {
         if version > target,
             list.contains(where: { $0.version > target && $0.version <= version && $0.schema.isMigration })
         {
-            throw Self.tooNew
+            guard isPast else { throw Self.tooNew }
+            let shape = try earlierShape(of: stored, version: version)
+            shapes[key] = shape
+            return shape
         }
         let later = list.filter { $0.version > version && $0.version <= target }.compactMap { numbered in
             numbered.schema.entity(entity).map { (layout: $0, isMigration: numbered.schema.isMigration) }
@@ -61,6 +75,25 @@ struct SchemaVersions: Sendable {
         }
         shapes[key] = shape
         return shape
+    }
+
+    /// How rows are read that a later version than the one in use wrote: compaction writes what is there as the newest has
+    /// it.
+    private func earlierShape(of stored: EntityLayout, version: UInt16) throws(StoreError) -> BlockShape? {
+        guard let known = list.last(where: { $0.version <= target && $0.schema.entity(stored.id) != nil }),
+            let layout = known.schema.entity(stored.id)
+        else { return nil }
+        let later = list.filter { $0.version > known.version && $0.version <= version }.compactMap { numbered in
+            numbered.schema.entity(stored.id).map { (layout: $0, isMigration: numbered.schema.isMigration) }
+        }
+        guard let forward = LiftPlan.through(later, from: layout) else { return BlockShape(stored) }
+        guard let plan = forward.reversed(slotCount: layout.slots.count) else {
+            throw StoreError(
+                .expired,
+                "compaction has written rows of entity \(layout.name) anew by a later model, which does not have all of "
+                    + "their values")
+        }
+        return BlockShape(stored: stored, layout: layout, plan: plan)
     }
 
     /// What a store says whose writer has gone on to another model.

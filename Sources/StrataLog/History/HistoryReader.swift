@@ -10,6 +10,8 @@ public struct HistoryReader {
     /// Keeps the segments that are being read.
     private var epoch: SegmentEpoch
     private var end: LogPosition
+    /// The last transaction that the snapshot shows: of one of the past the log goes on behind it.
+    private var newest: UInt64
     /// The last transaction returned; only later ones are wanted.
     private var returned: UInt64
     /// The last transaction passed in the segment being read: the next has the next number.
@@ -25,6 +27,7 @@ public struct HistoryReader {
         source = snapshot.source
         epoch = snapshot.epoch
         end = snapshot.end
+        newest = snapshot.sequence
         returned = max(sequence, snapshot.epoch.facts.historyFloor)
         segments = epoch.facts.holes.remaining(1, through: end.segment)
         try skipSegments()
@@ -52,7 +55,7 @@ public struct HistoryReader {
     ///
     /// - Throws: `.io` or `.corruption`, with segment and offset: nothing is left out silently.
     public mutating func next() throws(StoreError) -> HistoryTransaction? {
-        while true {
+        while returned < newest {
             if let transaction = archived.popLast() {
                 guard transaction.sequence > returned else { continue }
                 returned = transaction.sequence
@@ -81,6 +84,7 @@ public struct HistoryReader {
             returned = header.sequence
             return transaction
         }
+        return nil
     }
 
     /// From now on the reader ends with the newest transaction of a later snapshot of the same store; it goes on where
@@ -103,6 +107,7 @@ public struct HistoryReader {
         }
         epoch = snapshot.epoch
         end = snapshot.end
+        newest = snapshot.sequence
         segments = holes.remaining(current + 1, through: end.segment)
         self.reader = try self.reader(of: current, limit: limit)
     }

@@ -13,9 +13,13 @@ struct PastSnapshotBuilder {
         var ref: ObjectRef
     }
 
-    private let base: Snapshot
-    private let target: UInt64
-    private var edit: SnapshotEdit
+    let base: Snapshot
+    /// Where the rows to go back to are read from.
+    let source: BlockSource
+    /// Relationships of the base that the state has, too; nil for all.
+    private let kept: Set<UInt16>?
+    let target: UInt64
+    var edit: SnapshotEdit
     private var lost: [LostRow] = []
     /// What is to be added to each relationship, and taken away.
     private var references: [UInt16: [PostingChange]] = [:]
@@ -26,8 +30,12 @@ struct PastSnapshotBuilder {
     /// - Parameters:
     ///   - base: a state after the one wanted.
     ///   - sequence: the last transaction to be shown, 0 for a store without objects.
-    init(base: Snapshot, at sequence: UInt64) {
+    ///   - source: where to read the state's rows from, if not as the base's.
+    ///   - kept: relationships of the base that the state has, too; nil for all.
+    init(base: Snapshot, at sequence: UInt64, source: BlockSource? = nil, keeping kept: Set<UInt16>? = nil) {
         self.base = base
+        self.source = source ?? base.source
+        self.kept = kept
         target = sequence
         // Ordered indexes are not taken back: fetches of the past do without.
         edit = SnapshotEdit(base: base.with(.none))
@@ -94,6 +102,7 @@ struct PastSnapshotBuilder {
     private mutating func note(_ row: Row, isRemoval: Bool) throws(StoreError) {
         for (slot, layout) in row.block.layout.slots.enumerated()
         where layout.postingsID != 0 && slot < row.block.slotCount {
+            if let kept, !kept.contains(layout.postingsID) { continue }
             let column = try row.block.column(slot)
             if column.isNull(row.index) { continue }
             references[layout.postingsID, default: []].append(
@@ -104,6 +113,7 @@ struct PastSnapshotBuilder {
     private mutating func findLostRows() throws(StoreError) {
         guard !lost.isEmpty else { return }
         lost.sort { ($0.sequence, $0.ref.rawValue) < ($1.sequence, $1.ref.rawValue) }
+        let base = base.with(source)
         var finder = RowFinder(snapshot: base)
         var moved: [ObjectRef: UInt64] = [:]
         var start = 0

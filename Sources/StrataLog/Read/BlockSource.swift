@@ -36,15 +36,42 @@ final class BlockSource: MemoryHolder {
     private let budget: MemoryBudget
     private let notedLookUps = Atomic<UInt64>(0)
 
-    init(files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int, budget: MemoryBudget = .shared) {
+    convenience init(
+        files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int, budget: MemoryBudget = .shared
+    ) {
+        let segments = SegmentFiles()
+        self.init(
+            files: files, storeUUID: storeUUID, cacheMaximumBytes: cacheMaximumBytes, budget: budget,
+            segments: segments, epoch: SegmentEpoch(facts: CompactionFacts(), files: segments))
+    }
+
+    private init(
+        files: StoreFiles, storeUUID: StoreUUID, cacheMaximumBytes: Int, budget: MemoryBudget, segments: SegmentFiles,
+        epoch: SegmentEpoch
+    ) {
         self.files = files
         self.storeUUID = storeUUID
         self.budget = budget
         cache = BlockCache(budgetBytes: cacheMaximumBytes, sharing: budget)
         memory = BlockMemory(budgetBytes: cacheMaximumBytes)
-        segments = SegmentFiles()
-        currentEpoch = AdaptiveMutex(SegmentEpoch(facts: CompactionFacts(), files: segments))
+        self.segments = segments
+        currentEpoch = AdaptiveMutex(epoch)
         budget.register(self)
+    }
+
+    /// Another source of the same rows, which shows them as an earlier schema version had them.
+    ///
+    /// - Parameter epoch: what it may read, and keeps.
+    func showing(version: UInt16, in epoch: SegmentEpoch, cacheMaximumBytes: Int) -> BlockSource {
+        let past = BlockSource(
+            files: files, storeUUID: storeUUID, cacheMaximumBytes: cacheMaximumBytes, budget: budget,
+            segments: segments, epoch: epoch)
+        past.schemas.withLock { past in
+            _ = past.set(schemas.withLock { $0.list })
+            past.pin(at: version)
+        }
+        past.abandoned.withLock { past in past = abandoned.withLock { $0 } }
+        return past
     }
 
     deinit {

@@ -63,6 +63,14 @@ public final class Snapshot: Sendable {
         with(indexes: indexes, postings: postings, ordered: ordered)
     }
 
+    /// The same contents, with rows from another source: one of the same store.
+    func with(_ source: BlockSource) -> Snapshot {
+        Snapshot(
+            sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: indexes,
+            postings: postings, counts: counts, source: source, end: end, checksum: checksum, ordered: ordered,
+            epoch: epoch)
+    }
+
     /// The same contents, with the runs of postings and ordered indexes kept apart from those that come later.
     func sealed() -> Snapshot {
         with(indexes: indexes, postings: postings.mapValues { $0.sealed() }, ordered: ordered.sealed())

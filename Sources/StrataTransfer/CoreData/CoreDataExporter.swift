@@ -6,8 +6,8 @@ import StrataLog
 ///
 ///     try CoreDataExporter(URL(fileURLWithPath: "Library.strata")).run(to: URL(fileURLWithPath: "Library.sqlite"))
 ///
-/// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID.
-/// The persistent history, and the triggers that keep derived attributes right, are left out.
+/// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID. The
+/// persistent history comes along if it is asked for.
 ///
 /// Needs SQLite's library (libsqlite3.so.0) when it is used. Used by one thread at a time.
 public final class CoreDataExporter {
@@ -17,6 +17,8 @@ public final class CoreDataExporter {
         public var objects = 0
         /// Links of relationships that are to-many at both ends.
         public var links = 0
+        /// Transactions of the persistent history.
+        public var transactions = 0
         /// Whether the file has the version hashes that Core Data computes. Only a store that was imported knows them,
         /// as long as it has the model that it was imported with. Without them Core Data refuses the file (134100)
         /// unless it is opened with `NSIgnorePersistentStoreVersioningOption`.
@@ -39,11 +41,14 @@ public final class CoreDataExporter {
     ///
     /// - Parameters:
     ///   - url: the file, which must not exist yet.
+    ///   - history: whether the persistent history is written, too: transactions with author, context name, program and time,
+    ///     and which objects they inserted, updated and deleted. Core Data opens a file that has one for reading only, unless
+    ///     `NSPersistentHistoryTrackingKey` is set.
     ///   - progress: called now and then with the number of rows that were written and of all.
     /// - Throws: ``TransferError`` when the file exists or cannot be written; `CocoaError` when the store is damaged.
     /// - Complexity: O(n) with bounded memory.
     @discardableResult
-    public func run(to url: URL, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
+    public func run(to url: URL, history: Bool = false, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
         guard !FileManager.default.fileExists(atPath: url.path) else {
             throw TransferError("\(url.path) is there already: an export takes the place of nothing")
         }
@@ -59,8 +64,11 @@ public final class CoreDataExporter {
             try database.run("BEGIN")
             for statement in schema.statements { try database.run(statement) }
             try writeRows(database, &report, progress)
+            if history {
+                report.transactions = try HistoryExporter(numbers: schema.numbers, database: database).run(reader)
+            }
             try database.run("COMMIT")
-            for statement in schema.indexes { try database.run(statement) }
+            for statement in schema.indexes + schema.triggers { try database.run(statement) }
         } catch {
             try? FileManager.default.removeItem(at: place)
             throw error

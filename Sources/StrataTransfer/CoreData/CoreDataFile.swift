@@ -35,17 +35,42 @@ final class CoreDataFile {
         for table in ["Z_PRIMARYKEY", "Z_METADATA"] where tables[table] == nil {
             throw TransferError("\(url.path): it is no store of Core Data's: there is no table \(table)")
         }
+        entities = try Self.readEntities(database, url)
+        (uuid, metadata) = try Self.readMetadata(database, url)
+    }
+
+    private static func readEntities(_ database: SQLiteFile, _ url: URL) throws -> [Int64: Entity] {
+        func problem(_ what: String) -> TransferError { TransferError("\(url.path): Z_PRIMARYKEY \(what)") }
         var entities: [Int64: Entity] = [:]
+        var names: Set<String> = []
         let statement = try database.prepare("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY")
         while try statement.step() {
             let number = statement.integer(0)
-            guard number > 0, number < Self.firstHistoryNumber else { continue }
-            entities[number] = Entity(
+            guard number > 0, number < firstHistoryNumber else { continue }
+            let entity = Entity(
                 number: number, name: statement.string(1), superNumber: statement.integer(2),
                 greatestKey: statement.integer(3))
+            guard names.insert(entity.name).inserted, entities.updateValue(entity, forKey: number) == nil else {
+                throw problem("has the entity \(entity.name) (\(number)) twice")
+            }
+            guard entity.greatestKey >= 0, entity.greatestKey < 1 << 48 else {
+                throw problem(
+                    "says that \(entity.greatestKey) is the greatest key of \(entity.name), which is out of range")
+            }
         }
-        self.entities = entities
-        (uuid, metadata) = try Self.readMetadata(database, url)
+        for entity in entities.values.sorted(by: { $0.number < $1.number }) {
+            var ancestor = entity
+            for _ in entities where ancestor.superNumber != 0 {
+                guard let parent = entities[ancestor.superNumber] else {
+                    throw problem(
+                        "says that \(ancestor.name) inherits from the entity \(ancestor.superNumber), which there is not"
+                    )
+                }
+                ancestor = parent
+            }
+            guard ancestor.superNumber == 0 else { throw problem("says that \(entity.name) inherits from itself") }
+        }
+        return entities
     }
 
     private static func readTables(_ database: SQLiteFile) throws -> [String: Set<String>] {
@@ -94,11 +119,11 @@ final class CoreDataFile {
     /// - Throws: ``TransferError`` when it cannot be read.
     func model() throws -> NSManagedObjectModel? {
         guard let cache = try modelCache() else { return nil }
-        let bytes = try Inflate.decompress(Array(cache), maximumByteCount: Self.maximumModelByteCount)
         do {
+            let bytes = try Inflate.decompress(Array(cache), maximumByteCount: Self.maximumModelByteCount)
             return try NSManagedObjectModel(document: AppleModelFile(bytes).document)
         } catch {
-            throw TransferError("\(url.path): the model that it keeps cannot be read: \(error)")
+            throw TransferError("\(url.path): the model that it keeps (Z_MODELCACHE) cannot be read: \(error)")
         }
     }
 

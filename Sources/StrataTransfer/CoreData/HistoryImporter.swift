@@ -50,12 +50,14 @@ struct HistoryImporter {
         try insertLost()
         try builder.beginHistory()
         let transactions = try file.database.prepare(
-            "SELECT Z_PK, ZTIMESTAMP, \(name("AUTHOR")), \(name("CONTEXTNAME")) FROM ATRANSACTION a ORDER BY Z_PK")
+            "SELECT Z_PK, ZTIMESTAMP, \(name("AUTHOR")), \(name("CONTEXTNAME")), \(name("PROCESSID")), "
+                + "\(name("BUNDLEID")) FROM ATRANSACTION a ORDER BY Z_PK")
         while try transactions.step() {
             try builder.beginTransaction(
                 author: transactions.isNull(2) ? nil : transactions.string(2),
                 contextName: transactions.isNull(3) ? nil : transactions.string(3),
-                date: Date(timeIntervalSinceReferenceDate: transactions.double(1)))
+                date: Date(timeIntervalSinceReferenceDate: transactions.double(1)),
+                process: transactions.string(4), bundle: transactions.string(5))
             try replay(transactions.integer(0), each: each)
         }
     }

@@ -79,6 +79,15 @@ struct ImportPlanner {
         }
         self.byNumber = byNumber
         self.numbers = numbers
+        for (number, rows) in byNumber.sorted(by: { $0.key < $1.key }) {
+            let parent = rows.entity.superentity?.name
+            guard file.entities[number]?.superNumber == (parent.flatMap { numbers[$0] } ?? 0) else {
+                throw TransferError(
+                    "\(file.url.path): Z_PRIMARYKEY says that \(rows.name) inherits from the entity "
+                        + "\(file.entities[number]?.superNumber ?? 0), which is not \(parent ?? "none"), as the model says"
+                )
+            }
+        }
     }
 
     /// The store's layout of the rows of an entity of the file.

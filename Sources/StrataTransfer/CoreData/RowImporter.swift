@@ -22,12 +22,20 @@ struct RowImporter {
                 throw problem(key, "it says that its entity is \(number), which has no rows in this table")
             }
             guard key > 0, key < 1 << 48 else { throw problem(key, "its key is out of range") }
-            let writer = try builder.beginRow(entity: entity.number, root: entity.root, key: UInt64(key))
+            let writer = try begin(entity, key)
             for step in entity.steps where !statement.isNull(step.column) {
                 try set(step, statement, writer, key)
             }
             writer.endRow()
             try each()
+        }
+    }
+
+    private func begin(_ entity: ImportPlan.EntityPlan, _ key: Int64) throws -> EntityWriter {
+        do {
+            return try builder.beginRow(entity: entity.number, root: entity.root, key: UInt64(key))
+        } catch let error as CocoaError where error.code == .persistentStoreSave {
+            throw problem(key, error.localizedDescription)
         }
     }
 

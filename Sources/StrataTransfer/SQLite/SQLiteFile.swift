@@ -98,7 +98,7 @@ final class SQLiteFile {
     func prepare(_ sql: String) throws -> SQLiteStatement {
         var statement: OpaquePointer?
         guard library.prepare(database, sql, -1, &statement, nil) == 0, let statement else { throw problem(sql) }
-        return SQLiteStatement(self, statement, library)
+        return SQLiteStatement(self, statement, library, sql)
     }
 
     func problem(_ what: String) -> TransferError {
@@ -120,8 +120,11 @@ final class SQLiteStatement {
     private let file: SQLiteFile
     private let statement: OpaquePointer
     private let library: SQLiteLibrary
+    /// For errors.
+    private let sql: String
 
-    fileprivate init(_ file: SQLiteFile, _ statement: OpaquePointer, _ library: SQLiteLibrary) {
+    fileprivate init(_ file: SQLiteFile, _ statement: OpaquePointer, _ library: SQLiteLibrary, _ sql: String) {
+        self.sql = sql
         self.file = file
         self.statement = statement
         self.library = library
@@ -134,7 +137,7 @@ final class SQLiteStatement {
         switch library.step(statement) {
         case 100: return true
         case 101: return false
-        default: throw file.problem("while reading or writing")
+        default: throw file.problem(sql)
         }
     }
 
@@ -198,7 +201,7 @@ final class SQLiteStatement {
     }
 
     private func check(_ result: Int32) throws {
-        guard result == 0 else { throw file.problem("while binding a value") }
+        guard result == 0 else { throw file.problem("a value of \(sql)") }
     }
 
     /// SQLite takes a null pointer for NULL, also with no bytes.

@@ -474,6 +474,14 @@ import Testing
         // guide: end
         let count = try await past.perform { try past.count(for: NSFetchRequest<Book>(entityName: "Book")) }
         #expect(count == 0)
+        // guide: past model
+        let then = try coordinator.past(yesterday)
+        let old = NSManagedObjectContext(.privateQueue)
+        old.persistentStoreCoordinator = then
+        print(then.managedObjectModel.entitiesByName.keys)
+        // guide: end
+        let all = try await old.perform { try old.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
+        #expect(all == 0)
         var found = 0
         // guide: diff
         for try await difference in try coordinator.diff(from: yesterday) {

@@ -1,0 +1,36 @@
+import Foundation
+package import StrataLog
+
+extension StoreReader {
+    /// A transaction of the persistent history.
+    package struct Transaction {
+        package let number: UInt64
+        package let date: Date
+        package let author: String?
+        package let contextName: String?
+        /// The program that wrote it; nil where that is not known.
+        package let process: String?
+        package let bundle: String?
+        package let groups: [ChangeGroup]
+    }
+
+    /// Hands out what the history has, in order.
+    ///
+    /// - Throws: what `body` throws; `CocoaError` when something cannot be read.
+    package func forEachTransaction(_ body: (Transaction) throws -> Void) throws {
+        let facts = HistoryFacts(log)
+        do {
+            var reader = try log.history(after: facts.start - 1)
+            while let entry = try reader.next() {
+                let writer = facts.writers.last { $0.first <= entry.sequence }
+                try body(
+                    Transaction(
+                        number: entry.sequence, date: HistoryConversion.date(entry), author: entry.author,
+                        contextName: entry.contextName, process: writer?.process, bundle: writer?.bundle,
+                        groups: entry.groups))
+            }
+        } catch let error as StoreError {
+            throw StoreFailure.opening(error, path)
+        }
+    }
+}
