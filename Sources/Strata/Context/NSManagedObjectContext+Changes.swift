@@ -273,14 +273,8 @@ extension NSManagedObjectContext {
         registry.forgetLeftovers()
         for object in registry.all {
             invalidated.append(object.objectID)
-            object.flags.subtract([
-                .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
-            ])
             registry.forget(object)
-            // Whoever still holds the object reads what it had; a fault has nothing and never will.
-            if object.isFault {
-                object.flags.insert([.realized, .gone])
-            } else if object.storeIndex != 0 {
+            if !object.becomeNobodys(), object.storeIndex != 0 {
                 object.willTurnIntoFault()
                 object.didTurnIntoFault()
             }
