@@ -111,6 +111,8 @@ import Testing
         try line.root.check {
             for number in 0..<4 { Employee(context: line.root).age = Int16(number / 2) }
             try line.root.save()
+            // Dictionaries are of what is stored.
+            _ = Employee(context: line.root)
         }
         let context = line.contexts[depth - 1]
         try context.check { () throws in
