@@ -68,6 +68,9 @@ extension NSManagedObjectContext {
 
     /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
     final func propagateDeletions() {
+        let dependents = mergedDependents
+        mergedDependents = []
+        for object in dependents where object.belongs(to: registry) { deleteObject(object) }
         guard !propagatesDeletesAtEndOfEvent else { return }
         // The list grows while cascades run.
         var index = 0
@@ -214,6 +217,7 @@ extension NSManagedObjectContext {
         assignments = [:]
         forgetReports()
         required = []
+        mergedDependents = []
         for object in objects {
             let flags = object.flags
             object.flags.subtract([
@@ -257,6 +261,7 @@ extension NSManagedObjectContext {
         event = []
         forgetReports()
         required = []
+        mergedDependents = []
         refreshed = []
         retained = []
         heldResults.release()

@@ -131,6 +131,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// The same, for what every fault asks them: none of it exchanges them.
     @exclusivity(unchecked) private(set) final var fetchBatchReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private(set) final var membersBatchReference: Unmanaged<FaultBatch>?
+    /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
+    @exclusivity(unchecked) final var mergedDependents: [NSManagedObject] = []
     /// The results of the fetches of the block that runs.
     @exclusivity(unchecked) final var heldResults = HeldResults()
     /// The IDs that fetches have lately handed out.
