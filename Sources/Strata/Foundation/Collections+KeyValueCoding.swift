@@ -53,6 +53,23 @@ extension NSMutableDictionary {
             removeObject(forKey: NSString(string: key))
         }
     }
+
+    /// Sets the value that a dotted path leads to; nothing happens when there is nothing on the way.
+    /// - Precondition: what lies on the way is a mutable dictionary or a managed object.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        switch object(forKey: NSString(string: String(keyPath[..<dot]))) {
+        case nil: return
+        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKeyPath: rest)
+        case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
+        case let other?:
+            programmerError(
+                "setValue(_:forKeyPath:) of a dictionary",
+                "a \(type(of: other)) lies on the path \"\(keyPath)\"",
+                "Have mutable dictionaries or managed objects on the way")
+        }
+    }
 }
 
 // MARK: Setting the value of every element
