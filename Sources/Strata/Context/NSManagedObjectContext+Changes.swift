@@ -270,6 +270,7 @@ extension NSManagedObjectContext {
         membersBatch = nil
         idCache.removeAll()
         recentFaults.forgetPlaces()
+        registry.forgetLeftovers()
         for object in registry.all {
             invalidated.append(object.objectID)
             object.flags.subtract([

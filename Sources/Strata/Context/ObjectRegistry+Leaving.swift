@@ -58,6 +58,57 @@ extension ObjectRegistry {
         if isLast { Unmanaged.passUnretained(self).release() }
     }
 
+    /// Takes out those of the objects of large saves that are still to be freed and that nobody holds any more, without
+    /// looking for them one by one, and has them freed.
+    ///
+    /// Thread rule: on the context's queue.
+    func forgetLeftovers() {
+        for disposal in locked({ _ in disposals }) { SaveDisposal.free(disposal.takeUnheld(self)) }
+    }
+
+    /// Takes out those objects to which the array has the only reference, and moves them to its beginning. They have no
+    /// registry then.
+    ///
+    /// - Returns: how many they are.
+    func forgetUnheld(_ objects: inout ContiguousArray<NSManagedObject>) -> Int {
+        // Custom stores are told of each object that goes.
+        if handles.contains(where: { $0.custom != nil }) { return 0 }
+        var (unheld, references, isLast) = (0, 0, false)
+        for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
+            locked { tables in
+                for index in first..<min(objects.count, first + Self.movedAtOnce) {
+                    // Nobody finds one of them in the tables meanwhile.
+                    guard isKnownUniquelyReferenced(&objects[index]) else { continue }
+                    let object = objects[index]
+                    if object.flags.contains(.registered) {
+                        switch leave(object, &tables) {
+                        case .missing: references += 1
+                        case .last: isLast = true
+                        case .removed: break
+                        }
+                        object.registryReference = nil
+                        object.flags.remove(.registered)
+                    }
+                    objects.swapAt(unheld, index)
+                    unheld += 1
+                }
+            }
+        }
+        if references > 0 { ReferenceCounts.release(self, count: references) }
+        if isLast { Unmanaged.passUnretained(self).release() }
+        return unheld
+    }
+
+    /// Takes an object out of where it lies.
+    ///
+    /// - Returns: what becomes of the shared reference; `missing` for an object with one of its own.
+    private func leave(_ object: NSManagedObject, _ tables: inout Tables) -> LeavingObjects.Removal {
+        let pointer = Unmanaged.passUnretained(object).toOpaque()
+        let removal = object.storeIndex == 1 ? leaving.remove(object.ref, pointer) : .missing
+        if removal == .missing { tables.with(object.storeIndex) { $0.remove(object.ref, pointer) } }
+        return removal
+    }
+
     /// The object that is leaving and has this reference. Called under the lock.
     @inline(__always)
     func leavingObject(_ ref: ObjectRef, _ storeIndex: UInt16) -> UnsafeMutableRawPointer? {

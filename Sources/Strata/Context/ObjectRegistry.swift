@@ -42,6 +42,8 @@ final class ObjectRegistry: @unchecked Sendable {
     @exclusivity(unchecked) private var tables = Tables()
     /// What a large save has inserted, while another core lets go of it. Its lock is taken after the other one.
     let leaving = LeavingObjects()
+    /// What lets go of the objects of large saves at this moment. Only touched in `locked`.
+    @exclusivity(unchecked) var disposals: [SaveDisposal] = []
 
     func locked<R>(_ body: (inout Tables) -> R) -> R {
         lock.locked { body(&tables) }

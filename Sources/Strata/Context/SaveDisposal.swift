@@ -1,3 +1,4 @@
+import StrataIO
 import StrataLog
 
 /// Lets go of the objects of a large save on another core.
@@ -6,16 +7,21 @@ import StrataLog
 /// whole import, as their values have left the processor's caches by then. Those that were inserted are put aside in
 /// the registry meanwhile (``LeavingObjects``), so that dying ones do not make the context's queue wait. Objects that
 /// somebody holds only lose the lists' references.
+///
+/// A context that is reset at once takes back what has not been freed yet (``takeUnheld()``).
 final class SaveDisposal: @unchecked Sendable {
-    // Unchecked: filled on the context's queue, then used by the thread alone that the work is given to.
+    // Unchecked: what changes is guarded by the lock.
 
     /// Fewer objects are freed faster than another thread is woken.
     private static let minimumCount = 1_024
+    /// How many objects are freed while a context that is reset may wait.
+    private static let freedAtOnce = 256
 
-    private var leftovers: ContiguousArray<NSManagedObject>
-    private var changes: ObjectChanges
+    private let lock = AdaptiveMutex<Void>(())
+    @exclusivity(unchecked) private var leftovers: ContiguousArray<NSManagedObject>
+    @exclusivity(unchecked) private var changes: ObjectChanges
     /// The IDs that were made for the save's notification.
-    private var ids: [SavedIDs]
+    @exclusivity(unchecked) private var ids: [SavedIDs]
 
     /// Nil for a small save.
     ///
@@ -29,18 +35,57 @@ final class SaveDisposal: @unchecked Sendable {
         self.ids = ids
     }
 
+    /// What lets go of objects that belong to no context any more.
+    private init(_ objects: ContiguousArray<NSManagedObject>) {
+        (leftovers, changes, ids) = (objects, ObjectChanges(), [])
+    }
+
     func start(_ registry: ObjectRegistry) {
         registry.setAside(changes.inserted)
+        registry.locked { _ in registry.disposals.append(self) }
         HelperPool.shared.async {
             self.free()
+            registry.locked { _ in registry.disposals.removeAll { $0 === self } }
             registry.bringBack()
         }
     }
 
+    /// Frees objects that belong to no context any more.
+    static func free(_ objects: consuming ContiguousArray<NSManagedObject>) {
+        guard objects.count >= minimumCount else { return }
+        let disposal = SaveDisposal(objects)
+        HelperPool.shared.async { disposal.free() }
+    }
+
     private func free() {
-        changes = ObjectChanges()
+        lock.locked { changes = ObjectChanges() }
+        // The program's deinitialisers run without the lock.
+        while let part = takeSome() { withExtendedLifetime(part) {} }
         ids = []
-        // Last those in the order in which they were made, not that of a set: it is that of their addresses.
-        leftovers = []
+    }
+
+    /// Some of the objects that are left, about in the order in which they were made: it is that of their addresses.
+    private func takeSome() -> ContiguousArray<NSManagedObject>? {
+        lock.locked {
+            if leftovers.isEmpty { return nil }
+            let part = ContiguousArray(leftovers.suffix(Self.freedAtOnce))
+            leftovers.removeLast(part.count)
+            return part
+        }
+    }
+
+    /// Stops, and hands over the objects that have not been freed and that nobody else holds. They belong to no context
+    /// any more. The others only lose this reference.
+    ///
+    /// Thread rule: on the context's queue.
+    func takeUnheld(_ registry: ObjectRegistry) -> ContiguousArray<NSManagedObject> {
+        var objects = lock.locked {
+            changes = ObjectChanges()
+            defer { leftovers = [] }
+            return leftovers
+        }
+        let unheld = registry.forgetUnheld(&objects)
+        objects.removeLast(objects.count - unheld)
+        return objects
     }
 }

@@ -8,40 +8,104 @@ import StrataIO
 /// system lets each run for some milliseconds: whoever is interrupted waits for all the others, and whoever comes back
 /// from the disk waits behind them. Threads of ``ContextPool`` do not come here, since no more of them run anyway.
 ///
-/// Who comes by when a place is free takes it, even if others have waited for longer, so that no place stands empty
-/// until somebody is awake. Nobody is overtaken for longer than ``patience``. Whoever is inside runs none of the
+/// A change of threads costs as much as a search: the next one finds none of its memory in the caches. So a thread that
+/// searches again and again keeps its place for a ``slice``, even if others have waited for longer, and nobody is woken
+/// when it leaves. A thread that is not expected back soon is not waited for: the first in line is woken. Should one that
+/// is expected not come, the first in line looks by himself when a slice is over. Whoever is inside runs none of the
 /// program's code, but for value transformers, and may enter again.
-final class SearchGate: @unchecked Sendable {
-    // Unchecked: `state` is guarded by its lock.
+final class SearchGate: Sendable {
     static let shared = SearchGate(places: ProcessInfo.processInfo.activeProcessorCount)
 
-    /// For so long others may come first.
-    private static let patience = Duration.milliseconds(5)
+    // All times are in nanoseconds.
+
+    /// For so long a thread may come back before those who wait.
+    private static let slice: UInt64 = 1_000_000
+    /// For so long whoever comes by when a place is free may take it before those who wait.
+    private static let patience: UInt64 = 5_000_000
+    /// Whoever is away for longer does more between two searches than to look at what he found.
+    private static let absence: UInt64 = 100_000
 
     private final class Waiter: Sendable {
         let semaphore = DispatchSemaphore(value: 0)
-        let since = ContinuousClock.now
+        let since: UInt64
+
+        init(since: UInt64) {
+            self.since = since
+        }
     }
 
     private struct State {
+        let places: Int
         var free: Int
+        /// Free places to which nobody is expected back.
+        var unclaimed: Int
         var waiting = JobQueue<Waiter>()
         /// The first in line has been woken and has not looked yet.
         var isCalling = false
+
+        init(places: Int) {
+            (self.places, free, unclaimed) = (places, places, places)
+        }
+
+        /// Whether who has no slice may come before those who wait. They may have begun to wait later than `now`.
+        func mayPass(at now: UInt64) -> Bool { waiting.first.map { now < $0.since + SearchGate.patience } ?? true }
+
+        /// - Parameter isExpected: whether the place was kept for who takes it.
+        mutating func take(isExpected: Bool) {
+            free -= 1
+            unclaimed = min(isExpected ? unclaimed : max(0, unclaimed - 1), free)
+        }
+
+        mutating func giveBack(isExpected: Bool) {
+            free += 1
+            if !isExpected { unclaimed += 1 }
+        }
+
+        /// Somebody for whom a place was kept does not take it.
+        mutating func expectNobody() { unclaimed = min(unclaimed + 1, free) }
+
+        /// Who is to be woken: the first in line, if a place is kept for nobody and he has not been.
+        mutating func call() -> Waiter? {
+            guard unclaimed > 0, !isCalling, let first = waiting.first else { return nil }
+            isCalling = true
+            return first
+        }
+    }
+
+    /// What is known of a thread.
+    private struct Visitor {
+        var isInside = false
+        /// A place is kept for it.
+        var isExpected = false
+        /// Came back soon after it had left, the last time.
+        var returnsSoon = false
+        var left: UInt64 = 0
+        var sliceEnd: UInt64 = 0
     }
 
     private let state: AdaptiveMutex<State>
 
     init(places: Int) {
-        state = AdaptiveMutex(State(free: max(1, places)))
+        state = AdaptiveMutex(State(places: max(1, places)))
     }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
-        let result = pthread_key_create(&key, nil)
+        let result = pthread_key_create(&key) { $0?.deallocate() }
         precondition(result == 0, "the process has no thread-specific keys left")
         return key
     }()
+
+    /// The calling thread's.
+    private static var visitor: UnsafeMutablePointer<Visitor> {
+        if let known = pthread_getspecific(key) { return known.assumingMemoryBound(to: Visitor.self) }
+        let new = UnsafeMutablePointer<Visitor>.allocate(capacity: 1)
+        new.initialize(to: Visitor())
+        pthread_setspecific(key, new)
+        return new
+    }
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     /// How many places are free, and how many threads wait.
     var counts: (free: Int, waiting: Int) { state.withLock { ($0.free, $0.waiting.count) } }
@@ -51,83 +115,121 @@ final class SearchGate: @unchecked Sendable {
     ///
     /// - Throws: why the request should stop; then it has no place.
     func enter(_ control: RequestControl?) throws -> Bool {
-        if pthread_getspecific(Self.key) != nil || ContextPool.isCurrent { return false }
-        let waiter: Waiter? = state.withLock { state in
-            if state.free > 0, Self.mayPass(state.waiting.first) {
-                state.free -= 1
+        if ContextPool.isCurrent { return false }
+        let visitor = Self.visitor
+        if visitor.pointee.isInside { return false }
+        let now = Self.now
+        let (hasSlice, isExpected) = (now < visitor.pointee.sliceEnd, visitor.pointee.isExpected)
+        visitor.pointee.returnsSoon = now - visitor.pointee.left < Self.absence
+        visitor.pointee.isExpected = false
+        let entered = state.withLock { state -> (waiter: Waiter, isFirst: Bool, next: Waiter?)? in
+            if state.free > 0, hasSlice || state.mayPass(at: now) {
+                state.take(isExpected: isExpected)
                 return nil
             }
-            let waiter = Waiter()
+            if isExpected { state.expectNobody() }
+            let waiter = Waiter(since: now)
             state.waiting.append(waiter)
-            return waiter
+            return (waiter, state.waiting.count == 1, state.call())
         }
-        if let waiter { try wait(waiter, control) }
-        pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+        if let entered {
+            entered.next?.semaphore.signal()
+            try wait(entered.waiter, isFirst: entered.isFirst, control)
+            visitor.pointee.sliceEnd = Self.now + Self.slice
+        } else if !hasSlice {
+            visitor.pointee.sliceEnd = now + Self.slice
+        }
+        visitor.pointee.isInside = true
         return true
     }
 
     func leave() {
-        pthread_setspecific(Self.key, nil)
+        let visitor = Self.visitor
+        let now = Self.now
+        let isExpected = visitor.pointee.returnsSoon && now < visitor.pointee.sliceEnd
+        (visitor.pointee.isInside, visitor.pointee.isExpected, visitor.pointee.left) = (false, isExpected, now)
         let next = state.withLock { state in
-            state.free += 1
-            return Self.call(&state)
+            state.giveBack(isExpected: isExpected)
+            return state.call()
         }
         next?.semaphore.signal()
     }
 
-    private static func mayPass(_ first: Waiter?) -> Bool {
-        guard let first else { return true }
-        return ContinuousClock.now - first.since < patience
-    }
-
-    /// Who is to be woken, if there is a place for him and he has not been.
-    private static func call(_ state: inout State) -> Waiter? {
-        guard state.free > 0, !state.isCalling, let first = state.waiting.first else { return nil }
-        state.isCalling = true
-        return first
-    }
-
-    private func wait(_ waiter: Waiter, _ control: RequestControl?) throws {
-        guard let control else {
-            repeat { waiter.semaphore.wait() } while !take(waiter)
-            return
+    /// The calling thread is about to wait for something else, and will not come back soon.
+    func goesAway() {
+        guard let known = pthread_getspecific(Self.key)?.assumingMemoryBound(to: Visitor.self),
+            known.pointee.isExpected
+        else { return }
+        known.pointee.isExpected = false
+        let next = state.withLock { state in
+            state.expectNobody()
+            return state.call()
         }
+        next?.semaphore.signal()
+    }
+
+    // MARK: Waiting
+
+    private enum Look {
+        case hasPlace
+        case isFirst
+        case isBehind
+    }
+
+    private func wait(_ waiter: Waiter, isFirst: Bool, _ control: RequestControl?) throws {
+        guard let control else { return try wait(waiter, isFirst: isFirst, polling: false) {} }
         try control.whileWaiting(wake: { waiter.semaphore.signal() }) {
-            while true {
-                if control.mustPoll {
-                    _ = waiter.semaphore.wait(timeout: .now() + .milliseconds(RequestControl.pollMilliseconds))
-                } else {
-                    waiter.semaphore.wait()
-                }
-                if control.isStopped {
-                    giveUp(waiter)
-                    throw control.error
-                }
-                if take(waiter) { return }
+            try wait(waiter, isFirst: isFirst, polling: control.mustPoll) {
+                guard control.isStopped else { return }
+                giveUp(waiter)
+                throw control.error
             }
         }
     }
 
-    /// Takes a place for the first in line, who has been woken or has looked by himself.
-    private func take(_ waiter: Waiter) -> Bool {
-        let (isTaken, next) = state.withLock { state -> (Bool, Waiter?) in
-            guard state.waiting.first === waiter else { return (false, nil) }
-            state.isCalling = false
-            guard state.free > 0 else { return (false, nil) }
-            state.free -= 1
-            _ = state.waiting.popFirst()
-            return (true, Self.call(&state))
+    private func wait(_ waiter: Waiter, isFirst: Bool, polling: Bool, _ check: () throws -> Void) throws {
+        var isFirst = isFirst
+        while true {
+            var deadline = isFirst ? DispatchTime(uptimeNanoseconds: Self.now + Self.slice) : .distantFuture
+            if polling { deadline = min(deadline, .now() + .milliseconds(RequestControl.pollMilliseconds)) }
+            let hasSlept = waiter.semaphore.wait(timeout: deadline) == .timedOut
+            try check()
+            switch look(waiter, takesAny: isFirst && hasSlept) {
+            case .hasPlace: return
+            case .isFirst: isFirst = true
+            case .isBehind: break
+            }
         }
-        next?.semaphore.signal()
-        return isTaken
+    }
+
+    /// Takes a place for the first in line, if he has been called or may take any, one that is kept, too.
+    private func look(_ waiter: Waiter, takesAny: Bool) -> Look {
+        let (look, called, promoted) = state.withLock { state -> (Look, Waiter?, Waiter?) in
+            guard state.waiting.first === waiter else { return (.isBehind, nil, nil) }
+            let mayTake = takesAny || state.isCalling
+            state.isCalling = false
+            guard mayTake, state.free > 0 else { return (.isFirst, nil, nil) }
+            state.take(isExpected: false)
+            _ = state.waiting.popFirst()
+            return (.hasPlace, state.call(), state.waiting.first)
+        }
+        wake(called, promoted)
+        return look
     }
 
     private func giveUp(_ waiter: Waiter) {
-        let next = state.withLock { state in
-            if state.waiting.first === waiter { state.isCalling = false }
+        let (called, promoted) = state.withLock { state -> (Waiter?, Waiter?) in
+            let wasFirst = state.waiting.first === waiter
+            if wasFirst { state.isCalling = false }
             _ = state.waiting.removeFirst { $0 === waiter }
-            return Self.call(&state)
+            return (state.call(), wasFirst ? state.waiting.first : nil)
         }
-        next?.semaphore.signal()
+        wake(called, promoted)
+    }
+
+    /// Wakes who is called, and who has become the first in line and looks by himself from now on.
+    private func wake(_ called: Waiter?, _ promoted: Waiter?) {
+        called?.semaphore.signal()
+        if promoted !== called { promoted?.semaphore.signal() }
     }
 }

@@ -121,6 +121,52 @@ import Testing
         }
     }
 
+    /// A context that is reset while its objects are let go of has none any more, and the program's are nobody's.
+    @Test(arguments: StoreKind.allCases) func aResetDoesNotWaitForWhatLeaves(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        for round in 1...6 {
+            let known = try context.performAndWait { () throws -> [WeakEmployee] in
+                var (held, known): ([Employee], [WeakEmployee]) = ([], [])
+                for index in 0..<Self.count {
+                    let employee = Employee(context: context)
+                    employee.name = "\(index)"
+                    if index % 100 == 0 { held.append(employee) }
+                    known.append(WeakEmployee(employee: employee))
+                }
+                try context.save()
+                if round % 2 == 0 {
+                    for object in context.registeredObjects.compactMap({ $0 as? Employee }) { object.age = 77 }
+                    try context.save()
+                }
+                let changes = Mutex<Set<NSManagedObjectID>>([])
+                let token = NotificationCenter.default.addObserver(
+                    forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+                ) { note in
+                    let ids = note.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID] ?? []
+                    changes.withLock { $0.formUnion(ids) }
+                }
+                context.reset()
+                NotificationCenter.default.removeObserver(token)
+                #expect(context.registeredObjects.isEmpty && !context.hasChanges)
+                #expect(changes.withLock { $0.isSuperset(of: held.map(\.objectID)) })
+                for (index, object) in held.enumerated() {
+                    #expect(object.managedObjectContext == nil && !object.isFault && object.name == "\(index * 100)")
+                    #expect(context.registeredObject(for: object.objectID) == nil)
+                }
+                let all = try fetchAll(Employee.self, "Employee", context)
+                #expect(all.count == Self.count * round && Set(all).isDisjoint(with: held))
+                context.reset()
+                return known
+            }
+            Self.wait { known.allSatisfy { $0.employee == nil } }
+        }
+    }
+
+    private struct WeakEmployee {
+        weak var employee: Employee?
+    }
+
     /// An observer that keeps the notification keeps its objects.
     @Test func observersKeepTheirObjects() throws {
         let store = try TestStore(.memory)

@@ -95,6 +95,36 @@ import Testing
         #expect(gate.counts == (1, 0))
     }
 
+    /// A thread that has come back again and again and then does not come, or waits for something else, keeps nobody out.
+    @Test(arguments: [false, true]) func aPlaceIsNotKeptForEver(saysSo: Bool) {
+        let gate = SearchGate(places: 1)
+        let isDone = DispatchSemaphore(value: 0)
+        let turns = Counts()
+        onThreads(5) { index in
+            if index == 0 {
+                _ = try? gate.enter(nil)
+                while gate.counts.waiting < 4 { sched_yield() }
+                // As often as it takes to be expected back.
+                for _ in 0..<5 {
+                    gate.leave()
+                    _ = try? gate.enter(nil)
+                }
+                gate.leave()
+                if saysSo { gate.goesAway() }
+                for _ in 1..<5 { isDone.wait() }
+            } else {
+                while gate.counts.free > 0 { sched_yield() }
+                _ = try? gate.enter(nil)
+                turns.enter()
+                turns.leave()
+                gate.leave()
+                isDone.signal()
+            }
+        }
+        #expect(turns.result == (1, 4))
+        #expect(gate.counts == (1, 0))
+    }
+
     @Test func whoIsCancelledWhileWaitingHasNoPlace() {
         let gate = SearchGate(places: 1)
         let controls = [RequestControl(), RequestControl()]
