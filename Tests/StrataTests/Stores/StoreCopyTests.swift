@@ -151,7 +151,7 @@ import Testing
         let child = NSManagedObjectContext(.privateQueue)
         child.parent = context
         for context in [context, child] {
-            try context.performAndWait {
+            try context.performAndWait { () throws in
                 #expect(try context.existingObject(with: id).value(forKey: "title") as? String == "a")
             }
         }
