@@ -407,6 +407,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
+    /// The store that an ID leads to: the one with the identity, or else a copy of it, which has the same objects.
+    func handle(leadingFrom identity: StoreIdentity) -> StoreHandle? {
+        handle(identity)
+            ?? persistentStores.lazy.compactMap(\.handle).first { handle in
+                handle.ancestors.contains { $0.uuid.caseInsensitiveCompare(identity.uuidString) == .orderedSame }
+            }
+    }
+
     /// The store that new objects of an entity go to: the first that holds it.
     func handle(holding shape: EntityShape) -> StoreHandle? {
         persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
