@@ -14,6 +14,7 @@ let package = Package(
         .executable(name: "strata-bench", targets: ["strata-bench"]),
         .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
         .executable(name: "strata-service-bench", targets: ["strata-service-bench"]),
+        .executable(name: "strata-ycsb-bench", targets: ["strata-ycsb-bench"]),
         .executable(name: "strata-replay", targets: ["strata-replay"]),
         .executable(name: "strata-migration-bench", targets: ["strata-migration-bench"]),
     ],
@@ -65,6 +66,24 @@ let package = Package(
         .executableTarget(
             name: "strata-service-bench",
             dependencies: ["BenchSupport", "ServiceLoad", "ServicePeers", "ShopObjects"],
+            swiftSettings: settings),
+        .target(
+            name: "YCSBLoad",
+            dependencies: ["BenchSupport", "DataSet", .product(name: "Histogram", package: "hdrhistogram-swift")],
+            swiftSettings: settings),
+        .target(
+            name: "YCSBObjects",
+            dependencies: ["BenchSupport", "YCSBLoad", .product(name: "Strata", package: "Strata")],
+            swiftSettings: settings),
+        .target(
+            name: "YCSBPeers",
+            dependencies: [
+                "BenchSupport", "YCSBLoad", "ServicePeers", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-ycsb-bench",
+            dependencies: ["BenchSupport", "YCSBLoad", "YCSBObjects", "YCSBPeers"],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-bench",

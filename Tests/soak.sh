@@ -87,6 +87,7 @@ threads() {
     graph+='|ConcurrencySetting|ConcurrencyDebugging|QueryGeneration|Batch|PastGeneration|Difference|HistoryRe|IdentityTests'
     graph+='|UndoManager|NotificationContents|LinkConflict|Uniqueness|ContainerTests|Coordinator|StoreCopy|RoundTrip'
     graph+='|RecentFaults|KnownSequences|GuideTests|EventSets|LargeSave|CancellationTests|TimeLimit|ContextPool|ScanScheduling'
+    graph+='|SearchGate|WaitGraph|ClosingTests|DamageTests|MemoryTests'
     TSAN_OPTIONS=halt_on_error=0:exitcode=66 "$swift" test --sanitize=thread -Xswiftc -DSTRATA_THREAD_SANITIZER \
         -Xswiftc -disable-upcoming-feature -Xswiftc MemberImportVisibility \
         --scratch-path .build-tsan --filter "StrataLogTests\.($engine)|StrataIOTests|StrataTests\.($graph)"

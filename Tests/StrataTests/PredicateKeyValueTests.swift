@@ -62,6 +62,19 @@ import Testing
         #expect(dictionary.count == 0)
     }
 
+    @Test func pathsAreSetInMutableDictionaries() {
+        let (outer, inner) = (NSMutableDictionary(), NSMutableDictionary())
+        outer.setValue(inner, forKey: "details")
+        inner.setValue(NSMutableDictionary(), forKey: "model")
+        outer.setValue("T", forKeyPath: "details.model.name")
+        outer.setValue(1, forKeyPath: "plain")
+        outer.setValue(2, forKeyPath: "nothing.there")
+        #expect(outer.value(forKeyPath: "details.model.name") as? String == "T")
+        #expect(outer.value(forKey: "plain") as? Int == 1 && outer.count == 2)
+        outer.setValue(nil, forKeyPath: "details.model.name")
+        #expect(outer.value(forKeyPath: "details.model.@count") as? Int == 0)
+    }
+
     @Test func descriptorsSortByKey() {
         let rows: [[String: Any]] = [["n": "b", "v": 2], ["n": "B", "v": 1], ["n": "a"], ["n": "c", "v": 1.5]]
         func names(_ descriptors: NSSortDescriptor...) -> String {

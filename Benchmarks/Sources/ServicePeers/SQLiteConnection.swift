@@ -2,13 +2,13 @@ import BenchSupport
 import CSQLite
 
 /// A connection of one thread, with its statements.
-final class SQLiteConnection {
+package final class SQLiteConnection {
     private static let patienceMilliseconds: Int32 = 60_000
 
     private let handle: OpaquePointer
     private var statements: [String: OpaquePointer] = [:]
 
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         guard sqlite3_open_v2(path, &handle, flags, nil) == SQLITE_OK, let handle else {
@@ -24,7 +24,7 @@ final class SQLiteConnection {
         sqlite3_close(handle)
     }
 
-    func execute(_ sql: String) throws {
+    package func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
     }
 
@@ -41,7 +41,7 @@ final class SQLiteConnection {
     }
 
     /// Runs a statement that returns no rows and makes it ready for the next time.
-    func run(_ sql: String, _ bind: (OpaquePointer) -> Void = { _ in }) throws {
+    package func run(_ sql: String, _ bind: (OpaquePointer) -> Void = { _ in }) throws {
         let statement = try statement(sql)
         bind(statement)
         defer { sqlite3_reset(statement) }
@@ -49,7 +49,7 @@ final class SQLiteConnection {
     }
 
     /// Visits the rows of a query.
-    func query(_ sql: String, _ bind: (OpaquePointer) -> Void = { _ in }, row: (OpaquePointer) -> Void) throws {
+    package func query(_ sql: String, _ bind: (OpaquePointer) -> Void = { _ in }, row: (OpaquePointer) -> Void) throws {
         let statement = try statement(sql)
         bind(statement)
         defer { sqlite3_reset(statement) }
@@ -62,10 +62,24 @@ final class SQLiteConnection {
         }
     }
 
-    func integer(_ sql: String) throws -> Int64 {
+    package func integer(_ sql: String) throws -> Int64 {
         var value: Int64 = 0
         try query(sql) { value = sqlite3_column_int64($0, 0) }
         return value
+    }
+
+    // MARK: Text
+
+    /// Has SQLite copy what is bound.
+    package func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) {
+        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), transient)
+    }
+
+    /// The column's bytes; valid until the statement moves on.
+    package func text(_ row: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
+        let start = sqlite3_column_text(row, column)
+        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
     }
 
     private func failure(_ what: String) -> BenchFailure {

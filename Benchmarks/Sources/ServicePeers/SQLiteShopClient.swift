@@ -34,7 +34,7 @@ final class SQLiteShopClient: ServiceClient {
             WHERE +o.status=?1 AND o.placed>=?2 ORDER BY o.placed LIMIT \(Shop.pageCount)
             """
         return try orders(sql) {
-            bind(status, 1, $0)
+            connection.bind(status, 1, $0)
             sqlite3_bind_double($0, 2, from)
         }
     }
@@ -45,16 +45,18 @@ final class SQLiteShopClient: ServiceClient {
             WHERE o.id IN (SELECT order_id FROM order_tag JOIN tag t ON t.id=tag_id WHERE t.name=?1)
             ORDER BY o.placed LIMIT \(Shop.pageCount)
             """
-        return try orders(sql) { bind(name, 1, $0) }
+        return try orders(sql) { connection.bind(name, 1, $0) }
     }
 
     private func orders(_ sql: String, _ bind: (OpaquePointer) -> Void) throws -> UInt64 {
         var sum: UInt64 = 0
         try connection.query(sql, bind) { row in
             sum &+= orderDigest(
-                number: sqlite3_column_int64(row, 0), reference: text(row, 1), status: text(row, 2),
-                placed: sqlite3_column_double(row, 3), total: sqlite3_column_double(row, 4), note: text(row, 5),
-                customerName: text(row, 6))
+                number: sqlite3_column_int64(row, 0), reference: connection.text(row, 1),
+                status: connection.text(row, 2),
+                placed: sqlite3_column_double(row, 3), total: sqlite3_column_double(row, 4),
+                note: connection.text(row, 5),
+                customerName: connection.text(row, 6))
         }
         return sum
     }
@@ -63,7 +65,8 @@ final class SQLiteShopClient: ServiceClient {
         var sum: UInt64 = 0
         try connection.query("SELECT status, sum(total), count(*) FROM orders GROUP BY status") { row in
             sum &+= groupDigest(
-                status: text(row, 0), total: sqlite3_column_double(row, 1), count: Int(sqlite3_column_int64(row, 2)))
+                status: connection.text(row, 0), total: sqlite3_column_double(row, 1),
+                count: Int(sqlite3_column_int64(row, 2)))
         }
         return sum
     }
@@ -80,11 +83,11 @@ final class SQLiteShopClient: ServiceClient {
     func insert(_ order: ShopOrder, withTags: Bool) throws {
         try connection.run("INSERT INTO orders VALUES(?,?,?,?,?,?,?,?)") {
             sqlite3_bind_int64($0, 1, Int64(order.number))
-            bind(order.reference, 2, $0)
-            bind(order.status, 3, $0)
+            connection.bind(order.reference, 2, $0)
+            connection.bind(order.status, 3, $0)
             sqlite3_bind_double($0, 4, order.placed)
             sqlite3_bind_double($0, 5, order.total)
-            bind(order.note, 6, $0)
+            connection.bind(order.note, 6, $0)
             sqlite3_bind_int64($0, 7, Int64(order.customer))
             sqlite3_bind_int64($0, 8, Int64(order.product))
         }
@@ -99,7 +102,7 @@ final class SQLiteShopClient: ServiceClient {
 
     private func update(_ number: Int, _ status: String, _ total: Double) throws {
         try connection.run("UPDATE orders SET status=?, total=? WHERE id=?") {
-            bind(status, 1, $0)
+            connection.bind(status, 1, $0)
             sqlite3_bind_double($0, 2, total)
             sqlite3_bind_int64($0, 3, Int64(number))
         }
@@ -108,15 +111,15 @@ final class SQLiteShopClient: ServiceClient {
     func insertCustomer(_ number: Int) throws {
         try connection.run("INSERT INTO customer VALUES(?,?,?)") {
             sqlite3_bind_int64($0, 1, Int64(number))
-            bind(Shop.customerName(number), 2, $0)
-            bind(Shop.customerEmail(number), 3, $0)
+            connection.bind(Shop.customerName(number), 2, $0)
+            connection.bind(Shop.customerEmail(number), 3, $0)
         }
     }
 
     func insertProduct(_ number: Int) throws {
         try connection.run("INSERT INTO product VALUES(?,?,?)") {
             sqlite3_bind_int64($0, 1, Int64(number))
-            bind(Shop.productName(number), 2, $0)
+            connection.bind(Shop.productName(number), 2, $0)
             sqlite3_bind_double($0, 3, Shop.productPrice(number))
         }
     }
@@ -124,21 +127,7 @@ final class SQLiteShopClient: ServiceClient {
     func insertTag(_ number: Int) throws {
         try connection.run("INSERT INTO tag VALUES(?,?)") {
             sqlite3_bind_int64($0, 1, Int64(number))
-            bind(Shop.tagName(number), 2, $0)
+            connection.bind(Shop.tagName(number), 2, $0)
         }
-    }
-
-    // MARK: Text
-
-    /// Has SQLite copy what is bound.
-    private func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) {
-        let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-        sqlite3_bind_text(statement, index, text, Int32(text.utf8.count), transient)
-    }
-
-    /// The column's bytes; valid until the statement moves on.
-    private func text(_ row: OpaquePointer, _ column: Int32) -> UnsafeRawBufferPointer {
-        let start = sqlite3_column_text(row, column)
-        return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
     }
 }

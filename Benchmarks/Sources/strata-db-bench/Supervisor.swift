@@ -22,14 +22,14 @@ struct Supervisor {
             var broken: Set<ContestantName> = []
             for group in options.groups {
                 for contestant in group.contestants where !broken.contains(contestant) {
-                    announce("run \(run) of \(options.runs): \(group.rawValue) \(contestant.rawValue)")
+                    ChildJob.announce("run \(run) of \(options.runs): \(group.rawValue) \(contestant.rawValue)")
                     do {
                         try measure(group, contestant, &results, &filled)
                     } catch {
                         // The others are still worth measuring; this one only what needs no filled store.
                         if group.needsFilledStore || group == .fillbatch { broken.insert(contestant) }
                         results.failures.append("\(error)")
-                        announce("\(error)")
+                        ChildJob.announce("\(error)")
                     }
                 }
             }
@@ -75,32 +75,17 @@ struct Supervisor {
         _ group: Group, _ contestant: ContestantName, _ folder: Folder, _ results: inout Results,
         expectsKill: Bool = false
     ) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         let rowCount = contestant == .grdb ? options.grdbRowCount : options.rowCount
-        process.arguments = [
-            "--job", group.rawValue, contestant.rawValue, folder.path, String(rowCount),
-            String(recordByteCount(results)),
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        let killed = process.terminationReason == .uncaughtSignal && process.terminationStatus == 9
-        guard expectsKill ? killed : process.terminationReason == .exit && process.terminationStatus == 0 else {
-            throw BenchFailure("\(group.rawValue) \(contestant.rawValue) ended with \(process.terminationStatus)")
-        }
-        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") { results.add(line: line) }
+        let lines = try ChildJob.run(
+            [
+                group.rawValue, contestant.rawValue, folder.path, String(rowCount), String(recordByteCount(results)),
+            ], expectsKill: expectsKill)
+        for line in lines { results.add(line: line) }
     }
 
     /// Bytes that the engine writes for a commit of one row: the raw logs write records of this size. 0 before it is
     /// known.
     private func recordByteCount(_ results: Results) -> Int {
         Int(results.value(.fillsync, .engine, "record_bytes") ?? 0)
-    }
-
-    private func announce(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
     }
 }

@@ -35,36 +35,21 @@ struct Supervisor {
     /// The others are still worth measuring when one fails.
     private func attempt(_ line: String, _ shape: Shape, _ contestant: Contestant, _ run: Int, _ results: inout Results)
     {
-        announce("run \(run) of \(options.runs): \(shape.rawValue) \(line) \(contestant.rawValue)")
+        ChildJob.announce("run \(run) of \(options.runs): \(shape.rawValue) \(line) \(contestant.rawValue)")
         do {
             try start(line, shape, contestant, &results)
         } catch {
             results.failures.append("\(error)")
-            announce("\(error)")
+            ChildJob.announce("\(error)")
         }
     }
 
     private func start(_ line: String, _ shape: Shape, _ contestant: Contestant, _ results: inout Results) throws {
         let folder = base.appending(contestant.rawValue)
         try folder.create()
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = [
-            "--job", contestant.rawValue, shape.rawValue, folder.path, line, String(options.seconds),
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = try output.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationReason == .exit && process.terminationStatus == 0 else {
-            throw BenchFailure(
-                "\(shape.rawValue) \(line) \(contestant.rawValue) ended with \(process.terminationStatus)")
-        }
-        for line in String(decoding: data, as: UTF8.self).split(separator: "\n") { results.add(line: line) }
-    }
-
-    private func announce(_ text: String) {
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        let lines = try ChildJob.run([
+            contestant.rawValue, shape.rawValue, folder.path, line, String(options.seconds),
+        ])
+        for line in lines { results.add(line: line) }
     }
 }

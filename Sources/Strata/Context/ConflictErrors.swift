@@ -8,8 +8,7 @@ enum ConflictErrors {
             userInfo: [
                 NSLocalizedDescriptionKey: text(conflicts.map { text($0) }),
                 NSPersistentStoreSaveConflictsErrorKey: conflicts,
-                NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject),
-            ])
+            ].merging(named(conflicts.map(\.sourceObject))) { first, _ in first })
     }
 
     static func constraint(_ conflicts: [NSConstraintConflict]) -> any Error {
@@ -18,8 +17,17 @@ enum ConflictErrors {
             userInfo: [
                 NSLocalizedDescriptionKey: text(conflicts.map { text($0) }),
                 NSPersistentStoreSaveConflictsErrorKey: conflicts,
-                NSAffectedObjectsErrorKey: conflicts.flatMap(\.conflictingObjects),
-            ])
+            ].merging(named(conflicts.flatMap(\.conflictingObjects))) { first, _ in first })
+    }
+
+    /// The objects in conflict, and the IDs of those that are inserted or updated.
+    private static func named(_ objects: [NSManagedObject]) -> [String: Any] {
+        var entries: [String: Any] = [NSAffectedObjectsErrorKey: objects]
+        let inserted = Set(objects.filter(\.isInserted).map(\.objectID))
+        let updated = Set(objects.filter(\.isUpdated).map(\.objectID))
+        if !inserted.isEmpty { entries[NSInsertedObjectsKey] = inserted }
+        if !updated.isEmpty { entries[NSUpdatedObjectsKey] = updated }
+        return entries
     }
 
     // MARK: Texts

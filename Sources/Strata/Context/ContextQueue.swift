@@ -2,7 +2,7 @@ import CStrataSupport
 import Dispatch
 import Foundation
 
-/// Where a context's blocks run.
+/// Where the blocks of a context or a coordinator run.
 ///
 /// Code that runs on a queue knows all queues that it holds: a block that was waited for, on whatever thread it runs,
 /// holds the queues of whoever waits. So a child context can go to its parent's queue, and the parent's block back
@@ -44,9 +44,11 @@ final class ContextQueue: Sendable {
 
     /// Runs a block of a context on the queue, later.
     ///
-    /// - Parameter control: what may stop the block's requests.
+    /// - Parameters:
+    ///   - context: nil for a block of a coordinator.
+    ///   - control: what may stop the block's requests.
     func async(
-        for context: NSManagedObjectContext, control: RequestControl? = nil, _ block: @escaping () -> Void
+        for context: NSManagedObjectContext?, control: RequestControl? = nil, _ block: @escaping () -> Void
     ) {
         // The frame is made on the queue: nobody waits for the block, so that it holds nothing else.
         guard let queue else {
@@ -76,10 +78,12 @@ final class ContextQueue: Sendable {
     ///
     /// Who waits lends its queues to what it waits for; see ``WaitGraph``.
     ///
-    /// - Parameter isQuestion: whether a child asks its parent something.
-    func sync<T>(for context: NSManagedObjectContext, isQuestion: Bool = false, _ block: () -> T) -> T {
+    /// - Parameters:
+    ///   - context: nil for a block of a coordinator.
+    ///   - isQuestion: whether a child asks its parent something.
+    func sync<T>(for context: NSManagedObjectContext?, isQuestion: Bool = false, _ block: () -> T) -> T {
         let outer = Frame.current
-        if outer?.context === context { return block() }
+        if let context, outer?.context === context { return block() }
         let frame = Frame(self, context, outer, outer?.control)
         if isCurrent { return Frame.run(frame, block) }
         guard let queue, queue.enter() else { return wait(frame, isQuestion, block) }
@@ -125,7 +129,8 @@ private enum MainQueue {
 /// One of the blocks that the calling thread is inside of.
 private final class Frame {
     let queue: ContextQueue
-    let context: NSManagedObjectContext
+    /// Of a coordinator's block: that of the block around it, if any.
+    let context: NSManagedObjectContext?
     let outer: Frame?
     /// The block that the thread was inside of, of another one that waits, when this one was lent to it.
     var lender: Frame? {
@@ -136,9 +141,9 @@ private final class Frame {
     /// Whether the block was called on the main queue, or by one that was.
     private(set) var holdsMain: Bool
 
-    init(_ queue: ContextQueue, _ context: NSManagedObjectContext, _ outer: Frame?, _ control: RequestControl?) {
+    init(_ queue: ContextQueue, _ context: NSManagedObjectContext?, _ outer: Frame?, _ control: RequestControl?) {
         self.queue = queue
-        self.context = context
+        self.context = context ?? outer?.context
         self.outer = outer
         self.control = control
         holdsMain = outer?.holdsMain ?? MainQueue.isCurrent

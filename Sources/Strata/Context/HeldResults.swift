@@ -21,8 +21,12 @@ struct HeldResults {
         guard !objects.isEmpty, objects.count <= Self.maximumCount else { return }
         results.append(objects)
         count += objects.count
+        // An object's deinitialiser may fetch: they go when all is in order.
+        var old: [[NSManagedObject]] = []
+        defer { withExtendedLifetime(old) {} }
         while count > Self.maximumCount {
             count -= results[first].count
+            old.append(results[first])
             results[first] = []
             first += 1
         }

@@ -68,6 +68,9 @@ extension NSManagedObjectContext {
 
     /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
     final func propagateDeletions() {
+        let dependents = mergedDependents
+        mergedDependents = []
+        for object in dependents where object.belongs(to: registry) { deleteObject(object) }
         guard !propagatesDeletesAtEndOfEvent else { return }
         // The list grows while cascades run.
         var index = 0
@@ -214,6 +217,7 @@ extension NSManagedObjectContext {
         assignments = [:]
         forgetReports()
         required = []
+        mergedDependents = []
         for object in objects {
             let flags = object.flags
             object.flags.subtract([
@@ -257,6 +261,7 @@ extension NSManagedObjectContext {
         event = []
         forgetReports()
         required = []
+        mergedDependents = []
         refreshed = []
         retained = []
         heldResults.release()
@@ -273,14 +278,8 @@ extension NSManagedObjectContext {
         registry.forgetLeftovers()
         for object in registry.all {
             invalidated.append(object.objectID)
-            object.flags.subtract([
-                .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
-            ])
             registry.forget(object)
-            // Whoever still holds the object reads what it had; a fault has nothing and never will.
-            if object.isFault {
-                object.flags.insert([.realized, .gone])
-            } else if object.storeIndex != 0 {
+            if !object.becomeNobodys(), object.storeIndex != 0 {
                 object.willTurnIntoFault()
                 object.didTurnIntoFault()
             }

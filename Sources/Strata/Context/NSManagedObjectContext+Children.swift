@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
 
     /// As ``existingObject(with:)``, of an object that is not in memory here.
     final func existingObjectFromParent(_ objectID: NSManagedObjectID, _ link: ParentLink) throws -> NSManagedObject {
-        let handle = objectID.identity.flatMap { coordinator?.handle($0) }
+        let handle = objectID.identity.flatMap { coordinator?.handle(leadingFrom: $0) }
         guard handle != nil || objectID.isTemporaryID else { throw Self.missing(objectID) }
         let shared = SharedRef(objectID.ref, handle, objectID.shape)
         guard try withParent(link, { try $0.rowForChild(shared) != nil }), let object = object(shared) else {

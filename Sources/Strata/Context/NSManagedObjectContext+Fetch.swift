@@ -73,6 +73,7 @@ extension NSManagedObjectContext {
             if let custom = CustomFetch(self, request) {
                 let results = try throwingReadFailures { try custom.results() }
                 try control?.check()
+                if let objects = results as? [NSManagedObject] { holdUntilTheEventEnds(objects) }
                 return try FetchResults.typed(results)
             }
             let plan = try plan(of: request)

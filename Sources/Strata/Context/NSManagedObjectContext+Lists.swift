@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
         if let lastStore, lastStore.identity == ObjectIdentifier(identity), lastStore.generation == generation {
             return lastStore.index
         }
-        return coordinator?.handle(identity).map { noteStore($0, generation) }
+        return coordinator?.handle(leadingFrom: identity).map { noteStore($0, generation) }
     }
 
     /// Remembers the store that was asked for last, as of a generation of the coordinator's stores. Returns its index.

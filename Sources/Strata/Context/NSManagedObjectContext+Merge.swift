@@ -116,7 +116,12 @@ extension NSManagedObjectContext {
         deleteObject(object)
         // The program may have reset the context when it was told.
         guard object.registry === registry else { return false }
-        if propagatesDeletesAtEndOfEvent { deleteUnsavedDependents(of: object) }
+        let dependents = unsavedDependents(of: object)
+        if propagatesDeletesAtEndOfEvent {
+            dependents.forEach(deleteObject)
+        } else {
+            mergedDependents += dependents
+        }
         cutLoose(object)
         object.toMany = []
         list(object)
@@ -127,17 +132,19 @@ extension NSManagedObjectContext {
         return !wasReported
     }
 
-    /// Follows the cascade rule to what refers to the object since the last save, or it to them.
-    private func deleteUnsavedDependents(of object: NSManagedObject) {
+    /// What the cascade rule reaches: what refers to the object since the last save, or it to them.
+    private func unsavedDependents(of object: NSManagedObject) -> [NSManagedObject] {
+        var dependents: [NSManagedObject] = []
         for relationship in object.shape.relationships where relationship.deleteRule == .cascadeDeleteRule {
             if relationship.isToMany {
-                for other in object.existingState(relationship)?.added.objects ?? [] { deleteObject(other) }
+                dependents += object.existingState(relationship)?.added.objects ?? []
             } else if let overlay = object.overlay, overlay.isDirty(relationship.slot),
                 let other = object.toOneTarget(relationship)
             {
-                deleteObject(other)
+                dependents.append(other)
             }
         }
+        return dependents
     }
 
     /// An object that was deleted elsewhere is there again, as one whose deletion is undone is. False if it was not.

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     /// A key of the notifications' user info.
     public enum NotificationKey: String, Sendable {
         /// The `NSQueryGenerationToken` that the context is pinned to; only if it is.
-        case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
+        case queryGeneration = "newQueryGeneration"
         /// There when the context was reset.
         case invalidatedAllObjects = "invalidatedAll"
         /// The inserted objects.

@@ -15,6 +15,8 @@ extension NSManagedObjectContext {
     /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes as
     /// before. With several stores, those that were written before the failing one keep what they got, as in Core Data.
+    /// When only the metadata that was set for a store could not be written, the changes are saved and `hasChanges` is
+    /// false; the next save tries again.
     ///
     /// In a task that has been cancelled, a save in a block that the task waits for throws `CancellationError` instead of
     /// waiting for others: from the moment that it is its turn on it goes through.

@@ -131,6 +131,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// The same, for what every fault asks them: none of it exchanges them.
     @exclusivity(unchecked) private(set) final var fetchBatchReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private(set) final var membersBatchReference: Unmanaged<FaultBatch>?
+    /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
+    @exclusivity(unchecked) final var mergedDependents: [NSManagedObject] = []
     /// The results of the fetches of the block that runs.
     @exclusivity(unchecked) final var heldResults = HeldResults()
     /// The IDs that fetches have lately handed out.
@@ -276,7 +278,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// When it returns, the changes are as durable as the store's options say (by default: flushed to the device).
     /// When it throws, nothing has been written to the store that the error is from, and the context has its changes
     /// as before. With several stores, those that were written before the failing one keep what they got, as in Core
-    /// Data.
+    /// Data. When only the metadata that was set for a store could not be written, the changes are saved and
+    /// `hasChanges` is false; the next save tries again.
     ///
     /// In a task that has been cancelled and waits for the block with ``perform(schedule:_:)``, it throws
     /// `CancellationError` unless its turn has come; the context keeps its changes.

@@ -66,14 +66,17 @@ extension ObjectRegistry {
         for disposal in locked({ _ in disposals }) { SaveDisposal.free(disposal.takeUnheld(self)) }
     }
 
-    /// Takes out those objects to which the array has the only reference, and moves them to its beginning. They have no
-    /// registry then.
+    /// Takes out those objects to which the array has the only reference, and moves them to its beginning. A weak
+    /// reference may still lead to one: it is as after a reset then, and knows its ID.
     ///
     /// - Returns: how many they are.
     func forgetUnheld(_ objects: inout ContiguousArray<NSManagedObject>) -> Int {
         // Custom stores are told of each object that goes.
         if handles.contains(where: { $0.custom != nil }) { return 0 }
         var (unheld, references, isLast) = (0, 0, false)
+        let orphanage = ObjectRegistry()
+        orphanage.adopt(handles)
+        var orphans = 0
         for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
             locked { tables in
                 for index in first..<min(objects.count, first + Self.movedAtOnce) {
@@ -86,14 +89,17 @@ extension ObjectRegistry {
                         case .last: isLast = true
                         case .removed: break
                         }
-                        object.registryReference = nil
+                        object.registryReference = .passUnretained(orphanage)
+                        orphans += 1
                         object.flags.remove(.registered)
+                        object.becomeNobodys()
                     }
                     objects.swapAt(unheld, index)
                     unheld += 1
                 }
             }
         }
+        if orphans > 0 { ReferenceCounts.retain(orphanage, count: orphans) }
         if references > 0 { ReferenceCounts.release(self, count: references) }
         if isLast { Unmanaged.passUnretained(self).release() }
         return unheld

@@ -92,6 +92,9 @@ final class ObjectRegistry: @unchecked Sendable {
         return UInt16(handles.count)
     }
 
+    /// Takes over the stores of another registry, for objects that belong to no context any more.
+    func adopt(_ handles: [StoreHandle]) { self.handles = handles }
+
     /// Puts a store in the place of one whose objects it has taken over.
     func exchange(_ old: StoreHandle, for new: StoreHandle) -> UInt16? {
         guard let index = handles.firstIndex(where: { $0 === old }) else { return nil }

@@ -8,6 +8,7 @@ extension NSPersistentStoreCoordinator {
         _ storeType: String, _ configuration: String?, _ storeURL: URL?, _ options: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
         try checkIsNew(storeURL, storeType)
+        try shapes.checkDerivations()
         let customType = try StoreClasses.customClass(storeType)
         if let stages = options?[NSPersistentStoreStagedMigrationManagerOptionKey] as? NSStagedMigrationManager,
             let storeURL, !StoreOpening.isInMemory(storeType, storeURL),

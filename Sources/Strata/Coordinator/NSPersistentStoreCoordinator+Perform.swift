@@ -1,12 +1,26 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested.
-    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T { try waitFor(block) }
+    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested, also with blocks
+    /// of contexts.
+    ///
+    /// - Throws: what the block throws.
+    public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {
+        try waitFor(block) { throw $0 }
+    }
 
-    final func waitFor<T>(_ block: () throws -> T) rethrows -> T {
-        if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
-        return try queue.sync(execute: block)
+    /// As ``performAndWait(_:)-swift.method`` for a block that throws nothing.
+    final func waitFor(_ block: () -> Void) {
+        waitFor(block) { _ in }
+    }
+
+    /// `rescue` throws what it is given: only errors of closures may be thrown on.
+    private final func waitFor<T>(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
+        let result: Result<T, any Error> = queue.sync(for: nil) { Result { try block() } }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): return try rescue(error)
+        }
     }
 
     /// Runs a block on the coordinator's queue and suspends until it is done.
@@ -17,7 +31,7 @@ extension NSPersistentStoreCoordinator {
     ) async throws(Failure) -> T {
         let box = UncheckedBox(block)
         let result: UncheckedBox<Result<T, Failure>> = await withCheckedContinuation { continuation in
-            queue.async {
+            queue.async(for: nil) {
                 do throws(Failure) {
                     continuation.resume(returning: UncheckedBox(.success(try box.value())))
                 } catch {

@@ -39,8 +39,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let historyWaiters = HistoryWaiters()
     /// Whether a store of the user's own class has ever been added: asked by every save.
     private let customStores = Atomic<Bool>(false)
-    let queue = DispatchQueue(label: "strata.coordinator")
-    let queueKey = DispatchSpecificKey<Bool>()
+    let queue = ContextQueue(.privateQueueConcurrencyType)
     private let lockForLocking = NSRecursiveLock()
     /// The saves and batch requests that are running.
     let writing = DispatchGroup()
@@ -55,7 +54,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         shapes = ModelShapes.of(model)
         super.init()
         DynamicInitialization.require()
-        queue.setSpecific(key: queueKey, value: true)
     }
 
     deinit {
@@ -75,11 +73,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Runs a block on the coordinator's queue, later.
     open func perform(_ block: @escaping () -> Void) {
-        let box = UncheckedBox(block)
-        queue.async { box.value() }
+        queue.async(for: nil, block)
     }
 
-    /// Runs a block on the coordinator's queue and waits for it. May be nested.
+    /// Runs a block on the coordinator's queue and waits for it. May be nested, also with blocks of contexts.
     open func performAndWait(_ block: () -> Void) { waitFor(block) }
 
     /// Takes the lock that ``unlock()`` releases. Nothing in Strata uses it.
@@ -408,6 +405,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         state.withLock { state in
             state.stores.lazy.compactMap(\.handle).first { $0.identity === identity }
         }
+    }
+
+    /// The store that an ID leads to: the one with the identity, or else a copy of it, which has the same objects.
+    func handle(leadingFrom identity: StoreIdentity) -> StoreHandle? {
+        handle(identity)
+            ?? persistentStores.lazy.compactMap(\.handle).first { handle in
+                handle.ancestors.contains { $0.uuid.caseInsensitiveCompare(identity.uuidString) == .orderedSame }
+            }
     }
 
     /// The store that new objects of an entity go to: the first that holds it.

@@ -16,7 +16,7 @@ public let NSRefreshedObjectsKey: String = "refreshed"
 public let NSInvalidatedObjectsKey: String = "invalidated"
 
 /// The query generation that a context reads.
-public let NSManagedObjectContextQueryGenerationKey: String = "NSManagedObjectContextQueryGenerationKey"
+public let NSManagedObjectContextQueryGenerationKey: String = "newQueryGeneration"
 
 /// Present if all objects of the context were invalidated.
 public let NSInvalidatedAllObjectsKey: String = "invalidatedAll"

@@ -26,7 +26,8 @@ extension StoreHandle {
         let text = "Strata: error: the store at \(path) has a damaged place: \(error.description)"
         FileHandle.standardError.write(Data("\(text)\n".utf8))
         if stopsOnDamage { fatalError(text) }
-        tellDamage(error, object)
+        // An observer may wait for a thread that waits until this one has searched.
+        AfterSearch.run { self.tellDamage(error, object) }
     }
 
     private func tellDamage(_ error: StoreError, _ object: ObjectRef?) {

@@ -29,7 +29,7 @@ public let NSMigratePersistentStoresAutomaticallyOption: String = "NSMigratePers
 public let NSInferMappingModelAutomaticallyOption: String = "NSInferMappingModelAutomaticallyOption"
 
 /// How many connections a coordinator may open to a store. Strata needs none.
-public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSizeKey"
+public let NSPersistentStoreConnectionPoolMaxSizeKey: String = "NSPersistentStoreConnectionPoolMaxSize"
 
 /// The Spotlight delegate of a store. Nothing on Linux reads it.
 public let NSCoreDataCoreSpotlightExporter: String = "NSCoreDataCoreSpotlightExporter"

@@ -10,11 +10,10 @@ extension FetchExecutor {
     }
 
     /// What the parent finds, saved or not. Dictionaries are made of what is stored, as those of the parent itself.
-    func searchParent(_ link: ParentLink, maximum: Int, counting: Bool) throws -> StoredMatches {
-        if plan.dictionaries != nil, !counting { return try dictionariesOfParent(link, maximum: maximum) }
+    func searchParent(_ link: ParentLink, maximum: Int) throws -> StoredMatches {
+        if plan.dictionaries != nil { return try dictionariesOfParent(link, maximum: maximum) }
         context.adoptPermanentIDs()
-        // Rows are counted one by one, whatever form they would have.
-        let question = FetchPlan(asking: plan, limit: maximum, makesDictionaries: !counting)
+        let question = FetchPlan(asking: plan, limit: maximum)
         let found = try context.withParent(link) { parent in
             parent.processPendingChanges()
             return try FetchExecutor(parent, question, turn: turn).matchesForChild()
@@ -37,6 +36,11 @@ extension FetchExecutor {
             let executor = FetchExecutor(parent, plan, turn: turn)
             return try executor.search(executor.stores(), maximum: maximum)
         }
+    }
+
+    /// How many dictionaries there would be, which whoever is asked makes of what is stored.
+    func countDictionaries(_ link: ParentLink) throws -> Int {
+        try context.withParent(link) { try FetchExecutor($0, plan, turn: turn).count() }
     }
 
     private func matchesForChild() throws -> [ParentMatch] {

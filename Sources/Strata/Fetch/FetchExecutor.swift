@@ -178,6 +178,7 @@ struct FetchExecutor {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
         if plan.includesPendingChanges { context.processChanges() }
         try context.refuseUnread(plan, needsObjects: needsObjects)
+        if plan.dictionaries != nil, let link = context.link { return try countDictionaries(link) }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
@@ -249,7 +250,7 @@ struct FetchExecutor {
     func search(
         _ stores: [SeenStore], maximum: Int, counting: Bool = false
     ) throws -> StoredMatches {
-        if let link = context.link { return try searchParent(link, maximum: maximum, counting: counting) }
+        if let link = context.link { return try searchParent(link, maximum: maximum) }
         try turn?.begin()
         defer { turn?.leave() }
         var found = StoredMatches()

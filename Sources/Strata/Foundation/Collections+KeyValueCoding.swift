@@ -53,6 +53,31 @@ extension NSMutableDictionary {
             removeObject(forKey: NSString(string: key))
         }
     }
+
+    /// Sets the value that a dotted path leads to; nothing happens when there is nothing on the way.
+    ///
+    /// Foundation on Linux hands out copies of the dictionaries in a dictionary: those on the way are exchanged for
+    /// changed ones, mutable or not.
+    /// - Precondition: what lies on the way is a dictionary or a managed object.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
+        let first = NSString(string: String(keyPath[..<dot]))
+        let rest = String(keyPath[keyPath.index(after: dot)...])
+        switch object(forKey: first) {
+        case nil: return
+        case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
+        case let entries as [AnyHashable: Any]:
+            let dictionary = NSMutableDictionary()
+            for (key, entry) in entries { dictionary[key] = entry }
+            dictionary.setValue(value, forKeyPath: rest)
+            setObject(dictionary, forKey: first)
+        case let other?:
+            programmerError(
+                "setValue(_:forKeyPath:) of a dictionary",
+                "a \(type(of: other)) lies on the path \"\(keyPath)\"",
+                "Have dictionaries or managed objects on the way")
+        }
+    }
 }
 
 // MARK: Setting the value of every element

@@ -6,6 +6,12 @@ extension NSObject {
     /// The class that the object's class inherits from; nil for a root class.
     public final var superclass: AnyClass? { _getSuperclass(type(of: self)) }
 
+    /// The name of the object's class: that which models have for the class of a managed object, elsewhere the name with
+    /// the module.
+    public final var className: String {
+        (type(of: self) as? NSManagedObject.Type)?.objectiveCName ?? NSStringFromClass(type(of: self))
+    }
+
     /// The class itself.
     public class func `class`() -> AnyClass { self }
 

@@ -24,11 +24,11 @@ struct HistoryExecutor {
         {
             throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
         }
+        let filter = try HistoryFilter(request.fetchRequest, control)
         if request.deletes {
-            for handle in handles { try delete(handle) }
+            for handle in handles { try delete(handle, filter) }
             return NSPersistentHistoryResult(NSNumber(value: true), .statusOnly)
         }
-        let filter = try HistoryFilter(request.fetchRequest, control)
         var transactions: [NSPersistentHistoryTransaction] = []
         for handle in handles {
             do {
@@ -76,10 +76,11 @@ struct HistoryExecutor {
 
     // MARK: Deleting
 
-    private func delete(_ handle: StoreHandle) throws {
+    private func delete(_ handle: StoreHandle, _ filter: HistoryFilter) throws {
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         do {
-            guard let start = try firstKept(handle) else { return }
+            guard let end = try firstKept(handle) else { return }
+            let start = try firstLeftOut(handle, before: end, filter)
             try HistoryFacts.update(handle.log) { facts in
                 guard start > facts.start else { return false }
                 facts.start = start
@@ -91,7 +92,23 @@ struct HistoryExecutor {
         }
     }
 
-    /// The number of the first transaction that stays; nil when the request says nothing about the store.
+    /// A history loses its beginning only: a transaction that the fetch request leaves out keeps those after it, too.
+    private func firstLeftOut(_ handle: StoreHandle, before end: UInt64, _ filter: HistoryFilter) throws -> UInt64 {
+        guard request.fetchRequest != nil else { return end }
+        let conversion = HistoryConversion(handle, control)
+        var reader = try handle.log.history(after: conversion.facts.start - 1)
+        while let entry = try reader.next(), entry.sequence < end {
+            try control?.checkRead()
+            let transaction = try conversion.transaction(entry, withChanges: filter.readsChanges)
+            let changeCount = transaction.changes?.count
+            guard try filter.takes(transaction), transaction.changes?.count == changeCount else {
+                return entry.sequence
+            }
+        }
+        return end
+    }
+
+    /// The number of the first transaction that the bound lets stay; nil when the request says nothing about the store.
     private func firstKept(_ handle: StoreHandle) throws(StoreError) -> UInt64? {
         let newest = handle.log.snapshot.sequence
         switch request.bound {

@@ -17,7 +17,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// fetches, ``NSPersistentHistoryResultType/statusOnly`` for one that deletes.
     open var resultType: NSPersistentHistoryResultType
     /// Narrows down what is fetched: a request for ``NSPersistentHistoryTransaction/entityDescription`` or
-    /// ``NSPersistentHistoryChange/entityDescription``. Its predicate, order, offset and limit count.
+    /// ``NSPersistentHistoryChange/entityDescription``. Its predicate, order, offset and limit count. Of a
+    /// request that deletes the predicate counts: history is deleted up to the first transaction that it leaves out.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult>?
 
     /// Not API.

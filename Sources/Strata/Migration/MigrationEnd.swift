@@ -122,8 +122,11 @@ final class MigrationEnd {
         return try BatchRows(request, handle, in: context, nil).refs
     }
 
+    /// Nil for an object that a policy has deleted.
     func object(_ ref: ObjectRef) -> NSManagedObject? {
         guard let handle = store?.handle, let shape = handle.map.shape(ref.entity) else { return nil }
-        return context.object(with: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
+        if handle.custom == nil, (try? handle.log.snapshot.locate(ref))?.isAbsent == true { return nil }
+        let object = context.object(with: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
+        return object.isDeleted ? nil : object
     }
 }

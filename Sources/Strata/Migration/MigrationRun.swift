@@ -13,6 +13,8 @@ final class MigrationRun {
     /// What was associated since the destination was saved last.
     private var pending: [(source: NSManagedObject, destination: NSManagedObject, name: String)] = []
     private var policies: [NSEntityMigrationPolicy] = []
+    /// Objects with rules that were saved without having been associated: no mapping has them.
+    private var strangers: [ObjectRef] = []
     private var isDestinationOpen = false
     /// Mappings whose objects have been found to be what is asked of them, as they were made.
     private var checked: Set<ObjectIdentifier> = []
@@ -62,6 +64,12 @@ final class MigrationRun {
         try destination.open(.migrationManagerDestinationStore)
         isDestinationOpen = true
         var result: Result<Void, any Error> = .success(())
+        // Saves, and so their notifications, are on the thread that migrates.
+        let box = UncheckedBox(self)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: destination.context, queue: nil
+        ) { box.value.noteStrangers($0) }
+        defer { NotificationCenter.default.removeObserver(observer) }
         source.context.performAndWait {
             destination.context.performAndWait { result = Result { try runPasses() } }
         }
@@ -95,13 +103,26 @@ final class MigrationRun {
         try eachMapping(2) { mapping, policy, progress in
             try policy.performCustomValidation(forMapping: mapping, manager: manager)
             let isChecked = checked.contains(ObjectIdentifier(mapping))
-            try inWindows(isChecked ? [] : destinationRefs(mapping), progress) { ref in
-                guard let object = destination.object(ref) else { return }
-                // Nothing is known of a fault, which would pass.
-                if object.shape.hasRules { try destination.context.realizeOrThrow(object) }
-                try object.validateForInsert()
-            }
+            try inWindows(isChecked ? [] : destinationRefs(mapping), progress, validate)
             try policy.end(mapping, manager: manager)
+        }
+        try inWindows(strangers, { _ in }, validate)
+    }
+
+    private func validate(_ ref: ObjectRef) throws {
+        guard let object = destination.object(ref) else { return }
+        // Nothing is known of a fault, which would pass.
+        if object.shape.hasRules { try destination.context.realizeOrThrow(object) }
+        try object.validateForInsert()
+    }
+
+    /// Policies may save by themselves, too.
+    private func noteStrangers(_ notification: Notification) {
+        let inserted = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
+        if inserted.isEmpty { return }
+        let associated = Set(pending.map { ObjectIdentifier($0.destination) })
+        for object in inserted where object.shape.hasRules && !associated.contains(ObjectIdentifier(object)) {
+            strangers.append(object.ref)
         }
     }
 

@@ -108,7 +108,9 @@ extension NSMappingModel {
     ) throws -> [String: ModelDocument.Value] {
         var values: [String: ModelDocument.Value] = [:]
         for (key, value) in userInfo ?? [:] {
-            guard let key = key.base as? String, let value = DocumentValues.document(value) else {
+            // A property list has no sets: the names that an inferred mapping has become a list.
+            let plain: Any = (value as? Set<String>).map { $0.sorted() } ?? value
+            guard let key = key.base as? String, let value = DocumentValues.document(plain) else {
                 throw ModelError(.notEncodable, "the mapping \(place): its user info is no property list")
             }
             values[key] = value

@@ -50,7 +50,24 @@ extension NSMappingModel {
         mapping.sourceEntityVersionHash = source.versionHash
         mapping.attributeMappings = attributeMappings(entity, match)
         mapping.relationshipMappings = relationshipMappings(entity, match)
+        mapping.userInfo = propertyNames(entity, source, match)
         return mapping
+    }
+
+    /// What observers of inferred mappings look for: the names of the properties that are copied, new and gone.
+    private static func propertyNames(
+        _ entity: NSEntityDescription, _ source: NSEntityDescription, _ match: ModelMatch
+    ) -> [AnyHashable: Any] {
+        let (attributes, relationships) = (match.attributes(of: entity), match.relationships(of: entity))
+        let mapped = Set(attributes.keys).union(relationships.keys)
+        let kept = Set(attributes.values.map(\.name)).union(relationships.values.map(\.name))
+        func names(_ entity: NSEntityDescription) -> Set<String> {
+            Set(entity.attributesByName.keys).union(entity.relationshipsByName.keys)
+        }
+        return [
+            "mappedProperties": mapped, "addedProperties": names(entity).subtracting(mapped),
+            "removedProperties": names(source).subtracting(kept),
+        ]
     }
 
     private static func attributeMappings(

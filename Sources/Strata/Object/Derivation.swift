@@ -11,6 +11,8 @@ struct Derivation {
     let paths: [KeyPathComponents]
     /// Whether only attributes of the same object count.
     let isLocal: Bool
+    /// A function in the expression that there is not.
+    var unknownFunction: String? { Self.unknownFunction(expression) }
 
     init?(_ slot: Int, _ attribute: NSAttributeDescription?) {
         guard let derived = attribute as? NSDerivedAttributeDescription, let expression = derived.derivationExpression
@@ -30,6 +32,16 @@ struct Derivation {
         case .function(_, _, let arguments): return arguments.flatMap { paths($0) }
         case .conditional(_, let first, let second): return paths(first) + paths(second)
         default: return []
+        }
+    }
+
+    private static func unknownFunction(_ expression: NSExpression) -> String? {
+        switch expression.form {
+        case .function(let target, let name, let arguments):
+            if target != nil || !PredicateFunction.isKnown(name) { return name }
+            return arguments.lazy.compactMap { unknownFunction($0) }.first
+        case .conditional(_, let first, let second): return unknownFunction(first) ?? unknownFunction(second)
+        default: return nil
         }
     }
 

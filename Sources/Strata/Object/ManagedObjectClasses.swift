@@ -40,7 +40,8 @@ public enum ManagedObjectClasses {
         if let box = registered.withLock({ $0[name] }) { return box.type }
         if let type = GeneratedAccessors.managedObjectClass(named: name) { return type }
         let candidates = name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"]
-        for candidate in candidates {
+        // Foundation looks for no nested classes, and says so on standard error each time.
+        for candidate in candidates where candidate.split(separator: ".").count <= 2 {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }
         }
         if let type = ClassSearch.managedObjectClass(named: name) { return type }

@@ -19,7 +19,7 @@ extension NSManagedObject: KeyValueCoding {
         switch AnyElements.plain(self.value(forKey: first)) {
         case nil: return
         case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
-        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKey: rest)
+        case let dictionary as NSMutableDictionary: dictionary.setValue(value, forKeyPath: rest)
         case let owner?:
             guard let elements = AnyElements(owner) else {
                 programmerError(

@@ -37,6 +37,20 @@ extension NSManagedObject {
         return own.toOpaque() == others.toOpaque()
     }
 
+    /// The object belongs to no context any more, and has no changes: whoever still holds it reads what it had. A fault has
+    /// nothing and never will.
+    ///
+    /// - Returns: whether it is a fault.
+    @discardableResult
+    final func becomeNobodys() -> Bool {
+        flags.subtract([
+            .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
+        ])
+        guard isFault else { return false }
+        flags.insert([.realized, .gone])
+        return true
+    }
+
     /// Tells the context that the object changes. A change of an object without context is only a change of its memory.
     final func noteChange(_ what: ObjectFlags) {
         if registryReference != nil, flags.isSuperset(of: [.listed, .inEvent]),

@@ -98,6 +98,7 @@ final class ContextPool: @unchecked Sendable {
     static func waiting<T>(_ body: () throws -> T) rethrows -> T {
         let isAside = stepAside()
         defer { if isAside { stepBack() } }
+        SearchGate.shared.goesAway()
         return try body()
     }
 
@@ -138,15 +139,16 @@ final class ContextPool: @unchecked Sendable {
             }
             jobs -= 1
         }
-        if !ready.isEmpty, running >= width { watch() }
+        // Where no thread could be started, the monitor has it tried again.
+        if !ready.isEmpty { watch() }
     }
 
     private func startWorker() -> Bool {
         guard workers.count < Self.threadsMaximum else { return false }
         let worker = Worker(self)
         guard PoolThread.start("strata.context", { self.work(worker) }) else {
-            // Those that there are do the work; without any the program cannot go on.
-            precondition(!workers.isEmpty, "no thread can be started")
+            // Those that there are do the work, and the monitor tries again.
+            if workers.isEmpty { Warnings.once("no thread can be started: blocks of contexts wait until one can") }
             return false
         }
         workers[ObjectIdentifier(worker)] = worker

@@ -12,6 +12,8 @@ final class ScanTurn {
     private var isInside = false
     /// Whether the thread has a place among those that search.
     private var isSearching = false
+    /// Whether what the program is to be told waits until the turn is over.
+    private var isQuiet = false
     /// Whether the thread does not count among those of contexts meanwhile.
     private var isAside = false
 
@@ -30,6 +32,7 @@ final class ScanTurn {
     func begin() throws {
         guard gate != nil, !isSearching, !isInside else { return }
         isSearching = try SearchGate.shared.enter(control)
+        beQuiet()
     }
 
     /// About to look at so many rows more: the first time that they are many, waits until the scan may run.
@@ -45,6 +48,12 @@ final class ScanTurn {
         try gate.enter(control)
         isInside = true
         isAside = ContextPool.stepAside()
+        beQuiet()
+    }
+
+    private func beQuiet() {
+        if !isQuiet { AfterSearch.begin() }
+        isQuiet = true
     }
 
     private func endSearch() {
@@ -56,9 +65,13 @@ final class ScanTurn {
     func leave() {
         rows = 0
         endSearch()
-        guard isInside else { return }
-        isInside = false
-        if isAside { ContextPool.stepBack() }
-        gate?.leave()
+        if isInside {
+            isInside = false
+            if isAside { ContextPool.stepBack() }
+            gate?.leave()
+        }
+        guard isQuiet else { return }
+        isQuiet = false
+        AfterSearch.end()
     }
 }

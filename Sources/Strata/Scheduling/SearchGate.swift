@@ -24,6 +24,9 @@ final class SearchGate: Sendable {
     private static let patience: UInt64 = 5_000_000
     /// Whoever is away for longer does more between two searches than to look at what he found.
     private static let absence: UInt64 = 100_000
+    /// So many times in a row a thread has come back soon before it is expected to: a request may search twice or three
+    /// times, and then wait for its client.
+    private static let returnsOfExpected = 4
 
     private final class Waiter: Sendable {
         let semaphore = DispatchSemaphore(value: 0)
@@ -42,6 +45,8 @@ final class SearchGate: Sendable {
         var waiting = JobQueue<Waiter>()
         /// The first in line has been woken and has not looked yet.
         var isCalling = false
+        /// The first in line has looked and found no place: the next one is his, whoever is expected back there.
+        var isOverdue = false
 
         init(places: Int) {
             (self.places, free, unclaimed) = (places, places, places)
@@ -58,7 +63,7 @@ final class SearchGate: Sendable {
 
         mutating func giveBack(isExpected: Bool) {
             free += 1
-            if !isExpected { unclaimed += 1 }
+            if !isExpected || isOverdue { unclaimed += 1 }
         }
 
         /// Somebody for whom a place was kept does not take it.
@@ -77,8 +82,8 @@ final class SearchGate: Sendable {
         var isInside = false
         /// A place is kept for it.
         var isExpected = false
-        /// Came back soon after it had left, the last time.
-        var returnsSoon = false
+        /// How many times in a row it has come back soon after it had left.
+        var quickReturns = 0
         var left: UInt64 = 0
         var sliceEnd: UInt64 = 0
     }
@@ -120,7 +125,8 @@ final class SearchGate: Sendable {
         if visitor.pointee.isInside { return false }
         let now = Self.now
         let (hasSlice, isExpected) = (now < visitor.pointee.sliceEnd, visitor.pointee.isExpected)
-        visitor.pointee.returnsSoon = now - visitor.pointee.left < Self.absence
+        visitor.pointee.quickReturns =
+            now - visitor.pointee.left < Self.absence ? visitor.pointee.quickReturns + 1 : 0
         visitor.pointee.isExpected = false
         let entered = state.withLock { state -> (waiter: Waiter, isFirst: Bool, next: Waiter?)? in
             if state.free > 0, hasSlice || state.mayPass(at: now) {
@@ -146,7 +152,7 @@ final class SearchGate: Sendable {
     func leave() {
         let visitor = Self.visitor
         let now = Self.now
-        let isExpected = visitor.pointee.returnsSoon && now < visitor.pointee.sliceEnd
+        let isExpected = visitor.pointee.quickReturns >= Self.returnsOfExpected && now < visitor.pointee.sliceEnd
         (visitor.pointee.isInside, visitor.pointee.isExpected, visitor.pointee.left) = (false, isExpected, now)
         let next = state.withLock { state in
             state.giveBack(isExpected: isExpected)
@@ -189,15 +195,21 @@ final class SearchGate: Sendable {
 
     private func wait(_ waiter: Waiter, isFirst: Bool, polling: Bool, _ check: () throws -> Void) throws {
         var isFirst = isFirst
+        // When the first in line looks by himself: once, after which somebody calls him.
+        var ownLook = isFirst ? Self.now + Self.slice : UInt64.max
         while true {
-            var deadline = isFirst ? DispatchTime(uptimeNanoseconds: Self.now + Self.slice) : .distantFuture
+            var deadline = ownLook == .max ? DispatchTime.distantFuture : DispatchTime(uptimeNanoseconds: ownLook)
             if polling { deadline = min(deadline, .now() + .milliseconds(RequestControl.pollMilliseconds)) }
-            let hasSlept = waiter.semaphore.wait(timeout: deadline) == .timedOut
+            _ = waiter.semaphore.wait(timeout: deadline)
             try check()
-            switch look(waiter, takesAny: isFirst && hasSlept) {
+            let isLate = Self.now >= ownLook
+            switch look(waiter, takesAny: isLate) {
             case .hasPlace: return
-            case .isFirst: isFirst = true
-            case .isBehind: break
+            case .isFirst where isLate: ownLook = .max
+            case .isFirst where !isFirst:
+                isFirst = true
+                ownLook = Self.now + Self.slice
+            case .isFirst, .isBehind: break
             }
         }
     }
@@ -208,6 +220,7 @@ final class SearchGate: Sendable {
             guard state.waiting.first === waiter else { return (.isBehind, nil, nil) }
             let mayTake = takesAny || state.isCalling
             state.isCalling = false
+            if mayTake { state.isOverdue = state.free == 0 }
             guard mayTake, state.free > 0 else { return (.isFirst, nil, nil) }
             state.take(isExpected: false)
             _ = state.waiting.popFirst()
@@ -220,7 +233,7 @@ final class SearchGate: Sendable {
     private func giveUp(_ waiter: Waiter) {
         let (called, promoted) = state.withLock { state -> (Waiter?, Waiter?) in
             let wasFirst = state.waiting.first === waiter
-            if wasFirst { state.isCalling = false }
+            if wasFirst { (state.isCalling, state.isOverdue) = (false, false) }
             _ = state.waiting.removeFirst { $0 === waiter }
             return (state.call(), wasFirst ? state.waiting.first : nil)
         }

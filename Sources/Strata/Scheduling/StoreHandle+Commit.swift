@@ -23,8 +23,6 @@ extension StoreHandle {
     /// While a commit waits for the disk, others gather behind it: they need threads to do so. Without flushing that is
     /// over before another thread has begun.
     private func waiting<T>(_ body: () throws -> T) throws -> T {
-        guard log.flushesCommits else { return try body() }
-        SearchGate.shared.goesAway()
-        return try ContextPool.waiting(body)
+        try log.flushesCommits ? ContextPool.waiting(body) : body()
     }
 }

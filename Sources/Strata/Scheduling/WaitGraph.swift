@@ -7,6 +7,7 @@ import Synchronization
 ///
 ///     thread --- performAndWait ----------------> queue of a context    (by the program, also on the main thread)
 ///     thread --- performAndWait ----------------> main queue            (a context of the main queue)
+///     thread --- performAndWait ----------------> queue of a coordinator    (by the program)
 ///     child  --- fault, fetch, save, merge -----> queue of its parent   (by Strata, in whatever block runs)
 ///     thread --- a block of its that is lent ---> thread that runs it
 ///     queue  --- the block that it runs --------> thread that runs it, and what that one waits for

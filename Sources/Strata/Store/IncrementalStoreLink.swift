@@ -142,6 +142,11 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         return try handle.log.commit(transaction)
     }
 
+    /// A request without any objects: so a store is asked to save its metadata.
+    override func saveMetadata() throws {
+        _ = try execute(NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil), in: nil)
+    }
+
     // MARK: Registration
 
     override func didRegister(_ objectIDs: [NSManagedObjectID]) {

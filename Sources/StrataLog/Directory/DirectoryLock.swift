@@ -25,7 +25,7 @@ final class DirectoryLock {
 
     /// - Returns: nil where no file can be made beside the store. Nobody of the same rights can then move its directory,
     ///   and there is nothing to be kept apart.
-    /// - Throws: `.locked` when somebody else has it; `.io`.
+    /// - Throws: `.locked` when somebody else has it, or it is another user's; `.io`.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws(StoreError) -> DirectoryLock? {
         for _ in 0..<attempts {
             let file: any File
@@ -38,6 +38,12 @@ final class DirectoryLock {
                     file = try fileSystem.open(path, .createIfMissing)
                 }
             } catch {
+                if isLeft, error == .permissionDenied || error == .notPermitted {
+                    throw StoreError(
+                        .locked,
+                        "another user makes, replaces or removes the store, or was interrupted while doing so: the "
+                            + "lock beside the store cannot be opened", errno: error, path: path.string)
+                }
                 if cannotMake.contains(error) { return nil }
                 throw StoreError(.io, "could not open the lock beside the store", errno: error, path: path.string)
             }

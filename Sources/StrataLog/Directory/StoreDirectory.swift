@@ -153,13 +153,22 @@ public struct StoreDirectory: Sendable {
         // now on, nor those that make what is removed now superfluous.
         if lock.isLeft || hasRemains { try flushParent() }
         guard hasRemains else { return }
-        if try attributes(replacement)?.kind == .directory {
+        if try isMissingOrEmpty {
             // A directory that somebody has made here meanwhile is no reason to forget the store.
-            if try isMissingOrEmpty {
+            if try holdsStore(replacement) {
                 try move(replacement, to: path)
                 try flushParent()
-            } else {
-                try removeTree(replacement)
+            }
+        } else if try holdsStore(path) {
+            try removeTree(replacement)
+        } else {
+            // Nothing says that what is here has taken the store's place.
+            for waiting in [replacement, discarded] where try holdsStore(waiting) {
+                throw StoreError(
+                    .corruption,
+                    "what is there is no store of Strata, and the store that was being replaced waits beside it as "
+                        + "\(waiting.lastComponent?.string ?? waiting.string): move what is there away. Nothing was "
+                        + "changed", path: path.string)
             }
         }
         try removeTree(copy)
@@ -172,6 +181,13 @@ public struct StoreDirectory: Sendable {
         guard try attributes(copyLockPath)?.kind == .regular else { return }
         try io("remove", copyLockPath) { () throws(Errno) in try fileSystem.unlink(copyLockPath) }
         try flushParent()
+    }
+
+    /// Whether a directory holds files of a store, and is not one that counts as empty.
+    private func holdsStore(_ path: FilePath) throws(StoreError) -> Bool {
+        guard try attributes(path)?.isDirectory == true else { return false }
+        let listing = try StoreFiles(fileSystem: fileSystem, directory: path).list()
+        return listing.holdsSomething && !listing.isVoid
     }
 
     private var isMissingOrEmpty: Bool {

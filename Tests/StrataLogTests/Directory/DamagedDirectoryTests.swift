@@ -196,4 +196,58 @@ import Testing
             }
         }
     }
+
+    /// After a crash between the two steps of a replacement, before anybody has ended it, somebody puts something else at
+    /// the store's place: both copies were removed, and only then the opening refused.
+    @Test(arguments: ["a file", "a directory with the user's files", "a directory with a lock"])
+    func whatHasTakenTheStoresPlaceKeepsTheCopiesBeside(_ what: String) throws {
+        let fileSystem = try DirectoryWork.create.fixture()
+        for (suffix, version, uuid) in [("strata-new", "new", UInt64(6)), ("strata-old", "old", 7)] {
+            try Fixture.make(version, at: "/d/x", fileSystem, uuid: uuid)
+            try fileSystem.rename("/d/x", to: FilePath("/d/store.\(suffix)"))
+        }
+        switch what {
+        case "a file": try fileSystem.open("/d/store", .createIfMissing).close()
+        case "a directory with a lock":
+            try fileSystem.createDirectory("/d/store")
+            try fileSystem.open("/d/store/LOCK", .createIfMissing).close()
+        default:
+            try fileSystem.createDirectory("/d/store")
+            try fileSystem.open("/d/store/letter.txt", .createIfMissing).close()
+        }
+        let before = fileSystem.filePaths.filter { $0.lastComponent != "LOCK" }
+        #expect(throws: StoreError.self) { try Fixture.open(fileSystem, .readWrite, creates: true)?.close() }
+        #expect(throws: StoreError.self) { try StoreDirectory("/d/store", fileSystem).destroy() }
+        #expect(fileSystem.filePaths.filter { $0.lastComponent != "LOCK" } == before)
+        // Once it is moved away, the new one is the store.
+        try fileSystem.rename("/d/store", to: "/d/elsewhere")
+        #expect(try Fixture.look(fileSystem, .readWrite) == DirectoryState(version: "new"))
+    }
+
+    /// A directory of the user's that happens to have the name of a replacement.
+    @Test func aForeignDirectoryOfThatNameIsNotTheStore() throws {
+        let fileSystem = try DirectoryWork.create.fixture()
+        try fileSystem.createDirectory("/d/store.strata-new")
+        try fileSystem.open("/d/store.strata-new/letter.txt", .createIfMissing).close()
+        #expect(try StoreDirectory("/d/store", fileSystem).destroy() == [])
+        #expect(try fileSystem.attributes("/d/store") == nil)
+        try Fixture.open(fileSystem, .readWrite, creates: true)?.close()
+        #expect(try fileSystem.attributes("/d/store.strata-new/letter.txt") != nil)
+    }
+
+    /// The lock of another user, who is at work or died while he was: without it nothing may be made.
+    @Test(arguments: [Errno.permissionDenied, .notPermitted])
+    func theLockOfAnotherUserIsNotIgnored(_ error: Errno) throws {
+        let fileSystem = try DirectoryWork.create.fixture()
+        try fileSystem.open("/d/.store.strata-lock", .createIfMissing).close()
+        // The first call finds the name taken.
+        fileSystem.inject(.init(.fail(error), atCall: 2, of: .open, pathSuffix: ".strata-lock", repetition: .always))
+        do {
+            try Fixture.open(fileSystem, .readWrite, creates: true)?.close()
+            Issue.record("a store was made")
+        } catch let error as StoreError {
+            #expect(error.code == .locked)
+        }
+        #expect(try fileSystem.attributes("/d/store") == nil)
+    }
 }

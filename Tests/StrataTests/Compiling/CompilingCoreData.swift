@@ -103,6 +103,13 @@ enum CompilingCoreData {
         return titles + [String(try context.count(for: towns))]
     }
 
+    /// A helper that is told the type of its results.
+    static func request<T>(_ type: T.Type, _ name: String) -> NSFetchRequest<T> { NSFetchRequest<T>(entityName: name) }
+
+    static func anyRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        request((any NSFetchRequestResult).self, "CompilingPlace")
+    }
+
     static func name<T: NSManagedObject>(of type: T.Type) -> String { NSStringFromClass(T.classForCoder()) }
 
     static func names(_ model: NSManagedObjectModel) -> [String] {

@@ -92,6 +92,7 @@ import Testing
             // The one of NSManagedObject is still meant where its type is asked for.
             let plain: NSFetchRequest<any NSFetchRequestResult> = CompilingPlace.fetchRequest()
             #expect(try context.count(for: plain) == 2)
+            #expect(try context.fetch(CompilingCoreData.anyRequest()).count == 2)
         }
     }
 

@@ -222,8 +222,8 @@ private final class IgnoringPolicy: NSMergePolicy, @unchecked Sendable {
         }
     }
 
-    @Test func deletedOnBothSides() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func deletedOnBothSides(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let first = store.context()
         let second = store.context()
         try first.performAndWait {
@@ -272,8 +272,8 @@ private final class IgnoringPolicy: NSMergePolicy, @unchecked Sendable {
         }
     }
 
-    @Test func watchedObjectsMayBeDeletedElsewhere() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func watchedObjectsMayBeDeletedElsewhere(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let first = store.context()
         let second = store.context()
         try first.performAndWait {

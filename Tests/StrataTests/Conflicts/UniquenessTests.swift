@@ -43,8 +43,8 @@ import Testing
         }
     }
 
-    @Test func nilIsLikeNothing() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func nilIsLikeNothing(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
         try context.performAndWait {
             for _ in 0..<3 { _ = item(context, ["name": "no code"]) }
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    @Test func subentitiesShareTheConstraint() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func subentitiesShareTheConstraint(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
         try context.performAndWait {
             _ = item(context, ["code": "a"])
@@ -77,8 +77,8 @@ import Testing
         }
     }
 
-    @Test func updatesSwapsAndDeletesCount() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func updatesSwapsAndDeletesCount(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
         try context.performAndWait {
             let a = item(context, ["code": "a"])
@@ -104,8 +104,8 @@ import Testing
         }
     }
 
-    @Test func twoOfOneSaveConflict() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func twoOfOneSaveConflict(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
         try context.performAndWait {
             let first = item(context, ["code": "a", "name": "first", "count": 1])
@@ -230,8 +230,8 @@ import Testing
         #expect(codes.count == 50 && Set(codes).count == 50)
     }
 
-    @Test func longAndOddValuesAreCompared() throws {
-        let store = try TestStore(.memory, ConflictModel.make())
+    @Test(arguments: StoreKind.allCases) func longAndOddValuesAreCompared(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
         let long = String(repeating: "long ", count: 30_000)
         try context.performAndWait {

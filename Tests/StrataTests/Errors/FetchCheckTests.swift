@@ -209,6 +209,45 @@ struct FetchCheckTests {
         }
     }
 
+    /// What holds for a fetch holds for all that find objects by a predicate.
+    @Test(arguments: StoreKind.allCases) func everyRequestConvertsNumbersAndStrings(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        let child = ContextLine.child(of: context)
+        let conditions: [(NSPredicate, [String])] = [
+            (NSPredicate(format: "name IN %@", [30, 31]), ["30", "31"]), (NSPredicate(format: "name == 30"), ["30"]),
+            (NSPredicate(format: "age IN %@", ["30", "50"]), ["30", "Ann"]),
+            (NSPredicate(format: "age > '35'"), ["31", "Ann"]),
+        ]
+        for (predicate, names) in conditions {
+            for context in [context, child] {
+                try context.check { () throws in
+                    #expect(try context.employeeNames(predicate) == names)
+                    let dictionaries = NSFetchRequest<NSDictionary>(entityName: "Employee")
+                    dictionaries.resultType = .dictionaryResultType
+                    dictionaries.propertiesToFetch = ["name"]
+                    dictionaries.predicate = predicate
+                    let found = try context.fetch(dictionaries).compactMap { $0["name"] as? String }
+                    #expect(Set(found) == Set(names), "\(predicate.formatString)")
+                    let update = NSBatchUpdateRequest(entityName: "Employee")
+                    update.predicate = predicate
+                    update.propertiesToUpdate = ["age": NSExpression(forKeyPath: "age")]
+                    update.resultType = .updatedObjectsCountResultType
+                    let result = try context.execute(update) as? NSBatchUpdateResult
+                    #expect(result?.result as? Int == names.count, "\(predicate.formatString)")
+                }
+            }
+        }
+        try context.check { () throws in
+            let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+            request.predicate = conditions[0].0
+            let delete = NSBatchDeleteRequest(fetchRequest: request)
+            delete.resultType = .resultTypeCount
+            #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 2)
+            #expect(try context.employeeNames() == ["Ann"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func unknownKeysNameTheOneThatWasMeant(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
         let context = store.context()

@@ -4,9 +4,11 @@ import Testing
 
 /// What a context says of objects that were deleted, until the next save.
 @Suite struct DeletionStateTests {
-    @Test(arguments: StoreKind.allCases) func rulesAreFollowedAtTheSaveIfTheContextSaysSo(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func rulesAreFollowedAtTheSaveIfTheContextSaysSo(_ kind: StoreKind, inChild: Bool) throws {
         let store = try TestStore(kind, GraphModel.company(employeesRule: .cascadeDeleteRule))
-        let context = store.context()
+        let parent = store.context()
+        let context = inChild ? ContextLine.child(of: parent) : parent
         context.propagatesDeletesAtEndOfEvent = false
         try context.check {
             let department = Department(context: context)
@@ -20,6 +22,35 @@ import Testing
             try context.save()
             #expect(employee.managedObjectContext == nil)
             #expect(try context.employeeNames().isEmpty)
+        }
+        try parent.check { () throws in
+            try parent.save()
+            #expect(try store.context().employeeNames().isEmpty)
+        }
+    }
+
+    /// References follow their rule no sooner, and a denial is found by the save.
+    @Test(arguments: StoreKind.allCases, [NSDeleteRule.nullifyDeleteRule, .denyDeleteRule])
+    func otherRulesWaitForTheSaveToo(_ kind: StoreKind, _ rule: NSDeleteRule) throws {
+        let store = try TestStore(kind, GraphModel.company(employeesRule: rule))
+        let context = store.context()
+        context.propagatesDeletesAtEndOfEvent = false
+        try context.check { () throws in
+            let department = Department(context: context)
+            let employee = Employee(context: context)
+            employee.department = department
+            try context.save()
+            context.delete(department)
+            context.processPendingChanges()
+            #expect(employee.department === department && !employee.hasChanges)
+            if rule == .denyDeleteRule {
+                let error = #expect(throws: CocoaError.self) { try context.save() }
+                #expect(error?.code.rawValue == NSValidationRelationshipDeniedDeleteError)
+                #expect(department.isDeleted && employee.department === department)
+                employee.department = nil
+            }
+            try context.save()
+            #expect(employee.department == nil && department.managedObjectContext == nil)
         }
     }
 
@@ -55,11 +86,14 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func inaccessibleFaultsAreExemptFromValidationAndCalls(
-        _ kind: StoreKind
-    ) throws {
-        let store = try TestStore(kind)
-        let (context, other) = (store.context(), store.context())
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func inaccessibleFaultsAreExemptFromValidationAndCalls(_ kind: StoreKind, inChild: Bool) throws {
+        let model = GraphModel.company()
+        // What is read of such a fault, nothing, would not be valid.
+        model.entitiesByName["Employee"]?.attributesByName["age"]?.isOptional = false
+        let store = try TestStore(kind, model)
+        let (parent, other) = (store.context(), store.context())
+        let context = inChild ? ContextLine.child(of: parent) : parent
         let id = try other.performAndWait {
             let employee = Employee(context: other)
             try other.save()

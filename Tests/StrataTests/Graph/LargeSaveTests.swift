@@ -163,6 +163,36 @@ import Testing
         }
     }
 
+    /// A weak reference may lead to an object that only the save still holds: it is as any other after a reset.
+    @Test(arguments: [false, true], [false, true]) func whatIsKnownWeaklyIsAsAfterAnyReset(
+        isFault: Bool, changes: Bool
+    ) throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        var found = 0
+        try context.performAndWait {
+            for _ in 0..<20 {
+                weak var first: Employee?
+                for index in 0..<20_000 {
+                    let employee = Employee(context: context)
+                    if index == 0 { first = employee }
+                }
+                try context.save()
+                let id = first?.objectID
+                if isFault, let first { context.refresh(first, mergeChanges: false) }
+                if changes { first?.age = 3 }
+                context.reset()
+                // Gone, or nobody's.
+                guard let first, let id else { continue }
+                found += 1
+                #expect(first.managedObjectContext == nil && first.objectID == id && !first.objectID.isTemporaryID)
+                #expect(!first.hasChanges && !first.isFault)
+                _ = first.name
+            }
+        }
+        print("weak references that led to an object after a reset: \(found)")
+    }
+
     private struct WeakEmployee {
         weak var employee: Employee?
     }

@@ -4,15 +4,29 @@ import Testing
 
 /// What others have deleted is deleted here when it is merged, and stays so until the next save.
 @Suite struct MergedDeletionTests {
-    enum Way: CaseIterable { case notification, remote, automatic }
+    enum Way: CaseIterable { case notification, ids, remote, uris, history, automatic }
 
     private func merge(_ notification: Notification?, _ way: Way, _ context: NSManagedObjectContext) throws {
         let notification = try #require(notification)
+        let deleted = notification.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject> ?? []
         switch way {
         case .notification: context.mergeChanges(fromContextDidSave: notification)
+        case .ids:
+            let ids = Notification(
+                name: .NSManagedObjectContextDidSaveObjectIDs, object: notification.object,
+                userInfo: [NSDeletedObjectIDsKey: Set(deleted.map(\.objectID))])
+            context.mergeChanges(fromContextDidSave: ids)
         case .remote:
             NSManagedObjectContext.mergeChanges(
                 fromRemoteContextSave: notification.userInfo ?? [:], into: [context])
+        case .uris:
+            let uris = deleted.map { $0.objectID.uriRepresentation() }
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: uris], into: [context])
+        case .history:
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+            let result = try context.performAndWait { try context.execute(request) } as? NSPersistentHistoryResult
+            let last = (result?.result as? [NSPersistentHistoryTransaction])?.last
+            context.mergeChanges(fromContextDidSave: try #require(last).objectIDNotification())
         case .automatic: context.performAndWait {}
         }
     }
@@ -78,9 +92,12 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func unsavedReferencesFollowTheDeleteRules(_ kind: StoreKind) throws {
+    /// At once, or when the context saves if it follows the rules only then.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func unsavedReferencesFollowTheDeleteRules(_ kind: StoreKind, _ propagates: Bool) throws {
         let store = try TestStore(kind, Probe.model())
         let context = store.context()
+        context.propagatesDeletesAtEndOfEvent = propagates
         let (probe, peer) = try context.performAndWait {
             let (probe, peer) = (Probe(context: context), Probe(context: context))
             try context.save()
@@ -97,9 +114,10 @@ import Testing
         try deleteElsewhere(probe, store, .notification, context)
         try context.performAndWait {
             // Children are deleted with their parent; the others forget it.
-            #expect(child.managedObjectContext == nil || child.isDeleted)
+            #expect((child.managedObjectContext == nil || child.isDeleted) == propagates)
             #expect(item.isInserted && item.holder == nil && peer.peers.isEmpty)
             try context.save()
+            #expect(child.managedObjectContext == nil)
             #expect(try fetchAll(Probe.self, "Probe", store.context()).count == 2)
         }
     }

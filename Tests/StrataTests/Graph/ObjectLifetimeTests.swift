@@ -60,6 +60,30 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    /// The same for every way to fetch, in a child, too.
+    @Test(arguments: StoreKind.allCases, ["fetch", "untyped", "execute", "request", "child"])
+    func resultsOfEveryFetchLiveUntilTheBlockEnds(_ kind: StoreKind, _ way: String) throws {
+        let (store, context, other) = try contexts(kind)
+        try other.check { _ = try makeEmployee("Ada", in: other) }
+        let asked = way == "child" ? ContextLine.child(of: context) : context
+        weak var kept: Employee?
+        try asked.check { () throws in
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            switch way {
+            case "untyped":
+                let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Employee")
+                kept = try asked.fetch(request).first as? Employee
+            case "execute":
+                kept = (try asked.execute(request) as? NSAsynchronousFetchResult<Employee>)?.finalResult?.first
+            case "request": kept = try request.execute().first
+            default: kept = try asked.fetch(request).first
+            }
+            #expect(kept?.name == "Ada" && asked.registeredObjects.count == 1)
+        }
+        #expect(kept == nil)
+        withExtendedLifetime(store) {}
+    }
+
     /// A block of another context between two of the same one ended the outer block's results.
     @Test(arguments: StoreKind.allCases) func blocksOfOthersBetweenDoNotEndTheBlock(_ kind: StoreKind) throws {
         let (store, context, other) = try contexts(kind)

@@ -18,7 +18,9 @@ import Testing
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         context.performAndWait {
-            #expect(NSEntityDescription.insertNewObject(forEntityName: "Invoice", into: context) is Invoice)
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Invoice", into: context)
+            #expect(object is Invoice && object.className == "ABCInvoiceOfTheTests")
+            #expect(context.className == NSStringFromClass(NSManagedObjectContext.self))
         }
     }
 }

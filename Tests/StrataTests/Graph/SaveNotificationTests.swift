@@ -27,7 +27,8 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func aMergeNamesWhatItRefreshed(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func aMergeNamesWhatItRefreshed(_ kind: StoreKind, isRemote: Bool) throws {
         let store = try TestStore(kind)
         let (context, other) = (store.context(), store.context())
         try context.check {
@@ -39,19 +40,26 @@ import Testing
                 (try other.existingObject(with: employee.objectID) as? Employee)?.age = 77
                 try other.save()
             }
-            context.mergeChanges(
-                fromContextDidSave: Notification(
-                    name: .NSManagedObjectContextDidSave, object: other, userInfo: saved.infos[0]))
+            let note = Notification(name: .NSManagedObjectContextDidSave, object: other, userInfo: saved.infos[0])
+            if isRemote {
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: saved.infos[0], into: [context])
+            } else {
+                context.mergeChanges(fromContextDidSave: note)
+            }
             #expect(employee.age == 77)
             #expect(merged.infos[0][NSRefreshedObjectIDsKey] as? Set<NSManagedObjectID> == [employee.objectID])
         }
     }
 
-    @Test(arguments: [false, true]) func historyTokensComeOnlyWithHistoryTracking(isTracking: Bool) throws {
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func historyTokensComeOnlyWithHistoryTracking(_ kind: StoreKind, isTracking: Bool) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
-        try coordinator.addPersistentStore(
-            ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
-            options: [NSPersistentHistoryTrackingKey: isTracking])
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-token-\(UUID().uuidString)")
+        defer { removeStore(at: url) }
+        let store = try coordinator.addPersistentStore(
+            ofType: kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil,
+            at: kind == .memory ? nil : url, options: [NSPersistentHistoryTrackingKey: isTracking])
+        defer { try? coordinator.remove(store) }
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
         let saved = SaveRecorder(.NSManagedObjectContextDidSave, context)
@@ -85,25 +93,41 @@ import Testing
         try context.check {
             (context.transactionAuthor, context.name) = ("child", "a child")
             try context.execute(NSBatchInsertRequest(entityName: "Department", objects: [["title": "x"]]))
+            let update = NSBatchUpdateRequest(entityName: "Department")
+            update.propertiesToUpdate = ["title": "y"]
+            try context.execute(update)
+            try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Department")))
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
             let result = try context.execute(request) as? NSPersistentHistoryResult
             let transactions = try #require(result?.result as? [NSPersistentHistoryTransaction])
-            #expect(transactions.map(\.author) == ["top"] && transactions.map(\.contextName) == ["the top"])
+            #expect(transactions.map(\.author) == ["top", "top", "top"])
+            #expect(transactions.map(\.contextName) == ["the top", "the top", "the top"])
+            #expect(transactions.map { $0.changes?.first?.changeType } == [.insert, .update, .delete])
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func aChildCountsDictionaries(_ kind: StoreKind) throws {
-        let line = try ContextLine(kind)
+    @Test(arguments: StoreKind.allCases, [2, 3]) func aChildCountsDictionaries(_ kind: StoreKind, depth: Int) throws {
+        let line = try ContextLine(kind, depth: depth)
         try line.root.check {
-            for _ in 0..<3 { _ = Employee(context: line.root) }
+            for number in 0..<4 { Employee(context: line.root).age = Int16(number / 2) }
             try line.root.save()
+            // Dictionaries are of what is stored.
+            _ = Employee(context: line.root)
         }
-        try line.child.check { () throws in
-            _ = Employee(context: line.child)
+        let context = line.contexts[depth - 1]
+        try context.check { () throws in
+            _ = Employee(context: context)
             let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
             request.resultType = .dictionaryResultType
-            request.propertiesToFetch = ["name"]
-            #expect(try line.child.count(for: request) == 3)
+            request.propertiesToFetch = ["age"]
+            #expect(try context.count(for: request) == 4)
+            request.fetchLimit = 3
+            #expect(try context.count(for: request) == 3)
+            request.fetchLimit = 0
+            request.predicate = NSPredicate(format: "age == 1")
+            #expect(try context.count(for: request) == 2)
+            request.returnsDistinctResults = true
+            #expect(try context.count(for: request) == context.fetch(request).count)
         }
     }
 

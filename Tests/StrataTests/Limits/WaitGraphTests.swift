@@ -26,42 +26,58 @@ import Testing
         return [main, root, first, child(of: root), child(of: first)]
     }
 
-    @MainActor @Test(arguments: StoreKind.allCases) func everyPairOfContextsMayWaitForEachOtherAtOnce(
+    /// A queue that blocks can wait for: of a context or of a coordinator.
+    private struct Place {
+        let isMain: Bool
+        let start: (@escaping () -> Void) -> Void
+        let wait: (() -> Void) -> Void
+
+        init(_ context: NSManagedObjectContext) {
+            isMain = context.concurrencyType == .mainQueueConcurrencyType
+            start = { context.perform($0) }
+            wait = { context.performAndWait($0) }
+        }
+
+        init(_ coordinator: NSPersistentStoreCoordinator) {
+            isMain = false
+            start = { coordinator.perform($0) }
+            wait = { coordinator.performAndWait($0) }
+        }
+    }
+
+    /// Of two kinds of queue: contexts in a line, and coordinators, which were left out of the graph.
+    @MainActor @Test(arguments: StoreKind.allCases) func everyPairOfQueuesMayWaitForEachOtherAtOnce(
         _ kind: StoreKind
     ) async throws {
         let store = try TestStore(kind)
-        let contexts = Self.contexts(store)
+        let coordinators = [store.coordinator, NSPersistentStoreCoordinator(managedObjectModel: store.model)]
+        let places = Self.contexts(store).map { Place($0) } + coordinators.map { Place($0) }
         let finished = Trigger(at: 0) {}
         var expected = 0
-        for one in contexts {
-            for other in contexts where other !== one {
+        for (index, one) in places.enumerated() {
+            for (otherIndex, other) in places.enumerated() where otherIndex != index {
                 let (isInOther, isInOne) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
                 let all = DispatchGroup()
                 all.enter()
-                Self.start(other) {
+                other.start {
                     isInOther.signal()
                     isInOne.wait()
-                    one.performAndWait { finished.step() }
+                    one.wait { finished.step() }
                     all.leave()
                 }
                 all.enter()
-                if one.concurrencyType == .mainQueueConcurrencyType {
+                if one.isMain {
                     isInOther.wait()
                     isInOne.signal()
-                    other.performAndWait { finished.step() }
+                    other.wait { finished.step() }
                     all.leave()
-                } else if other.concurrencyType == .mainQueueConcurrencyType {
-                    Self.start(one) {
-                        isInOne.signal()
-                        isInOther.wait()
-                        other.performAndWait { finished.step() }
-                        all.leave()
-                    }
                 } else {
-                    Self.start(one) {
+                    let isFirst = other.isMain
+                    one.start {
+                        if isFirst { isInOne.signal() }
                         isInOther.wait()
-                        isInOne.signal()
-                        other.performAndWait { finished.step() }
+                        if !isFirst { isInOne.signal() }
+                        other.wait { finished.step() }
                         all.leave()
                     }
                 }
@@ -70,6 +86,42 @@ import Testing
                 #expect(finished.count == expected)
             }
         }
+    }
+
+    /// A coordinator's block that another thread runs, since those that wait lend their queues, may go back to what it
+    /// is inside of.
+    @Test(arguments: StoreKind.allCases) func blocksOfCoordinatorsNestWhereverTheyRun(_ kind: StoreKind) async throws {
+        let store = try TestStore(kind)
+        let (coordinator, context, other) = (store.coordinator, store.context(), store.context())
+        let (isInContext, isInCoordinator) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (count, all) = (Trigger(at: 0) {}, DispatchGroup())
+        func visitAll() {
+            coordinator.performAndWait {
+                context.performAndWait {
+                    coordinator.performAndWait { other.performAndWait { count.step() } }
+                }
+            }
+        }
+        all.enter()
+        Self.start(context) {
+            isInContext.signal()
+            isInCoordinator.wait()
+            coordinator.performAndWait { visitAll() }
+            _ = try? context.count(for: NSFetchRequest<Employee>(entityName: "Employee"))
+            all.leave()
+        }
+        all.enter()
+        let start: (@escaping () -> Void) -> Void = { coordinator.perform($0) }
+        start {
+            isInCoordinator.signal()
+            isInContext.wait()
+            context.performAndWait { visitAll() }
+            all.leave()
+        }
+        await Self.end(of: all)
+        #expect(count.count == 2)
+        struct Stop: Error {}
+        #expect(throws: Stop.self) { try coordinator.performAndWait { () throws -> Int in throw Stop() } }
     }
 
     /// `perform` without waiting, also where a function that waits could be called.

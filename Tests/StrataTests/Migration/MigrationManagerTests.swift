@@ -178,6 +178,21 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         #expect(attributes.map(\.name) == ["age", "name"])
         #expect(attributes.map { $0.valueExpression?.description } == ["$source.age", "$source.name"])
         #expect(NSMappingModel(contentsOf: store.directory.appendingPathComponent("none")) == nil)
+        #expect(read.entityMappings[0].userInfo?["mappedProperties"] as? [String] == ["age", "name"])
+    }
+
+    @Test func anInferredMappingNamesWhatIsCopiedNewAndGone() throws {
+        let newer = LightMigrationTests.people { person in
+            person.properties[0].name = "label"
+            person.properties[0].renamingIdentifier = "name"
+            person.properties[2] = GraphModel.attribute("rank", .integer32AttributeType)
+        }
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: LightMigrationTests.people(), destinationModel: newer)
+        let info = try #require(mapping.entityMappings.first?.userInfo)
+        #expect(info["mappedProperties"] as? Set<String> == ["label", "age"])
+        #expect(info["addedProperties"] as? Set<String> == ["rank"])
+        #expect(info["removedProperties"] as? Set<String> == ["score"])
     }
 
     @Test func aCancelledMigrationLeavesNoDestination() throws {

@@ -82,8 +82,8 @@ import Testing
         }
     }
 
-    @Test func savesMergesAndResetsMoveTheContext() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func savesMergesAndResetsMoveTheContext(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let id = try addEmployee("a", to: store)
         let context = store.context()
         try context.performAndWait {
@@ -129,8 +129,8 @@ import Testing
         }
     }
 
-    @Test func errorsOfTokens() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func errorsOfTokens(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         _ = try addEmployee("a", to: store)
         let context = store.context()
         try context.performAndWait {
@@ -165,8 +165,8 @@ import Testing
         #expect(child.queryGenerationToken == nil)
     }
 
-    @Test func childrenReadTheirParentsGeneration() throws {
-        let store = try TestStore(.memory)
+    @Test(arguments: StoreKind.allCases) func childrenReadTheirParentsGeneration(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
         let id = try addEmployee("a", to: store)
         let root = store.context()
         try root.performAndWait {

@@ -23,6 +23,11 @@ import Testing
         #expect(NSDerivedAttributeDescription().derivationExpression == nil)
         let expression = NSExpressionDescription()
         #expect(expression.expressionResultType == .undefinedAttributeType)
+        let properties = [
+            attribute, relationship, expression, NSFetchedPropertyDescription(), NSDerivedAttributeDescription(),
+            NSCompositeAttributeDescription(), NSPropertyDescription(),
+        ]
+        #expect(properties.allSatisfy { $0.userInfo?.isEmpty == true })
         let model = NSManagedObjectModel()
         #expect(model.entities.isEmpty && model.configurations.isEmpty && model.fetchRequestTemplatesByName.isEmpty)
         #expect(model.versionIdentifiers.isEmpty && model.entityVersionHashesByName.isEmpty)

@@ -32,6 +32,29 @@ import Testing
         return (store, context)
     }
 
+    @Test(arguments: StoreKind.allCases) func whatAFetchRequestLeavesOutIsNotDeleted(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            for author in ["a", "a", "b", "a"] {
+                context.transactionAuthor = author
+                (insert("Department", context) as? Department)?.title = author
+                try context.save()
+            }
+            func delete(_ authors: [String]) throws -> [String?] {
+                let request = Request.deleteHistory(before: Date.distantFuture)
+                request.fetchRequest = NSPersistentHistoryTransaction.fetchRequest
+                request.fetchRequest?.predicate = NSPredicate(format: "author IN %@", authors)
+                #expect(try result(request, context) as? Bool == true)
+                return try transactions(Request.fetchHistory(after: everything), context).map(\.author)
+            }
+            #expect(try delete(["b"]) == ["a", "a", "b", "a"])
+            // Those after another author's stay with it.
+            #expect(try delete(["a"]) == ["b", "a"])
+            #expect(try delete(["a", "b"]).isEmpty)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func deletedHistoryStaysDeleted(_ kind: StoreKind) throws {
         let (store, context) = try filled(kind)
         var tokens: [NSPersistentHistoryToken] = []

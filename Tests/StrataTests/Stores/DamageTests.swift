@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
+@testable import Strata
+
 /// What a program hears of rows and values that cannot be read: they were read as empty without a word.
 @Suite struct DamageTests {
     /// A store whose middle departments, 300 of 900, lie in a block that is damaged, and that has been opened anew.
@@ -119,6 +121,42 @@ import Testing
         #expect(known.count == 2 && known.places.count == 1)
         #expect(known.places.first?.count == 2 && known.places.first?.objectIDs == [damaged.ids[300]])
         #expect(known.places.first?.file == info[StrataDamagedFileKey] as? String)
+    }
+
+    /// An observer may wait for a thread that has to search first. It was called while its thread had a place among those
+    /// that search.
+    @Test(arguments: ["sorted", "plain", "count", "dictionaries"])
+    func observersAreToldWhenTheSearchIsOver(_ what: String) throws {
+        let damaged = try DamagedStore()
+        let heard = Heard()
+        let token = NotificationCenter.default.addObserver(
+            forName: .StrataStoreDamage, object: damaged.coordinator, queue: nil
+        ) { _ in
+            let canSearch = (try? SearchGate.shared.enter(nil)) == true
+            if canSearch { SearchGate.shared.leave() }
+            heard.infos.append(["canSearch": canSearch])
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let context = damaged.context()
+        // Not on a thread of the pool, which needs no place.
+        context.performAndWait {
+            let request = Self.whole
+            request.predicate = NSPredicate(format: "title CONTAINS 'x'")
+            if what == "sorted" {
+                request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+                request.fetchLimit = 5
+            }
+            switch what {
+            case "count": #expect(throws: (any Error).self) { try context.count(for: request) }
+            case "dictionaries":
+                let groups = NSFetchRequest<NSDictionary>(entityName: "Department")
+                groups.resultType = .dictionaryResultType
+                groups.propertiesToFetch = ["title"]
+                #expect(throws: (any Error).self) { try context.fetch(groups) }
+            default: #expect(throws: (any Error).self) { try context.fetch(request) }
+            }
+        }
+        #expect(heard.infos.map { $0["canSearch"] as? Bool } == [true])
     }
 
     @Test func theProgramStopsIfItWantsTo() async {

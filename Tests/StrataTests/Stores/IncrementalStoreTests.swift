@@ -212,6 +212,8 @@ import Testing
             context.refresh(ada, mergeChanges: false)
             #expect(ada.isFault && ada.age == 99)
             service.rows["E2"] = nil
+            // Results stay until the block ends.
+            context.reset()
             let bob = try #require(
                 context.persistentStoreCoordinator?.managedObjectID(
                     forURIRepresentation: URL(string: "x-coredata://\(service.uuid)/Employee/pE2")!))
@@ -249,11 +251,11 @@ import Testing
         let coordinator = try ServiceStore.make(GraphModel.company(), service)
         let context = context(coordinator)
         try context.performAndWait {
-            var people = try fetchAll(Employee.self, "Employee", context)
+            let people = try fetchAll(Employee.self, "Employee", context)
             #expect(service.registered == ["E1", "E2"] && people.count == 2)
-            people = []
-            #expect(service.registered.isEmpty)
         }
+        // Results stay until the block ends.
+        #expect(service.registered.isEmpty)
     }
 
     @Test func referenceObjectsAndIDsAreOne() throws {

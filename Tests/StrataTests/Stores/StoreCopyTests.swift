@@ -145,6 +145,16 @@ import Testing
         #expect(copy.persistentStores[0].metadata[NSStoreUUIDKey] as? String == after)
         // What was written down before the copy was made still leads to the objects.
         #expect(try title(id.uriRepresentation(), copy) == "a")
+        // So does an ID that is still in memory, as after a backup has taken the store's place.
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = copy
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = context
+        for context in [context, child] {
+            try context.performAndWait { () throws in
+                #expect(try context.existingObject(with: id).value(forKey: "title") as? String == "a")
+            }
+        }
         try save("b", copy)
         #expect(try history(copy, after: common) == 1)
         try close(copy)

@@ -127,6 +127,8 @@ import Testing
             (NSRefreshedObjectsKey, "refreshed"),
             (NSInvalidatedObjectsKey, "invalidated"),
             (NSInvalidatedAllObjectsKey, "invalidatedAll"),
+            (NSManagedObjectContextQueryGenerationKey, "newQueryGeneration"),
+            (NSPersistentStoreConnectionPoolMaxSizeKey, "NSPersistentStoreConnectionPoolMaxSize"),
             (NSInsertedObjectIDsKey, "inserted_objectIDs"),
             (NSUpdatedObjectIDsKey, "updated_objectIDs"),
             (NSDeletedObjectIDsKey, "deleted_objectIDs"),

@@ -13,7 +13,6 @@ final class FetchPlan {
     let limit: Int
     let offset: Int
     let includesPendingChanges: Bool
-    private let makesDictionaries: Bool
     /// Whether the prepared fetch was there from an earlier request.
     let isReused: Bool
     private var boundPredicate: NSPredicate?
@@ -24,21 +23,17 @@ final class FetchPlan {
         parameters = values.isEmpty ? nil : prepared.condition.map { PlanParameters(values, $0) }
         (limit, offset) = (prepared.limit, prepared.offset)
         includesPendingChanges = prepared.includesPendingChanges
-        makesDictionaries = true
     }
 
     /// What a child context asks its parent, whose unsaved changes always count: for the child they are what is stored.
     ///
-    /// - Parameters:
-    ///   - limit: how many matches do.
-    ///   - makesDictionaries: whether a request for dictionaries is to give them.
-    init(asking plan: FetchPlan, limit: Int, makesDictionaries: Bool) {
+    /// - Parameter limit: how many matches do.
+    init(asking plan: FetchPlan, limit: Int) {
         prepared = plan.prepared
         parameters = plan.parameters
         isReused = plan.isReused
         boundPredicate = plan.boundPredicate
         self.limit = limit
-        self.makesDictionaries = makesDictionaries
         offset = 0
         includesPendingChanges = true
     }
@@ -55,7 +50,7 @@ final class FetchPlan {
     var batchSize: Int { prepared.batchSize }
     var prefetchedPaths: [KeyPathComponents] { prepared.prefetchedPaths }
     var stores: [NSPersistentStore]? { prepared.stores }
-    var dictionaries: DictionaryPlan? { makesDictionaries ? prepared.dictionaries : nil }
+    var dictionaries: DictionaryPlan? { prepared.dictionaries }
 
     /// Whether rows are left out at all.
     var hasPredicate: Bool { prepared.condition != nil }
