@@ -38,7 +38,7 @@ import Testing
     private static func filled(_ store: MigratedStore) throws -> [String] {
         let uris = try store.with(model(0), options) { context throws in
             let team = context.insert("Team", ["title": "red"])
-            let people = (0..<40).map { index in context.insert("Person", ["name": "n\(index)", "age": index]) }
+            let people = (0..<40).map { (index: Int) in context.insert("Person", ["name": "n\(index)", "age": index]) }
             for (index, person) in people.enumerated() {
                 if index % 2 == 0 { person.setValue(team, forKey: "team") }
                 person.setValue(NSSet(array: [people[(index + 1) % 40]]), forKey: "friends")
