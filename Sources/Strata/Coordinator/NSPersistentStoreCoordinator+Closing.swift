@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 extension NSPersistentStoreCoordinator {
     /// Closes all stores in order, so that the next opening has nothing to replay.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// The history of a coordinator's stores: first what has been saved since a token, then what is saved from now on.
 ///
