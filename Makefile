@@ -34,7 +34,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-macros test-kill test-follow test-service test-fuzz bench bench-service bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,7 +54,6 @@ test: test-debug test-examples test-sweep test-kill test-follow test-service tes
 test-debug: bootstrap ## Run the library's tests
 	$(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
-# The Combine client's is apart: with that trait all is built anew.
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
 	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
@@ -62,6 +61,9 @@ test-examples: bootstrap ## Run the examples' tests; those of generated accessor
 	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
 	$(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
+
+# With that trait all is built anew.
+test-combine: bootstrap ## Run the tests of the Combine client; not part of make test
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
@@ -106,6 +108,10 @@ bench: ## Measure the store beside SQLite, LMDB and the bare disk
 bench-service: ## Measure many clients at once beside SQLite and GRDB
 	@scripts/bootstrap.sh sqlite lmdb
 	@$(BENCHMARKS)/run.sh service $(ARGS)
+
+bench-ycsb: ## Measure YCSB's core workloads over objects beside SQLite and GRDB
+	@scripts/bootstrap.sh sqlite lmdb
+	@$(BENCHMARKS)/run.sh ycsb $(ARGS)
 
 bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite

@@ -4,7 +4,9 @@
 #   Benchmarks/run.sh [options of strata-db-bench: --n, --runs, --only, --dir, --grdb-n]
 #   Benchmarks/run.sh service [options of strata-service-bench: --seconds, --runs, --only, --stores, --contestants, --dir]
 #
-# Without --only, the service follows the groups, with the same --runs and --dir.
+#   Benchmarks/run.sh ycsb [options of strata-ycsb-bench: --records, --seconds, --runs, --workloads, --threads, --contestants, --dir]
+#
+# Without --only, the service and YCSB follow the groups, with the same --runs and --dir.
 #
 # Installs the peers' headers with apt where they are missing (sudo where needed), and says so.
 set -euo pipefail
@@ -26,6 +28,11 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >&2
 fi
 
+if [ "${1:-}" = ycsb ]; then
+    shift
+    swift build -c release --product strata-ycsb-bench >&2
+    exec "$(swift build -c release --show-bin-path)/strata-ycsb-bench" "$@"
+fi
 swift build -c release --product strata-service-bench >&2
 programs=$(swift build -c release --show-bin-path)
 if [ "${1:-}" = service ]; then
@@ -34,6 +41,7 @@ if [ "${1:-}" = service ]; then
 fi
 swift build -c release --product strata-db-bench >&2
 swift build -c release --product strata-bench >&2
+swift build -c release --product strata-ycsb-bench >&2
 
 service=()
 runs_service=true
@@ -47,4 +55,5 @@ done
 status=0
 "$programs/strata-db-bench" "$@" || status=$?
 if $runs_service; then "$programs/strata-service-bench" ${service[@]+"${service[@]}"} || status=$?; fi
+if $runs_service; then "$programs/strata-ycsb-bench" ${service[@]+"${service[@]}"} || status=$?; fi
 exit $status

@@ -3,7 +3,8 @@
 #
 #   Tests/soak.sh                         everything once
 #   STRATA_SOAK_HOURS=8 Tests/soak.sh     everything again and again, with new seeds, for eight hours
-#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service, threads or macros
+#   Tests/soak.sh PART...                 sweeps, graph, plans, strings, fuzz, kills, follow, service, threads,
+#                                         macros or combine
 #
 # STRATA_SOAK_HOURS   begin no part after so many hours; every part is run at least once
 # STRATA_SEED         the first seed of the sweeps and of the random suites of the object graph, to repeat a run that failed
@@ -24,7 +25,7 @@ swift=${SWIFT:-swift}
 # As the Makefile has it, so that what `make test` has built serves here, too.
 release_tests=("$swift" test -c release -Xswiftc -enable-testing --disable-testable-imports --scratch-path .build-release)
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads macros)
+[ ${#parts[@]} -gt 0 ] || parts=(sweeps graph plans strings fuzz kills follow service threads macros combine)
 
 sweeps() {
     mkdir -p .build-release
@@ -53,6 +54,11 @@ strings() {
         "${release_tests[@]}" \
         --filter 'StrataTests\.PredicateFuzzTests' | tee .build-release/strings.log
     awk '/so far/ { n = $(NF - 1) > n ? $(NF - 1) : n } END { printf "soak: %d strings\n", n }' .build-release/strings.log
+}
+
+# With the trait Combine all is built anew.
+combine() {
+    "$swift" test --package-path Examples/CombineClient
 }
 
 # For these swift-syntax is built, which takes too long for every run of the tests.
@@ -97,7 +103,7 @@ for part in "${parts[@]}"; do
     case "$part" in
     sweeps | graph | plans | strings | fuzz | kills | follow | service | threads | macros) ;;
     *)
-        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads macros)\n' "$part" >&2
+        printf 'soak: unknown part "%s" (known: sweeps graph plans strings fuzz kills follow service threads macros combine)\n' "$part" >&2
         exit 2
         ;;
     esac

@@ -95,7 +95,7 @@ struct OrderedModel {
 
     /// Few and many different values; few objects share each, or thousands do. A million objects in release.
     @Test(
-        arguments: [(3, 400), (200, 5_000), BuildMode.isDebug ? (3_000, 30_000) : (100_000, 1_000_000)],
+        arguments: [(3, 400), (200, 5_000), BuildMode.isDebug ? (1_000, 8_000) : (100_000, 1_000_000)],
         [3, 60, 1_500])
     func anIndexIsASortedArray(size: (values: Int, keys: Int), batch: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
@@ -207,7 +207,7 @@ struct OrderedModel {
             _ = try? OrderedIndex.load(section, from: IndexTestSource(bytes)).forEach(in: .all) { _ in true }
         }
         let block = OrderedBlockCoding.encode((0..<100).map { Array("entry \($0 + 1000)".utf8) })
-        for _ in 0..<20_000 {
+        for _ in 0..<(BuildMode.isDebug ? 2_000 : 20_000) {
             var bytes = block
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -181,7 +181,8 @@ import Testing
             try VersionedModel(versions: versions, currentName: "Two").writeCompiled(to: momd)
             #expect(NSManagedObjectModel(contentsOf: momd)?.entities.count == 4)
             // Programs that migrate version by version find the names there.
-            let info = NSDictionary(contentsOf: momd.appendingPathComponent("VersionInfo.plist"))
+            let plist = try Data(contentsOf: momd.appendingPathComponent("VersionInfo.plist"))
+            let info = try PropertyListSerialization.propertyList(from: plist, format: nil) as? [String: Any]
             let listed = info?["NSManagedObjectModel_VersionHashes"] as? [String: Any]
             #expect(listed.map { $0.keys.sorted() } == ["One", "Two"])
             #expect(

@@ -1,4 +1,4 @@
-public import DataSet
+import DataSet
 
 /// What a client may ask.
 public enum YCSBKind: String, CaseIterable, Sendable {

@@ -9,7 +9,7 @@ struct UserRecord: Codable, FetchableRecord, PersistableRecord {
         static let key = Column(CodingKeys.key)
     }
 
-    private static let paths: [WritableKeyPath<UserRecord, String> & Sendable] = [
+    private static let paths: [any WritableKeyPath<UserRecord, String> & Sendable] = [
         \.field0, \.field1, \.field2, \.field3, \.field4, \.field5, \.field6, \.field7, \.field8, \.field9,
     ]
 

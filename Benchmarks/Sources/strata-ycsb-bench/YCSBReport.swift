@@ -1,5 +1,6 @@
 import BenchSupport
 import Foundation
+import YCSBLoad
 
 /// What the children printed, over all runs, and the table of medians.
 struct YCSBReport {

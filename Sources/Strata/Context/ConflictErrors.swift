@@ -59,6 +59,8 @@ enum ConflictErrors {
         let objects = (conflict.databaseObject.map { [$0] } ?? []) + conflict.conflictingObjects
         let entity = (conflict.conflictingObjects.first ?? conflict.databaseObject)?.shape.name ?? ""
         let properties = conflict.constraint.joined(separator: ", ")
+        // Rows of a batch request are no objects.
+        if objects.isEmpty { return "\(properties) must be unique, and is not in the rows of the request." }
         return "\(entity): \(properties) must be unique, and is not in "
             + objects.prefix(textsMaximum).map { name($0) }.joined(separator: ", ") + "."
     }

@@ -91,6 +91,9 @@ final class ContextSave {
         let known = stores[object.shape.index]
         if known != 0 { return known }
         guard let handle = coordinator.handle(holding: object.shape) else {
+            if let readOnly = coordinator.readOnlyHandle(holding: object.shape) {
+                throw StoreFailure.readOnly(readOnly)
+            }
             throw NSManagedObjectContext.noStore(for: object)
         }
         let index = registry.storeIndex(of: handle)

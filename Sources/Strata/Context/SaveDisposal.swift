@@ -8,7 +8,7 @@ import StrataLog
 /// the registry meanwhile (``LeavingObjects``), so that dying ones do not make the context's queue wait. Objects that
 /// somebody holds only lose the lists' references.
 ///
-/// A context that is reset at once takes back what has not been freed yet (``takeUnheld()``).
+/// A context that is reset at once takes back what has not been freed yet (``takeUnheld(_:)``).
 final class SaveDisposal: @unchecked Sendable {
     // Unchecked: what changes is guarded by the lock.
 

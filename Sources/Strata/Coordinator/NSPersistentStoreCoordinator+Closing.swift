@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 extension NSPersistentStoreCoordinator {
     /// Closes all stores in order, so that the next opening has nothing to replay.
@@ -10,7 +11,8 @@ extension NSPersistentStoreCoordinator {
     /// coordinator has open, too, stays open there.
     ///
     /// From then on, fetches, counts, saves and batch requests of the contexts throw `CocoaError` 134070 (134030 for
-    /// insertions), and so they do for whoever begins something meanwhile. Stores may be added again.
+    /// insertions), and so they do for whoever begins something meanwhile. Sequences of the persistent history end. Stores
+    /// may be added again.
     ///
     /// Stop what makes requests first: a block that never ends is waited for. Cancelling the task does not end the
     /// waiting: when this returns, the stores are closed. May be called on any thread, also several times and from several
@@ -27,6 +29,11 @@ extension NSPersistentStoreCoordinator {
         let work = UncheckedBox { [self] () throws -> Void in
             opening.wait()
             writing.wait()
+            // Those who follow the history go on to its end and are done.
+            defer {
+                isClosed.store(true, ordering: .releasing)
+                historyWaiters.signal()
+            }
             try removeAll()
         }
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

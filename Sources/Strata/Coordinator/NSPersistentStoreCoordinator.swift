@@ -45,6 +45,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let writing = DispatchGroup()
     /// The stores that are being added asynchronously.
     let opening = DispatchGroup()
+    /// Whether the stores have been closed by ``close()``, and none has been added since.
+    let isClosed = Atomic<Bool>(false)
     /// Where stores are closed, one after the other.
     let closingQueue = DispatchQueue(label: "strata.closing", qos: .userInitiated)
 
@@ -248,6 +250,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Puts a store into the list; nobody is told.
     func install(_ store: NSPersistentStore) {
         state.withLock { $0.stores.append(store) }
+        isClosed.store(false, ordering: .releasing)
         noteStoresChanged()
     }
 
@@ -418,6 +421,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The store that new objects of an entity go to: the first that holds it.
     func handle(holding shape: EntityShape) -> StoreHandle? {
         persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && !$0.isReadOnly }
+    }
+
+    /// The first store that holds an entity and was opened read-only.
+    func readOnlyHandle(holding shape: EntityShape) -> StoreHandle? {
+        persistentStores.lazy.compactMap(\.handle).first { $0.map.holds(shape) && $0.isReadOnly }
     }
 
     /// The store, if there is exactly one.

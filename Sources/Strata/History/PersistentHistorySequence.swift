@@ -1,12 +1,14 @@
 import Foundation
 import StrataLog
+import Synchronization
 
 /// The history of a coordinator's stores: first what has been saved since a token, then what is saved from now on.
 ///
 /// The way for a service to consume changes: remember the ``NSPersistentHistoryTransaction/token`` of the last
 /// transaction that was dealt with, and go on from it after a restart. Nothing is missed and nothing comes twice.
 /// Transactions of one store come in their order. Those who iterate are not told about each other, and nothing is
-/// buffered for them: the log is the buffer. Iterating ends when the task is cancelled.
+/// buffered for them: the log is the buffer. Iterating ends when the task is cancelled, and when the coordinator is closed;
+/// what was not read by then is there after the last token the next time.
 ///
 /// Follows the saves and batch requests of this process's contexts, and of read-only stores those of the process that
 /// writes them.
@@ -33,7 +35,7 @@ public struct PersistentHistorySequence: AsyncSequence, Sendable {
             self.cursor = cursor
         }
 
-        /// The next transaction; waits for one to be saved. Nil when the task has been cancelled.
+        /// The next transaction; waits for one to be saved. Nil when the task has been cancelled, or the coordinator closed.
         ///
         /// - Throws: `CocoaError` 134301 when the history has been deleted up to here, the store's error when it cannot
         ///   be read.
@@ -48,7 +50,9 @@ public struct PersistentHistorySequence: AsyncSequence, Sendable {
                 } catch is CancellationError {
                     return nil
                 }
-                if buffer.isEmpty { await waiters.wait(after: generation) }
+                guard buffer.isEmpty else { continue }
+                if cursor.coordinator.isClosed.load(ordering: .acquiring) { return nil }
+                await waiters.wait(after: generation)
             }
         }
     }
@@ -111,6 +115,8 @@ package final class HistoryCursor: @unchecked Sendable {
                 found += try read(handle, control)
             } catch let error as StoreError {
                 if error.code == .cancelled, let control { throw control.error }
+                // It was closed between the two steps.
+                if error.code == .closed { continue }
                 throw StoreFailure.cocoaError(error, reading: handle)
             }
         }

@@ -6,7 +6,7 @@ import Testing
 
 /// The sweeps over workloads that compact and merge: crashes after every operation, also of the recovery that follows.
 @Suite(.sweep) struct CompactionSweepTests {
-    @Test(arguments: Effort.seeds(12))
+    @Test(arguments: Effort.seeds(6))
     func everyCrashLeavesTheOldSegmentsOrTheNew(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 7000, fileSystem: fileSystem, compacts: true)
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// The same with all checkpoints lost: the index comes from a log with holes.
-    @Test(arguments: Effort.seeds(6)) func crashesWithoutCheckpoints(seed: UInt64) throws {
+    @Test(arguments: Effort.seeds(4)) func crashesWithoutCheckpoints(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed &+ 9000, fileSystem: fileSystem, compacts: true)
         try workload.run(steps: 30)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import StrataLog
 
-/// Damages a small store in every place: what is read afterwards is what was written, or an error says where the
+/// Damages a small store in one place after the other, a third of all places in each run and all in a soak: what is read afterwards is what was written, or an error says where the
 /// damage is.
 @Suite(.sweep) struct CorruptionSweepTests {
     typealias Corruption = SimulatedFileSystem.Corruption
@@ -21,6 +21,10 @@ import Testing
         if closed { try workload.close() }
         return (fileSystem.fork(), workload.model)
     }
+
+    /// How far two places lie apart that are damaged, and where the first one lies, another one in each run.
+    private static let step = Effort.factor > 1 ? 1 : 3
+    private static let first = Int(Effort.seed % UInt64(step))
 
     private struct Tally {
         var cases = 0
@@ -59,7 +63,7 @@ import Testing
 
     private func report(_ what: String, _ tally: Tally) {
         print(
-            "corruption sweep, \(what): \(tally.cases) cases, \(tally.harmless) read as written (\(tally.cut) after cutting the newest "
+            "corruption sweep, \(what), places from \(Self.first) by \(Self.step): \(tally.cases) cases, \(tally.harmless) read as written (\(tally.cut) after cutting the newest "
                 + "commit), \(tally.readErrors) clear errors")
     }
 
@@ -69,13 +73,13 @@ import Testing
         for path in base.filePaths where path.lastComponent?.string != "LOCK" {
             let contents = try base.contents(of: path)
             // Long stretches of equal bytes (text, reserved space) are sampled; everything else is tried in full.
-            var offset = 0
+            var offset = Self.first
             while offset < contents.count {
                 try examine(base, model, path, .flipByte(offset: offset), mayCut: !closed, &tally)
                 let isDull =
                     offset + 64 < contents.count
                     && contents[offset..<offset + 64].allSatisfy { $0 == contents[offset] }
-                offset += isDull ? 61 : 1
+                offset += isDull ? 61 : Self.step
             }
         }
         report("every byte flipped, \(closed ? "closed" : "killed")", tally)
@@ -106,7 +110,7 @@ import Testing
         var tally = Tally()
         for path in base.filePaths where path.lastComponent?.string != "LOCK" {
             let byteCount = try base.contents(of: path).count
-            for length in stride(from: 0, to: byteCount, by: byteCount > 20_000 ? 7 : 1) {
+            for length in stride(from: Self.first, to: byteCount, by: byteCount > 20_000 ? 7 * Self.step : Self.step) {
                 try examine(base, model, path, .truncate(byteCount: length), mayCut: !closed, &tally)
             }
         }

@@ -19,7 +19,7 @@ import Testing
         var lostUnacknowledged = 0
     }
 
-    @Test(arguments: Effort.seeds(24))
+    @Test(arguments: Effort.seeds(12))
     func everyCrashLeavesAPrefix(seed: UInt64) throws {
         let fileSystem = SimulatedFileSystem()
         let workload = StoreWorkload(seed: seed, fileSystem: fileSystem)

@@ -55,7 +55,8 @@ import Testing
         }
     }
 
-    @Test func aReadOnlyStoreIsNamed() throws {
+    /// The error said that no store held the entity.
+    @Test(arguments: [false, true]) func aReadOnlyStoreIsNamed(isAssigned: Bool) throws {
         let store = try TestStore(.log)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: store.model)
         try store.coordinator.remove(store.store)
@@ -65,7 +66,7 @@ import Testing
         let context = Self.context(coordinator)
         context.performAndWait {
             let department = insert("Department", context)
-            context.assign(department, to: readOnly)
+            if isAssigned { context.assign(department, to: readOnly) }
             let error = saveError(context)
             #expect(error?.code == .fileWriteNoPermission && error?.affectedStores?.first === readOnly)
             #expect(department.isInserted)

@@ -66,7 +66,7 @@ import Testing
                 // Blocks of a few rows, which lie plain, and of many, which are packed and have zone maps.
                 world.change(round % 3 == 0 ? 400 : 20, &random)
                 if round % 4 != 3 { try context.save() }
-                for _ in 0..<(BuildMode.isDebug ? 50 : 150) { try compare(world, &random) }
+                for _ in 0..<(BuildMode.isDebug ? 20 : 150) { try compare(world, &random) }
             }
         }
     }
@@ -99,7 +99,7 @@ import Testing
             for round in 0..<8 {
                 world.change(round % 3 == 0 ? 400 : 20, &random)
                 if round % 2 == 0 { try context.save() }
-                for _ in 0..<30 { try compareOrder(world, &random) }
+                for _ in 0..<(BuildMode.isDebug ? 12 : 30) { try compareOrder(world, &random) }
             }
         }
     }

@@ -43,9 +43,9 @@ import Testing
                 for round in 0..<12 {
                     world.change(round % 4 == 0 ? 500 : 15, &random)
                     if round % 4 != 3 { try context.save() }
-                    for _ in 0..<(BuildMode.isDebug ? 20 : 50) { try comparePredicate(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 6 : 15) { try compareOrder(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 6 : 15) { try compareGroups(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 8 : 50) { try comparePredicate(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 3 : 15) { try compareOrder(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 3 : 15) { try compareGroups(world, &random) }
                 }
             }
         }

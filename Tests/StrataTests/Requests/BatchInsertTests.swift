@@ -297,6 +297,9 @@ import Testing
                 try context.execute(NSBatchInsertRequest(entityName: "City", objects: more))
             }
             #expect(error?.code == .managedObjectConstraintMerge)
+            // Its text named an entity and objects without names.
+            let text = (error as NSError?)?.localizedDescription ?? ""
+            #expect(text.contains("code must be unique") && !text.contains(". :") && !text.contains("in ."), "\(text)")
             let conflicts = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
             #expect(conflicts?.first?.constraint == ["code"])
             #expect(try cities(context).count == 3)

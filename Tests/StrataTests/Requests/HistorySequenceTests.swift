@@ -59,6 +59,31 @@ import Testing
         #expect(try await follower.value == 0)
     }
 
+    /// A service that waits for its consumer after it has closed its stores never ended.
+    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases, [false, true])
+    func aClosedCoordinatorEndsIt(_ kind: StoreKind, isBusy: Bool) async throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        let coordinator = store.coordinator
+        let isReading = AsyncStream<Void>.makeStream()
+        let follower = Task {
+            var count = 0
+            for try await _ in coordinator.persistentHistory(after: nil) {
+                count += 1
+                isReading.continuation.yield()
+            }
+            return count
+        }
+        try save(["a"], context)
+        for await _ in isReading.stream { break }
+        if isBusy { try save((0..<50).map { "\($0)" }, context) }
+        try await coordinator.close()
+        #expect(try await follower.value >= 1)
+        // Whoever comes afterwards does not wait either, until stores are added again.
+        var late = coordinator.persistentHistory(after: nil).makeAsyncIterator()
+        #expect(try await late.next() == nil)
+    }
+
     @Test(.timeLimit(.minutes(1))) func deletedHistoryThrows() async throws {
         let store = try TestStore(.memory)
         let context = store.context()
