@@ -109,15 +109,17 @@ struct FileComparison {
                 continue
             }
             for property in properties {
-                let wanted: String
+                let value = object.value(forKey: property.name)
+                let (wanted, found): (String, String)
                 if let attribute = property as? NSAttributeDescription {
                     wanted = try text(rows, (own.firstIndex(of: property) ?? 0) + 1, attribute)
+                    found = Self.text(value, attribute)
                 } else if let relationship = property as? NSRelationshipDescription {
                     wanted = try targets(of: key, relationship, entity, source)
+                    found = Self.text(value)
                 } else {
                     continue
                 }
-                let found = Self.text(object.value(forKey: property.name))
                 values += 1
                 if found != wanted { differences.append("\(uri).\(property.name) is \(found), not \(wanted)") }
             }
@@ -135,7 +137,8 @@ struct FileComparison {
         case .floatAttributeType: return "\(Float(row.double(column)))"
         case .doubleAttributeType: return "\(row.double(column))"
         case .dateAttributeType: return "date \(row.double(column))"
-        case .decimalAttributeType: return "\(NSDecimalNumber(string: row.string(column)))"
+        // SQLite's text of a number has 15 digits.
+        case .decimalAttributeType: return "\(NSDecimalNumber(string: "\(row.double(column))"))"
         case .stringAttributeType, .URIAttributeType: return row.string(column)
         case .UUIDAttributeType:
             let hex = row.blob(column).map { String(format: "%02X", $0) }.joined()
@@ -211,6 +214,17 @@ struct FileComparison {
 
     // MARK: What the store shows
 
+    /// Zero and one of other types also pass for booleans.
+    private static func text(_ value: Any?, _ attribute: NSAttributeDescription) -> String {
+        guard let number = value as? NSNumber else { return text(value) }
+        switch attribute.attributeType {
+        case .booleanAttributeType: return number.boolValue ? "1" : "0"
+        case .floatAttributeType: return "\(number.floatValue)"
+        case .doubleAttributeType: return "\(number.doubleValue)"
+        default: return "\(number)"
+        }
+    }
+
     private static func text(_ value: Any?) -> String {
         func end(_ object: NSManagedObject) -> String {
             "\(object.entity.name ?? "")/\(object.objectID.uriRepresentation().lastPathComponent)"
@@ -225,7 +239,6 @@ struct FileComparison {
             let sum = data.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
             return "\(data.count) bytes, \(data.prefix(64).base64EncodedString()) \(sum)"
         case let date as Date: return "date \(date.timeIntervalSinceReferenceDate)"
-        case let flag as Bool: return flag ? "1" : "0"
         case let url as URL: return url.absoluteString
         case let id as UUID: return id.uuidString
         case let value?: return "\(value)"

@@ -38,7 +38,7 @@ struct HistoryConversion {
         _ entry: HistoryTransaction, _ facts: TransactionFacts
     ) throws(StoreError) -> [NSPersistentHistoryChange] {
         var changes: [NSPersistentHistoryChange] = []
-        var linked = try linkedProperties(entry)
+        var linked = try LinkEnds.changed(by: entry, handle.map, handle.log.snapshot)
         // Numbers ascend through transactions as long as none has more than 2^24 changes.
         func add(
             _ ref: ObjectRef, _ shape: EntityShape, _ type: NSPersistentHistoryChangeType,
@@ -75,31 +75,6 @@ struct HistoryConversion {
             if let shape = handle.map.shape(ref.entity) { add(ref, shape, .update, properties) }
         }
         return changes
-    }
-
-    /// The relationships that changed by links coming, going or moving, of the objects at their ends.
-    private func linkedProperties(
-        _ entry: HistoryTransaction
-    ) throws(StoreError) -> [ObjectRef: Set<NSPropertyDescription>] {
-        var linked: [ObjectRef: Set<NSPropertyDescription>] = [:]
-        for group in entry.groups {
-            guard let ends = LinkEnds(handle.map, group.entity) else { continue }
-            var refs: [UInt64: [ObjectRef]] = [:]
-            for (index, key) in group.keys.enumerated() {
-                let sequence = group.kind == .delete ? group.replacedSequences[index] : entry.sequence
-                refs[sequence, default: []].append(ObjectRef(entity: group.entity, key: key))
-            }
-            var finder = RowFinder(snapshot: handle.log.snapshot)
-            for (sequence, refs) in refs.sorted(by: { $0.key < $1.key }) {
-                _ = try finder.find(refs, of: sequence) { row throws(StoreError) in
-                    for side in 0...1 {
-                        guard let end = try ends.end(row, side) else { continue }
-                        linked[end.ref, default: []].insert(end.relationship.description)
-                    }
-                }
-            }
-        }
-        return linked
     }
 
     private func properties(_ slots: SlotSet, _ shape: EntityShape) -> Set<NSPropertyDescription> {

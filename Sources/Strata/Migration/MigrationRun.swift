@@ -80,7 +80,7 @@ final class MigrationRun {
         try eachMapping(0) { mapping, policy, progress in
             try policy.begin(mapping, with: manager)
             let refs = try sourceRefs(mapping)
-            if let rows = RowMapping(mapping, policy, from: source, to: destination) {
+            if let rows = RowMapping(mapping, policy, of: manager, from: source, to: destination), rows.fits(refs) {
                 try copy(refs, mapping, rows, progress)
                 return try policy.endInstanceCreation(forMapping: mapping, manager: manager)
             }
@@ -182,6 +182,8 @@ final class MigrationRun {
             isWhole = isWhole && isPartWhole
             progress(Double(end) / Double(refs.count))
         }
+        // A policy of another mapping may change what was made here.
+        guard policies.allSatisfy({ type(of: $0) == NSEntityMigrationPolicy.self }) else { return }
         if isWhole { checked.insert(ObjectIdentifier(mapping)) }
     }
 

@@ -19,7 +19,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     private let givenDestination: NSManagedObjectModel
 
     /// Whether a store may bring its own way to migrate. Nothing depends on it: automatic migration goes the short way by
-    /// itself, and a manager always goes object by object.
+    /// itself, and a manager always makes a new store.
     open var usesStoreSpecificMigrationManager = true
 
     /// What the program likes to keep with it.
@@ -109,7 +109,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
         progress.completedUnitCount = 0
     }
 
-    /// Ends the migration with an error, at the next object. From any thread.
+    /// Ends the migration with an error, within the next few thousand objects. From any thread.
     open func cancelMigrationWithError(_ error: any Error) {
         let box = UncheckedBox(error)
         shared.withLock { $0.error = box }

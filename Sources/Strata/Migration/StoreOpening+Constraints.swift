@@ -7,7 +7,8 @@ extension StoreOpening {
     ///
     /// Durable when it returns. A store that is opened read-only stays as it is.
     ///
-    /// - Returns: the model as the store keeps it; nil for another store.
+    /// - Returns: the model as the store keeps it; nil for another store, and where it has to be migrated: another
+    ///   coordinator of the process uses it, or objects have to be copied before it can be said what is unique.
     /// - Throws: `CocoaError` 134111 when objects break a constraint; the store's error when it cannot be written.
     /// - Complexity: O(1) without a new constraint, else O(n) in the objects that it binds.
     func withConstraints(_ stored: StoredModel, _ log: LogStore) throws -> StoredModel? {
@@ -21,10 +22,13 @@ extension StoreOpening {
             before = shapes.model.copy() as? NSManagedObjectModel
             for entity in before?.entities ?? [] { entity.uniquenessConstraints = [] }
         }
+        guard let claim = SharedLogs.claim(log) else { return nil }
+        defer { SharedLogs.endClaim(log, claim) }
         if let before {
             var planner = LightMigrationPlanner(
                 log, stored, ModelMatch(before, shapes.model), shapes, holding: held)
             try planner.checkConstraints()
+            guard planner.obstacles.isEmpty else { return nil }
         }
         var known = stored
         known.hashForm = StoredModel.hashesWithConstraints

@@ -12,6 +12,9 @@ extension StoreReader {
         package let process: String?
         package let bundle: String?
         package let groups: [ChangeGroup]
+        /// Objects of which nothing has changed but relationships that are to-many at both ends, or have no inverse: their
+        /// rows do not have them.
+        package let linked: [ObjectRef]
     }
 
     /// Hands out what the history has, in order.
@@ -23,11 +26,17 @@ extension StoreReader {
             var reader = try log.history(after: facts.start - 1)
             while let entry = try reader.next() {
                 let writer = facts.writers.last { $0.first <= entry.sequence }
+                var linked = Set(try LinkEnds.changed(by: entry, map, snapshot).keys)
+                if !linked.isEmpty {
+                    for group in entry.groups {
+                        for key in group.keys { linked.remove(ObjectRef(entity: group.entity, key: key)) }
+                    }
+                }
                 try body(
                     Transaction(
                         number: entry.sequence, date: HistoryConversion.date(entry), author: entry.author,
                         contextName: entry.contextName, process: writer?.process, bundle: writer?.bundle,
-                        groups: entry.groups))
+                        groups: entry.groups, linked: linked.sorted()))
             }
         } catch let error as StoreError {
             throw StoreFailure.opening(error, path)

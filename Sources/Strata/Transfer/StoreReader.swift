@@ -11,7 +11,8 @@ package final class StoreReader {
     /// Where the properties lie.
     package let layouts: RowLayouts
     let log: LogStore
-    private let snapshot: Snapshot
+    let map: StoreMap
+    let snapshot: Snapshot
     let path: String
 
     /// - Throws: `CocoaError` when there is no store or it cannot be read.
@@ -28,7 +29,8 @@ package final class StoreReader {
         }
         snapshot = log.snapshot
         let shapes = ModelShapes.of(model)
-        layouts = RowLayouts(shapes, StoreMap(shapes, try StoredModel(bytes: log.schema.model)))
+        map = StoreMap(shapes, try StoredModel(bytes: log.schema.model))
+        layouts = RowLayouts(shapes, map)
     }
 
     deinit { try? log.close() }

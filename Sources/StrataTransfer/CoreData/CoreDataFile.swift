@@ -58,9 +58,15 @@ final class CoreDataFile {
                     "says that \(entity.greatestKey) is the greatest key of \(entity.name), which is out of range")
             }
         }
+        // Those whose ancestors are known to come to an end.
+        var settled: Set<Int64> = []
         for entity in entities.values.sorted(by: { $0.number < $1.number }) {
             var ancestor = entity
-            for _ in entities where ancestor.superNumber != 0 {
+            var line: Set<Int64> = []
+            while ancestor.superNumber != 0, !settled.contains(ancestor.number) {
+                guard line.insert(ancestor.number).inserted else {
+                    throw problem("says that \(entity.name) inherits from itself")
+                }
                 guard let parent = entities[ancestor.superNumber] else {
                     throw problem(
                         "says that \(ancestor.name) inherits from the entity \(ancestor.superNumber), which there is not"
@@ -68,7 +74,7 @@ final class CoreDataFile {
                 }
                 ancestor = parent
             }
-            guard ancestor.superNumber == 0 else { throw problem("says that \(entity.name) inherits from itself") }
+            settled.formUnion(line)
         }
         return entities
     }

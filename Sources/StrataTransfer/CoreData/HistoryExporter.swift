@@ -4,8 +4,8 @@ import StrataLog
 
 /// Writes a store's persistent history as Core Data keeps it: transactions, their changes, and the texts that they share.
 ///
-/// Which properties an update changed is left out: how Core Data writes that down is not known. So are changes that only
-/// link objects of a relationship which is to-many at both ends.
+/// Which properties an update changed is left out: how Core Data writes that down is not known. An object of which nothing has
+/// changed but a relationship that is to-many at both ends was updated, as requests for history say, too.
 struct HistoryExporter {
     let numbers: EntityNumbers
     let database: SQLiteFile
@@ -54,18 +54,22 @@ struct HistoryExporter {
             for (index, name) in names.enumerated() { try texts.bind(name, to: transactions, 1 + index) }
             transactions.bind(5, transaction.date.timeIntervalSinceReferenceDate)
             try transactions.execute()
+            func write(_ key: UInt64, of entity: Int64, _ kind: ChangeKind) throws {
+                changeCount += 1
+                changes.bind(0, changeCount)
+                changes.bind(1, Int64(kind.rawValue))
+                changes.bind(2, entity)
+                changes.bind(3, Int64(key))
+                changes.bind(4, count)
+                try changes.execute()
+            }
             for group in transaction.groups {
                 // Links have no entity of their own.
                 guard let entity = byNumber[group.entity] else { continue }
-                for key in group.keys {
-                    changeCount += 1
-                    changes.bind(0, changeCount)
-                    changes.bind(1, Int64(group.kind.rawValue))
-                    changes.bind(2, entity)
-                    changes.bind(3, Int64(key))
-                    changes.bind(4, count)
-                    try changes.execute()
-                }
+                for key in group.keys { try write(key, of: entity, group.kind) }
+            }
+            for ref in transaction.linked {
+                if let entity = byNumber[ref.entity] { try write(ref.key, of: entity, .update) }
             }
         }
         for sql in Self.indexes { try database.run(sql) }

@@ -54,10 +54,20 @@ import Testing
     }
 
     /// Forty people, two of each age.
+    ///
+    /// - Parameter isMigrated: whether there is one more, of before people had an age.
     private static func filled(
-        _ constraints: [[String]], type: String = NSSQLiteStoreType
+        _ constraints: [[String]], type: String = NSSQLiteStoreType, isMigrated: Bool = false
     ) throws -> (store: MigratedStore, uris: Set<String>) {
         let store = try MigratedStore(type)
+        if isMigrated {
+            let first = people(constraints)
+            first.entitiesByName["Person"]?.properties.removeAll { $0.name == "age" }
+            try store.with(first) { context throws in
+                _ = context.insert("Pilot", ["name": "older", "licence": "A"])
+                try context.save()
+            }
+        }
         let uris = try store.with(people(constraints)) { context throws in
             for index in 0..<40 {
                 _ = context.insert(index % 4 == 0 ? "Pilot" : "Person", ["name": "n\(index)", "age": index / 2])
@@ -86,22 +96,60 @@ import Testing
             #expect(try context.all("Person").count == 40)
         }
         for _ in 0..<2 { try store.with(model, [:]) { try Self.expectUnique($0, uris) } }
-        // Another model is another version.
-        #expect(store.failure(Self.people([]), [:])?.code == NSPersistentStoreIncompatibleVersionHashError)
-        try store.with(Self.people([])) { context throws in
+        // Its hashes say nothing of constraints, so a model without them opens it, too. From then on they say so.
+        try store.with(Self.people([]), [:]) { context throws in
             #expect(try Set(context.all("Person").map { $0.uri() }) == uris)
+            _ = context.insert("Pilot", ["name": "n3"])
+            try context.save()
         }
+        #expect(store.failure(model, [:])?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(store.failure(model)?.code == NSMigrationConstraintViolationError)
+    }
+
+    /// It would go on writing without the constraint.
+    @Test func aStoreThatAnotherCoordinatorUsesWithoutTheConstraintStaysAsItIs() throws {
+        let (store, _) = try Self.filled([])
+        let model = Self.people([["name"]])
+        try store.with(Self.people([]), [:]) { context throws in
+            #expect(store.failure(model, [:])?.code == NSPersistentStoreIncompatibleVersionHashError)
+            _ = context.insert("Pilot", ["name": "n40"])
+            try context.save()
+        }
+        try store.with(model, [:]) { context throws in #expect(try context.all("Person").count == 41) }
+    }
+
+    /// Pilots were entities of their own, with keys of their own: what is unique to all cannot be said in place.
+    @Test func whatHasToBeCopiedIsMigrated() throws {
+        let store = try MigratedStore()
+        let first = Self.people([])
+        let pilot = try #require(first.entitiesByName["Pilot"])
+        first.entitiesByName["Person"]?.subentities = []
+        pilot.properties += [G.attribute("name", .stringAttributeType), G.attribute("age", .integer16AttributeType)]
+        try store.with(first) { context throws in
+            _ = context.insert("Pilot", ["name": "same"])
+            _ = context.insert("Person", ["name": "same"])
+            try context.save()
+        }
+        try store.with(Self.people([])) { context throws in #expect(try context.all("Person").count == 2) }
+        try Self.age(store)
+        let model = Self.people([["name"]])
+        #expect(store.failure(model, [:])?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(store.failure(model)?.code == NSMigrationConstraintViolationError)
     }
 
     /// Earlier builds took a new constraint without looking at what was there.
-    @Test func aConstraintThatTheStoreDoesNotKnowIsCheckedInPlace() throws {
-        let (store, uris) = try Self.filled([])
+    @Test(arguments: [false, true])
+    func aConstraintThatTheStoreDoesNotKnowIsCheckedInPlace(isMigrated: Bool) throws {
+        let (store, uris) = try Self.filled([], isMigrated: isMigrated)
         try store.with(Self.people([["name"]]), [NSReadOnlyPersistentStoreOption: true]) { context throws in
-            #expect(try context.all("Person").count == 40)
+            #expect(try context.all("Person").count == (isMigrated ? 41 : 40))
         }
         for _ in 0..<2 { try store.with(Self.people([["name"]]), [:]) { try Self.expectUnique($0, uris) } }
         let models = try NSManagedObjectModel.models(storedAt: store.url)
         #expect(models.last?.versionChecksum == Self.people([["name"]]).versionChecksum)
+        try store.with(Self.people([["name"]]), [:]) { context throws in
+            #expect(try context.all("Pilot", "name == 'older'").map { $0.text("licence") } == (isMigrated ? ["A"] : []))
+        }
         // From now on its hashes say what is unique.
         #expect(store.failure(Self.people([]), [:])?.code == NSPersistentStoreIncompatibleVersionHashError)
     }

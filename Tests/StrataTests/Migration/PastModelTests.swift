@@ -142,6 +142,35 @@ import Testing
         }
     }
 
+    /// Such an entity goes without its hierarchy: nothing of it is left in the newest state.
+    @Test func objectsOfASubentityThatWasEmptyWhenItWentAreThere() throws {
+        func model(withPilots: Bool) -> NSManagedObjectModel {
+            let (person, pilot) = (G.entity("Person"), G.entity("Pilot"))
+            person.properties = [G.attribute("name", .stringAttributeType)]
+            pilot.properties = [G.attribute("licence", .stringAttributeType)]
+            if withPilots { person.subentities = [pilot] }
+            return makeModel(withPilots ? [person, pilot] : [person])
+        }
+        let store = try MigratedStore()
+        try store.with(model(withPilots: true), Self.options) { context throws in
+            let pilot = context.insert("Pilot", ["name": "p", "licence": "A"])
+            _ = context.insert("Person", ["name": "q"])
+            try context.save()
+            context.delete(pilot)
+            try context.save()
+        }
+        try store.with(model(withPilots: false), Self.options) { context throws in
+            _ = context.insert("Person", ["name": "r"])
+            try context.save()
+        }
+        for (number, names, licences) in [(1, ["p", "q"], ["A"]), (2, ["q"], [])] as [(Int64, [String], [String])] {
+            try Self.look(store, model(withPilots: false), at: number) { context throws in
+                #expect(try context.all("Person", sortedBy: "name").map { $0.text("name") } == names)
+                #expect(try context.all("Pilot").map { $0.text("licence") } == licences)
+            }
+        }
+    }
+
     /// History of then, by the names of then; and by today's in today's coordinator.
     @Test func historyGoesUpToThePoint() throws {
         let store = try MigratedStore()

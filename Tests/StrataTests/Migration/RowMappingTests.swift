@@ -83,16 +83,9 @@ final class PlainObjectPolicy: NSEntityMigrationPolicy {}
     private static func migrated(
         _ source: MigratedStore, to destination: NSManagedObjectModel, by policy: String?
     ) throws -> MigratedStore {
-        let first = model(1)
-        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: destination)
-        for entity in mapping.entityMappings { entity.entityMigrationPolicyClassName = policy }
-        let store = try MigratedStore()
-        let manager = NSMigrationManager(sourceModel: first, destinationModel: destination)
-        try manager.migrateStore(
-            from: source.url, sourceType: NSSQLiteStoreType, with: mapping, toDestinationURL: store.url,
-            destinationType: NSSQLiteStoreType)
-        #expect(manager.migrationProgress == 1)
-        return store
+        try RowMigration(source: source, from: model(1), to: destination).run { mapping in
+            for entity in mapping.entityMappings { entity.entityMigrationPolicyClassName = policy }
+        }
     }
 
     @Test func rowsAndObjectsBecomeTheSame() throws {
