@@ -32,14 +32,18 @@ struct FileComparison {
         var numbers: [String: Int64] = [:]
         var names: [Int64: String] = [:]
 
-        init(_ url: URL) throws {
+        init(_ url: URL, _ model: NSManagedObjectModel) throws {
             database = try SQLiteFile.reading(url)
             let metadata = try database.prepare("SELECT Z_UUID FROM Z_METADATA")
             uuid = try metadata.step() ? metadata.string(0) : ""
             let entities = try database.prepare("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
             while try entities.step() {
-                numbers[entities.string(1)] = entities.integer(0)
-                names[entities.integer(0)] = entities.string(1)
+                let stored = entities.string(1)
+                // Core Data leaves the old name in the file when it renames an entity.
+                let renamed = model.entities.first { $0.renamingIdentifier == stored }?.name
+                let name = model.entitiesByName[stored] == nil ? renamed ?? stored : stored
+                numbers[name] = entities.integer(0)
+                names[entities.integer(0)] = name
             }
         }
     }
@@ -62,7 +66,7 @@ struct FileComparison {
         defer { try? coordinator.remove(opened) }
         let context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = coordinator
-        let source = try Source(file)
+        let source = try Source(file, model)
         return try context.performAndWait {
             var differences: [String] = []
             var values = 0
