@@ -26,6 +26,22 @@ import Testing
         #expect(again.code == 1 && again.messages.contains("is there already"), "\(again.messages)")
     }
 
+    @Test func theHistoryIsExportedWhenItIsAskedFor() throws {
+        let fixture = try CommandFixture()
+        try fixture.fill()
+        for (name, options) in [("plain", []), ("whole", ["--history"])] as [(String, [String])] {
+            let file = fixture.directory.appendingPathComponent(name).path
+            let written = try fixture.run("export", [file, "--core-data", "--format", "json"] + options)
+            #expect(written.code == 0, "\(written.messages)")
+            let facts = written.json as? [String: Any]
+            #expect((facts?["transactions"] as? Int ?? 0 > 0) == !options.isEmpty)
+        }
+        for form in ["--jsonl", "--csv"] {
+            let refused = try fixture.run("export", "x", form, "--history")
+            #expect(refused.code == 64 && refused.messages.contains("--core-data only"), "\(refused.messages)")
+        }
+    }
+
     @Test func aCommandLineThatIsWrongIsRefused() throws {
         let fixture = try CommandFixture()
         #expect(try fixture.run("export", "x").code == 64)
