@@ -3,8 +3,9 @@ import Foundation
 extension NSManagedObjectContext {
     /// Runs a request of the program, which its time limit or its task may stop.
     ///
-    /// - Throws: what the body throws, and why the request stopped.
+    /// - Throws: what the body throws, and why the request stopped; `CocoaError` 134070 when the stores are being closed.
     final func limited<T>(_ timeLimit: Duration?, _ body: (RequestControl?) throws -> T) throws -> T {
+        try refuseLate()
         let control = RequestControl.forRequest(timeLimit: timeLimit)
         guard let control else { return try body(nil) }
         try control.check()
