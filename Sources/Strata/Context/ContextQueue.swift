@@ -106,7 +106,7 @@ final class ContextQueue: Sendable {
         withoutActuallyEscaping(block) { block in
             var result: T?
             let target = queue.map { QueueWait.Target.queue($0) } ?? .main
-            let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion) {
+            let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
                 result = Frame.run(frame, block)
             }

@@ -9,7 +9,8 @@ extension NSManagedObjectContext {
         let control = RequestControl.forRequest(timeLimit: timeLimit)
         guard let control else { return try body(nil) }
         try control.check()
-        if timeLimit == nil { return try body(control) }
+        // What a child asks its parent may run on another thread, which knows nothing of the task.
+        if timeLimit == nil, link == nil || !control.asksTaskOfThread { return try body(control) }
         // So that what the program's own code asks for in a predicate counts, too.
         return try queue.controlled(by: control, for: self) { try body(control) }
     }
