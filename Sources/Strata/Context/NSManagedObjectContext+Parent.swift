@@ -57,8 +57,6 @@ extension NSManagedObjectContext {
     private func register(with coordinator: NSPersistentStoreCoordinator) {
         let generation = coordinator.storesGeneration.load(ordering: .acquiring)
         let (count, store) = coordinator.register(self)
-        // Whoever closes the stores has found the context, or this sees that they are being closed.
-        if concurrencyType != .mainQueueConcurrencyType { shut(for: coordinator) }
         if let store { noteStore(store, generation) }
         readSampling.begin(with: coordinator.readSlots, turn: count)
     }

@@ -418,6 +418,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func register(_ context: NSManagedObjectContext) -> (count: Int, onlyStore: StoreHandle?) {
         let reference = context.reference
         return state.withLock { state in
+            // Whoever closes the stores finds the context, or else it comes too late.
+            if context.queueType != .mainQueueConcurrencyType { context.shut(for: self) }
             // Each time their number has doubled.
             if state.contexts.count >= state.contextsToSweep {
                 state.contexts.removeAll { !$0.isAlive }
