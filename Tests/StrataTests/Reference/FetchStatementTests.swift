@@ -68,6 +68,24 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    /// Without `propertiesToFetch` a dictionary has what the row has: attributes, and IDs of to-one relationships.
+    @Test(arguments: StoreKind.allCases) func dictionariesHaveWholeRows(_ kind: StoreKind) throws {
+        let (store, context, probes) = try filled(kind)
+        try context.performAndWait { () throws in
+            probes[0].parent = probes[1]
+            probes[0].peers = [probes[2]]
+            probes[0].note = "transient"
+            try context.save()
+            let rows = request(NSDictionary.self)
+            rows.resultType = .dictionaryResultType
+            rows.fetchLimit = 1
+            let row = try #require(try context.fetch(rows).first as? [String: Any])
+            #expect(Set(row.keys) == ["name", "count", "parent"])
+            #expect(row["name"] as? String == "p0" && row["parent"] as? NSManagedObjectID == probes[1].objectID)
+        }
+        withExtendedLifetime(store) {}
+    }
+
     @Test(arguments: StoreKind.allCases) func offsetsLimitsAndBatchesCut(_ kind: StoreKind) throws {
         let (store, context, probes) = try filled(kind)
         try context.performAndWait { () throws in
@@ -128,6 +146,9 @@ import Testing
             ("grouped objects", { ($0.resultType, $0.propertiesToGroupBy) = (.managedObjectResultType, ["name"]) }),
             ("prefetching", { $0.relationshipKeyPathsForPrefetching = ["nobody"] }),
             ("no entity", { $0.entity = NSEntityDescription() }),
+            ("transient", { $0.propertiesToFetch = ["note"] }),
+            ("sorted by to-many", { $0.sortDescriptors = [NSSortDescriptor(key: "peers", ascending: true)] }),
+            ("having without groups", { $0.havingPredicate = NSPredicate(format: "count > 1") }),
         ]
         context.performAndWait {
             for (name, change) in changes {
@@ -157,8 +178,17 @@ import Testing
             #expect((0..<3).map { results.section(forSectionIndexTitle: ["A", "B", "C"][$0], at: $0) } == [0, 1, 2])
             #expect(results.object(at: IndexPath(indexes: [2, 1])) === probes[4])
             #expect(results.indexPath(forObject: probes[2]) == IndexPath(indexes: [1, 1]))
-            #expect(results.indexPath(forObject: Probe(context: context)) == nil)
+            let stranger = Probe(context: context)
+            #expect(results.indexPath(forObject: stranger) == nil)
+            context.delete(stranger)
             #expect(results.fetchRequest === named && results.sectionNameKeyPath == "name" && results.cacheName == nil)
+            named.fetchLimit = 3
+            named.fetchOffset = 2
+            // What the request says counts from the next fetch on.
+            #expect(results.fetchedObjects?.count == 6)
+            try results.performFetch()
+            #expect(results.fetchedObjects == Array(probes[2...4]) && results.sections?.map(\.name) == ["bee", "cat"])
+            (named.fetchLimit, named.fetchOffset) = (0, 0)
             // Sections in another order than the objects are an error.
             named.sortDescriptors = [NSSortDescriptor(key: "count", ascending: true)]
             probes[0].name = "cat"

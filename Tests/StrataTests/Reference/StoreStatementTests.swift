@@ -61,6 +61,28 @@ import Testing
         try coordinator.remove(again)
     }
 
+    /// What cannot be added is nowhere, and nobody is told.
+    @Test func aStoreThatCannotBeAddedIsNotTold() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Probe.model())
+        nonisolated(unsafe) var told = 0
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
+        ) { _ in told += 1 }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let nowhere = url("nowhere/deeper/store")
+        for (type, place) in [(NSSQLiteStoreType, nil), (NSSQLiteStoreType, nowhere), ("NoSuchType", url("a"))] {
+            #expect(throws: CocoaError.self, "\(type)") {
+                try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: place)
+            }
+        }
+        #expect(throws: CocoaError.self) {
+            try coordinator.addPersistentStore(
+                type: .sqlite, at: self.url("missing"), options: [NSReadOnlyPersistentStoreOption: true])
+        }
+        #expect(told == 0 && coordinator.persistentStores.isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+    }
+
     @Test(arguments: StoreKind.allCases) func idsComeBackFromTheirText(_ kind: StoreKind) throws {
         let (store, other) = (try TestStore(kind, Probe.model()), try TestStore(.memory, Probe.model()))
         let context = store.context()
