@@ -5,9 +5,12 @@ import Testing
 /// Statements of Core Data's reference on requests, results controllers and stores: a second reading, where the first
 /// left no test.
 @Suite struct FetchStatementTests {
-    private func filled(_ kind: StoreKind) throws -> (TestStore, NSManagedObjectContext, [Probe]) {
+    private func filled(
+        _ kind: StoreKind, inChild: Bool = false
+    ) throws -> (TestStore, NSManagedObjectContext, [Probe]) {
         let store = try TestStore(kind, Probe.model())
-        let context = store.context()
+        let parent = store.context()
+        let context = inChild ? ContextLine.child(of: parent) : parent
         let probes = try context.performAndWait { () throws in
             let probes = (0..<6).map { number in
                 let probe = Probe(context: context)
@@ -18,6 +21,7 @@ import Testing
             try context.save()
             return probes
         }
+        if inChild { try parent.performAndWait { () throws in try parent.save() } }
         return (store, context, probes)
     }
 
@@ -28,8 +32,9 @@ import Testing
     }
 
     /// IDs of unsaved objects are temporary; objects that are deleted have none.
-    @Test(arguments: StoreKind.allCases) func idsComeOfUnsavedObjectsToo(_ kind: StoreKind) throws {
-        let (store, context, probes) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func idsComeOfUnsavedObjectsToo(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, probes) = try filled(kind, inChild: inChild)
         try context.performAndWait { () throws in
             let new = Probe(context: context)
             new.count = -1
@@ -53,8 +58,9 @@ import Testing
     }
 
     /// Dictionaries say what is stored.
-    @Test(arguments: StoreKind.allCases) func dictionariesDoNotKnowOfUnsavedChanges(_ kind: StoreKind) throws {
-        let (store, context, probes) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func dictionariesDoNotKnowOfUnsavedChanges(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, probes) = try filled(kind, inChild: inChild)
         try context.performAndWait { () throws in
             Probe(context: context).count = 50
             probes[5].count = 60
@@ -69,13 +75,15 @@ import Testing
     }
 
     /// Without `propertiesToFetch` a dictionary has what the row has: attributes, and IDs of to-one relationships.
-    @Test(arguments: StoreKind.allCases) func dictionariesHaveWholeRows(_ kind: StoreKind) throws {
-        let (store, context, probes) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func dictionariesHaveWholeRows(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, probes) = try filled(kind, inChild: inChild)
         try context.performAndWait { () throws in
             probes[0].parent = probes[1]
             probes[0].peers = [probes[2]]
             probes[0].note = "transient"
             try context.save()
+            if let parent = context.parent { try parent.performAndWait { () throws in try parent.save() } }
             let rows = request(NSDictionary.self)
             rows.resultType = .dictionaryResultType
             rows.fetchLimit = 1
@@ -86,8 +94,9 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    @Test(arguments: StoreKind.allCases) func offsetsLimitsAndBatchesCut(_ kind: StoreKind) throws {
-        let (store, context, probes) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func offsetsLimitsAndBatchesCut(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, probes) = try filled(kind, inChild: inChild)
         try context.performAndWait { () throws in
             let objects = request(Probe.self)
             for (offset, limit, batch) in [(0, 0, 2), (4, 0, 0), (4, 9, 3), (1, 2, 1), (6, 0, 0), (60, 5, 2)] {
@@ -138,8 +147,9 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases) func contradictionsInRequestsAreErrors(_ kind: StoreKind) throws {
-        let (store, context, _) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func contradictionsInRequestsAreErrors(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, _) = try filled(kind, inChild: inChild)
         let changes: [(String, (NSFetchRequest<NSDictionary>) -> Void)] = [
             ("to-many", { $0.propertiesToFetch = ["peers"] }), ("unknown", { $0.propertiesToFetch = ["nothing"] }),
             ("not grouped", { ($0.propertiesToFetch, $0.propertiesToGroupBy) = (["name", "count"], ["name"]) }),
@@ -162,8 +172,9 @@ import Testing
     }
 
     /// A controller finds its objects by index paths and back, and sections by their titles.
-    @Test(arguments: StoreKind.allCases) func aControllerFindsObjectsAndSections(_ kind: StoreKind) throws {
-        let (store, context, probes) = try filled(kind)
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func aControllerFindsObjectsAndSections(_ kind: StoreKind, inChild: Bool) throws {
+        let (store, context, probes) = try filled(kind, inChild: inChild)
         try context.performAndWait { () throws in
             for (probe, name) in zip(probes, ["ape", "bee", "bee", "cat", "cat", "cat"]) { probe.name = name }
             try context.save()
