@@ -39,6 +39,17 @@ final class ContextQueue: Sendable {
         return false
     }
 
+    /// The context of a coordinator whose block runs on the calling thread, and is not inside of another such block.
+    static func outermostContext(of coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext? {
+        var outermost: NSManagedObjectContext?
+        var frame = Frame.current
+        while let held = frame {
+            if held.context?.coordinator === coordinator { outermost = held.context }
+            frame = held.outer
+        }
+        return outermost
+    }
+
     /// What may stop the requests that the calling thread makes, if anything.
     static var currentControl: RequestControl? { Frame.current?.control }
 
@@ -95,7 +106,7 @@ final class ContextQueue: Sendable {
         withoutActuallyEscaping(block) { block in
             var result: T?
             let target = queue.map { QueueWait.Target.queue($0) } ?? .main
-            let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion) {
+            let wait = QueueWait(for: target, isOnMain: Self.isOnMain, isQuestion: isQuestion, frame.control) {
                 frame.lender = Frame.current
                 result = Frame.run(frame, block)
             }

@@ -27,9 +27,11 @@ extension NSManagedObjectContext {
             return object(shared) ?? registry.newUnsavedFault(objectID.ref, objectID.shape)
         }
         guard let identity = objectID.identity, let storeIndex = storeIndex(of: identity) else {
+            let removed = objectID.identity.flatMap { coordinator?.removedPath($0) }
             programmerError(
                 objectID.shape.name,
-                "object(with:) was given an ID whose store is not one of the context's coordinator",
+                removed.map { "object(with:) was given an ID of the store at \($0), which has been closed" }
+                    ?? "object(with:) was given an ID whose store is not one of the context's coordinator",
                 "Add the store first, or ask with existingObject(with:), which throws")
         }
         guard let object = object(objectID.ref, storeIndex) else {
@@ -44,6 +46,7 @@ extension NSManagedObjectContext {
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     final func findExistingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try refuseLate()
         // SAFETY: the registry keeps its handles. All threads would count references to the same one.
         let store = objectID.identity.flatMap { storeIndex(of: $0) }.flatMap { registry.handleReference($0) }
         try store?.withBorrowed { handle in

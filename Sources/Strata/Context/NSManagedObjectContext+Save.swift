@@ -58,6 +58,7 @@ extension NSManagedObjectContext {
         }
         try refusePast()
         try refuseUnread()
+        try refuseLate()
         post(.NSManagedObjectContextWillSave)
         try callWillSave()
         changed.forEachUnretained { object in

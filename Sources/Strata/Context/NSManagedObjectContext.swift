@@ -16,6 +16,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// The registered objects.
     final let registry = ObjectRegistry()
     final let queue: ContextQueue
+    /// The closing of the coordinator's stores that the context's blocks come too late for; 0 for none.
+    @exclusivity(unchecked) final var shutBy = 0
     /// Leads those to the context who do not keep it alive.
     final let reference = ContextReference()
     final let lockForLocking = NSRecursiveLock()

@@ -78,16 +78,41 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         for description in persistentStoreDescriptions where !isLoaded(description) {
-            if let url = description.url, url.isFileURL, url.path != "/dev/null" {
-                // A directory that cannot be made shows in the error of opening the store.
-                try? FileManager.default.createDirectory(
-                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            if let failure = makeDirectory(for: description) {
+                block(description, failure)
+                continue
             }
             let box = UncheckedBox(description)
             persistentStoreCoordinator.addPersistentStore(with: description) { [self] description, error in
                 if error == nil { loaded.withLock { $0.append(box) } }
                 block(description, error)
             }
+        }
+    }
+
+    /// Makes the directory that a new store lies in.
+    ///
+    /// - Returns: what kept it from being made, if it is not there.
+    private func makeDirectory(for description: NSPersistentStoreDescription) -> (any Error)? {
+        guard let url = description.url, url.isFileURL, url.path != "/dev/null", !description.isReadOnly else {
+            return nil
+        }
+        let directory = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            return nil
+        } catch {
+            // With a store that cannot be looked at, opening it says why.
+            if FileManager.default.fileExists(atPath: directory.path) { return nil }
+            let cause = error as NSError
+            let reason = (cause.userInfo[NSUnderlyingErrorKey] as? NSError ?? cause).localizedDescription
+            return DescribedError(
+                cause.domain == NSCocoaErrorDomain ? CocoaError.Code(rawValue: cause.code) : .fileWriteUnknown,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The directory for the store cannot be made (\(directory.path)): \(reason)",
+                    NSFilePathErrorKey: directory.path, NSUnderlyingErrorKey: cause,
+                ])
         }
     }
 

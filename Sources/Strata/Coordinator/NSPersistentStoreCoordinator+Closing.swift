@@ -6,13 +6,14 @@ extension NSPersistentStoreCoordinator {
     /// Closes all stores in order, so that the next opening has nothing to replay.
     ///
     /// Waits for the blocks that have been given to `perform` of the coordinator's contexts with queues of their own, and
-    /// for every save and batch request that is running and every store that is being added, then removes the stores: a compaction ends with the step that it
-    /// is in, and a checkpoint is written. Blocks of the main queue are not waited for, but for their saves. What another
-    /// coordinator has open, too, stays open there.
+    /// for every save, batch request and asynchronous fetch that is running and every store that is being added, then
+    /// removes the stores: a compaction ends with the step that it is in, and a checkpoint is written. Blocks of the main
+    /// queue are not waited for, but for their saves and batch requests. What another coordinator has open, too, stays open there.
     ///
     /// From then on, fetches, counts, saves and batch requests of the contexts throw `CocoaError` 134070 (134030 for
-    /// insertions), and so they do for whoever begins something meanwhile. Sequences of the persistent history end. Stores
-    /// may be added again.
+    /// insertions). They throw 134070 meanwhile, too, in blocks that come after those that are waited for, whatever
+    /// context they are of: nothing is begun that the closing would cut short. Faults that fire in such a block once the
+    /// stores are gone read as empty, which is logged. Sequences of the persistent history end. Stores may be added again.
     ///
     /// Stop what makes requests first: a block that never ends is waited for. Cancelling the task does not end the
     /// waiting: when this returns, the stores are closed. May be called on any thread, also several times and from several
@@ -21,9 +22,13 @@ extension NSPersistentStoreCoordinator {
     /// - Throws: the error of the first store that could not be closed in order: nothing that was saved is lost by it, but
     ///   the next opening replays the log. All stores are closed all the same.
     public final func close() async throws {
+        beginClosing()
         for context in contexts where context.concurrencyType != .mainQueueConcurrencyType {
             await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                context.queue.async { continuation.resume() }
+                context.queue.async {
+                    context.shut(for: self)
+                    continuation.resume()
+                }
             }
         }
         let work = UncheckedBox { [self] () throws -> Void in
@@ -31,7 +36,7 @@ extension NSPersistentStoreCoordinator {
             writing.wait()
             // Those who follow the history go on to its end and are done.
             defer {
-                isClosed.store(true, ordering: .releasing)
+                endClosing()
                 historyWaiters.signal()
             }
             try removeAll()
@@ -57,6 +62,32 @@ extension NSPersistentStoreCoordinator {
             }
         }
         if let failure { throw failure }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Blocks of the context that begin from now on come too late for a coordinator that is being closed. To be called
+    /// on the context's queue, or before anybody else has the context.
+    final func shut(for coordinator: NSPersistentStoreCoordinator) {
+        shutBy = coordinator.closing.load(ordering: .acquiring)
+    }
+
+    /// Refuses what a block asks of a coordinator that is being closed without waiting for the block.
+    ///
+    /// - Throws: `CocoaError` 134070.
+    final func refuseLate() throws {
+        guard let coordinator else { return }
+        let number = coordinator.closing.load(ordering: .acquiring)
+        // The block that counts is the one that was waited for, or not: it may have others run inside of it.
+        guard number != 0, let context = ContextQueue.outermostContext(of: coordinator), context.shutBy == number else {
+            return
+        }
+        throw DescribedError(
+            .persistentStoreOperation,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "The coordinator's stores are closed, or about to be: close() was called before this block began."
+            ])
     }
 }
 

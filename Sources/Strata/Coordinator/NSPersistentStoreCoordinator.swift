@@ -17,6 +17,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         var name: String?
         /// The stores that were removed last, by their UUIDs, and where they are.
         var removed: [(uuid: String, path: String)] = []
+        /// How often the stores have begun to be closed, and how many calls of ``close()`` run.
+        var closings = (begun: 0, running: 0)
     }
 
     /// How many removed stores are remembered for messages.
@@ -41,12 +43,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let customStores = Atomic<Bool>(false)
     let queue = ContextQueue(.privateQueueConcurrencyType)
     private let lockForLocking = NSRecursiveLock()
-    /// The saves and batch requests that are running.
+    /// The saves, batch requests and asynchronous fetches that are running.
     let writing = DispatchGroup()
     /// The stores that are being added asynchronously.
     let opening = DispatchGroup()
     /// Whether the stores have been closed by ``close()``, and none has been added since.
     let isClosed = Atomic<Bool>(false)
+    /// The number of the closing that runs, or that came last when no store has been added since; else 0.
+    let closing = Atomic<Int>(0)
     /// Where stores are closed, one after the other.
     let closingQueue = DispatchQueue(label: "strata.closing", qos: .userInitiated)
 
@@ -249,9 +253,38 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Puts a store into the list; nobody is told.
     func install(_ store: NSPersistentStore) {
-        state.withLock { $0.stores.append(store) }
-        isClosed.store(false, ordering: .releasing)
+        state.withLock { state in
+            state.stores.append(store)
+            if state.closings.running == 0 { reopen() }
+        }
         noteStoresChanged()
+    }
+
+    /// From now on, contexts shut themselves; see ``NSManagedObjectContext/shut(for:)``.
+    func beginClosing() {
+        state.withLock { state in
+            state.closings.running += 1
+            guard closing.load(ordering: .relaxed) == 0 else { return }
+            state.closings.begun += 1
+            closing.store(state.closings.begun, ordering: .releasing)
+        }
+    }
+
+    /// The calling ``close()`` is done; what was added too late for it stays open.
+    func endClosing() {
+        state.withLock { state in
+            state.closings.running -= 1
+            if state.stores.isEmpty {
+                isClosed.store(true, ordering: .releasing)
+            } else if state.closings.running == 0 {
+                reopen()
+            }
+        }
+    }
+
+    private func reopen() {
+        isClosed.store(false, ordering: .releasing)
+        closing.store(0, ordering: .releasing)
     }
 
     /// Takes a store out of the list; nobody is told.
@@ -385,6 +418,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     func register(_ context: NSManagedObjectContext) -> (count: Int, onlyStore: StoreHandle?) {
         let reference = context.reference
         return state.withLock { state in
+            // Whoever closes the stores finds the context, or else it comes too late.
+            if context.queueType != .mainQueueConcurrencyType { context.shut(for: self) }
             // Each time their number has doubled.
             if state.contexts.count >= state.contextsToSweep {
                 state.contexts.removeAll { !$0.isAlive }

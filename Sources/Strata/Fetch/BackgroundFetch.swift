@@ -13,6 +13,7 @@ final class BackgroundFetch: @unchecked Sendable {
 
     /// To be called on the context's queue.
     init(_ plan: FetchPlan, _ context: NSManagedObjectContext, _ progress: Progress, _ control: RequestControl) throws {
+        try context.refuseLate()
         self.plan = plan
         self.context = context
         self.progress = progress
@@ -23,7 +24,13 @@ final class BackgroundFetch: @unchecked Sendable {
 
     /// - Parameter completion: called once, on the context's queue.
     func start(_ completion: @escaping (Result<FetchResults, any Error>) -> Void) {
-        let completion = UncheckedBox(completion)
+        // Closing waits for it, and for what the program makes of the results, but not for the main queue.
+        let writing = context.queueType == .mainQueueConcurrencyType ? nil : context.coordinator?.writing
+        writing?.enter()
+        let completion = UncheckedBox { (results: Result<FetchResults, any Error>) in
+            completion(results)
+            writing?.leave()
+        }
         if executor.needsQueue {
             finish {
                 try self.search()

@@ -69,8 +69,27 @@ extension NSPersistentStoreCoordinator {
     /// - Parameters:
     ///   - token: of the last transaction that was dealt with; stores that it does not name are left as they are.
     ///   - consumer: a name of the consumer's own choice, the same after each restart.
-    /// - Throws: `CocoaError` when a store is read-only or cannot be written. Durable when it returns.
+    /// A name that none of the stores waits for, though they wait for others, is warned of once.
+    ///
+    /// - Throws: `CocoaError` 134070 when the token names no store of the coordinator; when a store is read-only or cannot
+    ///   be written. Durable when it returns.
     public final func acknowledgeHistory(upTo token: NSPersistentHistoryToken, by consumer: String) throws {
+        let handles = persistentStores.compactMap(\.handle)
+        let named = handles.filter { token.sequences[$0.identity.uuidString] != nil }
+        guard !named.isEmpty else {
+            throw DescribedError(
+                .persistentStoreOperation,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "History cannot be acknowledged: the token is of no store of this coordinator."
+                ])
+        }
+        let awaited = Set(named.compactMap { $0.retention?.policy.consumers }.joined())
+        if !awaited.isEmpty, !awaited.contains(consumer) {
+            Warnings.once(
+                "\(consumer) acknowledges history, and no store waits for it: its HistoryRetention names "
+                    + awaited.sorted().joined(separator: ", "))
+        }
         try changeHistory { handle, facts in
             guard let sequence = token.sequences[handle.identity.uuidString] else { return false }
             let known = facts.consumers[consumer] ?? 0

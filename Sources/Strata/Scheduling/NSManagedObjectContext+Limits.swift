@@ -3,12 +3,14 @@ import Foundation
 extension NSManagedObjectContext {
     /// Runs a request of the program, which its time limit or its task may stop.
     ///
-    /// - Throws: what the body throws, and why the request stopped.
+    /// - Throws: what the body throws, and why the request stopped; `CocoaError` 134070 when the stores are being closed.
     final func limited<T>(_ timeLimit: Duration?, _ body: (RequestControl?) throws -> T) throws -> T {
+        try refuseLate()
         let control = RequestControl.forRequest(timeLimit: timeLimit)
         guard let control else { return try body(nil) }
         try control.check()
-        if timeLimit == nil { return try body(control) }
+        // What a child asks its parent may run on another thread, which knows nothing of the task.
+        if timeLimit == nil, link == nil || !control.asksTaskOfThread { return try body(control) }
         // So that what the program's own code asks for in a predicate counts, too.
         return try queue.controlled(by: control, for: self) { try body(control) }
     }

@@ -20,6 +20,8 @@ final class QueueWait: @unchecked Sendable {
     /// Whether a child asks its parent something.
     let isQuestion: Bool
     let semaphore = DispatchSemaphore(value: 0)
+    /// What may stop the block's requests, which may be to ask the task that waits; nil when it need not.
+    private let control: RequestControl?
     var target: Target
     /// The blocks that this thread is to run while it waits.
     var lent = JobQueue<QueueWait>()
@@ -27,11 +29,23 @@ final class QueueWait: @unchecked Sendable {
     private let isClaimed = Atomic<Bool>(false)
     private let isFinished = Atomic<Bool>(false)
 
-    init(for target: Target, isOnMain: Bool, isQuestion: Bool, _ block: @escaping () -> Void) {
+    init(
+        for target: Target, isOnMain: Bool, isQuestion: Bool, _ control: RequestControl?, _ block: @escaping () -> Void
+    ) {
+        self.control = control?.asksTaskOfThread == true ? control : nil
         self.target = target
         self.isOnMain = isOnMain
         self.isQuestion = isQuestion
         self.block = block
+    }
+
+    /// Returns when there is something to be looked at.
+    func waitForNews() {
+        guard let control else { return semaphore.wait() }
+        // The block may run on a thread that knows nothing of the task.
+        while semaphore.wait(timeout: .now() + .milliseconds(RequestControl.pollMilliseconds)) == .timedOut {
+            control.askTask()
+        }
     }
 
     static var currentThread: UInt {

@@ -69,6 +69,15 @@ final class RequestControl: Sendable {
         _ = stop.compareExchange(expected: Reason.none.rawValue, desired: reason.rawValue, ordering: .releasing)
     }
 
+    /// Whether the task of the thread that runs the request has to be asked.
+    var asksTaskOfThread: Bool { asksTask || outer?.asksTaskOfThread == true }
+
+    /// Asks the calling thread's task, on behalf of the thread that runs the request meanwhile.
+    func askTask() {
+        if asksTask, Task.isCancelled { cancel() }
+        outer?.askTask()
+    }
+
     /// Why the request should stop, found out by looking at everything.
     private var reasonNow: Reason {
         if let known = Reason(rawValue: stop.load(ordering: .acquiring)), known != .none { return known }

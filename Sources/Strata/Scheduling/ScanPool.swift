@@ -90,19 +90,7 @@ final class ScanPool: @unchecked Sendable {
         lock.withLock {
             owners += 1
             jobs.append(job)
-            var wanted = min(job.count - 1, cores - owners - helpers)
-            while wanted > 0 {
-                wanted -= 1
-                if let semaphore = idle.popLast() {
-                    called.insert(ObjectIdentifier(semaphore))
-                    helpers += 1
-                    semaphore.signal()
-                } else if threads < cores, PoolThread.start("strata.scan", { self.help() }) {
-                    threads += 1
-                    helpers += 1
-                    MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
-                }
-            }
+            call(min(job.count - 1, cores - owners - helpers))
         }
     }
 
@@ -110,6 +98,23 @@ final class ScanPool: @unchecked Sendable {
         lock.withLock {
             owners -= 1
             jobs.removeAll { $0 === job }
+            // Its core is free for the others.
+            if !jobs.isEmpty { call(cores - owners - helpers) }
+        }
+    }
+
+    /// Calls so many helpers, or as many as there may be. The caller has the lock.
+    private func call(_ wanted: Int) {
+        for _ in 0..<max(0, wanted) {
+            if let semaphore = idle.popLast() {
+                called.insert(ObjectIdentifier(semaphore))
+                helpers += 1
+                semaphore.signal()
+            } else if threads < cores, PoolThread.start("strata.scan", { self.help() }) {
+                threads += 1
+                helpers += 1
+                MemoryBudget.shared.note(MemoryBudget.bytesOfThread)
+            }
         }
     }
 

@@ -39,7 +39,7 @@ final class WaitGraph: @unchecked Sendable {
         }
         ContextPool.waiting {
             repeat {
-                wait.semaphore.wait()
+                wait.waitForNews()
                 serve(wait)
             } while !wait.isOver
         }

@@ -154,10 +154,12 @@ public struct StoreDirectory: Sendable {
         if lock.isLeft || hasRemains { try flushParent() }
         guard hasRemains else { return }
         if try isMissingOrEmpty {
-            // A directory that somebody has made here meanwhile is no reason to forget the store.
-            if try holdsStore(replacement) {
-                try move(replacement, to: path)
+            // A directory that somebody has made here meanwhile is no reason to forget the store. The old one alone is
+            // left when somebody has removed the others: then it is the last there is.
+            for waiting in [replacement, discarded] where try holdsStore(waiting) {
+                try move(waiting, to: path)
                 try flushParent()
+                break
             }
         } else if try holdsStore(path) {
             try removeTree(replacement)
@@ -283,7 +285,8 @@ public struct StoreDirectory: Sendable {
             try LogStore.open(path, in: fileSystem, options: Self.briefOptions, schema: nil).close()
         } catch {
             // One that was never complete is no store that anybody could miss.
-            if error.code == .notFound || error.code == .corruption && ignoringDamage { return }
+            let isDamage = error.code == .corruption || error.errno == .tooManySymbolicLinkLevels
+            if error.code == .notFound || isDamage && ignoringDamage { return }
             throw error
         }
     }

@@ -80,6 +80,7 @@ extension StoreOpener {
                 try makeDirectory()
             }
             do throws(StoreError) {
+                hasMadeLock = try isMissing(files.lock)
                 let lock = try takeLock()
                 if try isInPlace(lock) { return lock }
                 try? lock.close()
@@ -117,6 +118,16 @@ extension StoreOpener {
     }
 
     private static var lockAttempts: Int { 16 }
+
+    private func isMissing(_ path: FilePath) throws(StoreError) -> Bool {
+        try io("look at", path) { () throws(Errno) in try files.fileSystem.linkAttributes(path) == nil }
+    }
+
+    /// Gives the lock back after an opening that failed, and takes its file away where there was none.
+    func giveUp(_ lock: any File) {
+        if hasMadeLock, (try? isInPlace(lock)) == true { try? files.remove(files.lock) }
+        try? lock.close()
+    }
 
     func isInPlace(_ lock: any File) throws(StoreError) -> Bool {
         let path = files.lock

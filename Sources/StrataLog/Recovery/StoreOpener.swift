@@ -7,6 +7,8 @@ struct StoreOpener {
     let options: LogOptions
     var report = RecoveryReport()
     var hasMadeDirectory = false
+    /// Whether there was no lock in the directory.
+    var hasMadeLock = false
     /// The lock beside the directory, held while a store is made or what was interrupted is ended.
     var beside: DirectoryLock?
     /// Whether that lock was asked for, also in vain.
@@ -46,7 +48,7 @@ struct StoreOpener {
             }
             return try recover(listing, manifest, source, lock)
         } catch {
-            try? lock.close()
+            giveUp(lock)
             throw error
         }
     }

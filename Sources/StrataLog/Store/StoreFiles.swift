@@ -114,6 +114,12 @@ func io<Result: ~Copyable>(
 ) throws(StoreError) -> Result {
     do {
         return try call()
+    } catch .tooManySymbolicLinkLevels {
+        // Links are not followed where the store has files. It is no damage, which could be cut off.
+        throw StoreError(
+            .unsupportedFormat,
+            "could not \(doing): a symbolic link lies where a file of a store should be, or links go round in a circle. "
+                + "Nothing was changed", errno: .tooManySymbolicLinkLevels, path: path.string)
     } catch {
         throw StoreError(.io, "could not \(doing)", errno: error, path: path.string)
     }

@@ -190,8 +190,8 @@ import Testing
                 try Fixture.open(fileSystem, .readWrite, creates: true)?.close()
             }
             #expect(try fileSystem.attributes(left) == nil)
-            // What is complete and has no store to replace is the store.
-            if !work.hasStore, suffix == "strata-new" {
+            // What is complete and has no store to replace, or to be replaced by, is the store.
+            if !work.hasStore, suffix != "strata-copy" {
                 #expect(try Fixture.look(fileSystem, .readWrite) == DirectoryState(version: "left"))
             }
         }

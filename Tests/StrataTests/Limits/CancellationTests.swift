@@ -73,6 +73,31 @@ import Testing
         #expect(trigger.count < 1_000 + Self.slack)
     }
 
+    /// The main queue, on which the parent looks, has no task.
+    @Test(arguments: StoreKind.allCases, [true, false])
+    func whatAChildAsksItsParentStops(_ kind: StoreKind, _ hasMainParent: Bool) async throws {
+        let store = try LimitsFixture.filled(kind, 3_000)
+        let parent = NSManagedObjectContext(hasMainParent ? .mainQueue : .privateQueue)
+        parent.persistentStoreCoordinator = store.coordinator
+        let child = NSManagedObjectContext(.privateQueue)
+        child.parent = parent
+        let canceller = Canceller()
+        // Cancelled before half of the rows; the thread that waits looks each few milliseconds.
+        let trigger = Trigger(at: 100) { canceller.cancel() }
+        let carried = Carried(child)
+        let task = Task {
+            let slow = NSPredicate { _, _ in
+                Thread.sleep(forTimeInterval: 0.001)
+                trigger.step()
+                return true
+            }
+            return try Self.waitingly(carried.value) { try Self.run(.objects, slow, carried.value) }
+        }
+        canceller.set(task)
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(trigger.count < 3_000)
+    }
+
     private static func waitingly<T>(_ context: NSManagedObjectContext, _ block: () throws -> T) throws -> T {
         try context.performAndWait(block)
     }

@@ -201,4 +201,163 @@ import Testing
         // Everything was opened, and is free again.
         for url in urls { try await self.container(url).close() }
     }
+
+    // MARK: What begins while the stores are being closed
+
+    private func code(_ body: () throws -> Any) -> Int? {
+        do {
+            _ = try body()
+            return nil
+        } catch {
+            return (error as NSError).code
+        }
+    }
+
+    /// What a block that came too late is told, by what it asked.
+    private func refusals(_ context: NSManagedObjectContext, _ id: NSManagedObjectID) -> [String: Int?] {
+        let request = NSFetchRequest<Department>(entityName: "Department")
+        let update = NSBatchUpdateRequest(entityName: "Department")
+        update.propertiesToUpdate = ["budget": 1]
+        let history = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
+        let later = NSAsynchronousFetchRequest(fetchRequest: request) { _ in }
+        var codes = [
+            "fetch": code { try context.fetch(request) }, "count": code { try context.count(for: request) },
+            "batch": code { try context.execute(update) }, "history": code { try context.execute(history) },
+            "asynchronous": code { try context.execute(later) },
+            "existing": code { try context.existingObject(with: id) },
+        ]
+        Department(context: context).title = "too late"
+        codes["save"] = code { try context.save() }
+        context.rollback()
+        return codes
+    }
+
+    /// They were answered, and what they had fetched read as empty when the store was gone.
+    @Test func blocksThatComeWhileStoresAreBeingClosedAreRefused() async throws {
+        let url = place()
+        defer { removeStore(at: url) }
+        let container = try await container(url)
+        let coordinator = container.persistentStoreCoordinator
+        let (running, other) = (container.newBackgroundContext(), container.newBackgroundContext())
+        let id = try await running.perform {
+            let department = Department(context: running)
+            department.title = "open"
+            try running.save()
+            return department.objectID
+        }
+        let begun = DispatchSemaphore(value: 0)
+        let mayEnd = DispatchSemaphore(value: 0)
+        async let finished: Int = running.perform {
+            begun.signal()
+            mayEnd.wait()
+            // This block was there before, and so were those that it has others run.
+            Department(context: running).title = "accepted"
+            try running.save()
+            return try other.performAndWait {
+                try other.count(for: NSFetchRequest<Department>(entityName: "Department"))
+            }
+        }
+        await Task.detached { begun.wait() }.value
+        async let closed: Void = container.close()
+        var codes: [String: Int?] = [:]
+        repeat {
+            codes = await container.performBackgroundTask { refusals($0, id) }
+        } while codes["fetch"] == .some(nil)
+        // The store is still there, for those who are waited for.
+        #expect(coordinator.persistentStores.count == 1)
+        #expect(codes.count == 7)
+        for (what, code) in codes { #expect(code == NSPersistentStoreOperationError, "\(what)") }
+        let (child, childCodes) = await container.performBackgroundTask { context in
+            let child = NSManagedObjectContext(.privateQueue)
+            child.parent = context
+            return (child, child.performAndWait { refusals(child, id) })
+        }
+        for (what, code) in childCodes { #expect(code == NSPersistentStoreOperationError, "child: \(what)") }
+        mayEnd.signal()
+        #expect(try await finished >= 2)
+        try await closed
+        #expect(coordinator.persistentStores.isEmpty)
+        // With a store again, everybody may go on.
+        let description = try #require(container.persistentStoreDescriptions.first)
+        await withCheckedContinuation { continuation in
+            coordinator.addPersistentStore(with: description) { _, error in
+                #expect(error == nil)
+                continuation.resume()
+            }
+        }
+        for context in [running, other, child, container.newBackgroundContext()] {
+            let titles = try await context.perform {
+                context.reset()
+                return try context.fetch(NSFetchRequest<Department>(entityName: "Department")).compactMap(\.title)
+            }
+            #expect(titles.contains("accepted") && titles.contains("open"))
+        }
+        try await container.close()
+    }
+
+    @Test func whatIsFetchedWhileStoresAreBeingClosedIsRead() async throws {
+        for round in 0..<6 {
+            let url = place()
+            defer { removeStore(at: url) }
+            let container = try await container(url)
+            try await container.performBackgroundTask { context in
+                for index in 0..<500 { Department(context: context).title = "\(index)" }
+                try context.save()
+            }
+            _ = try await withThrowingTaskGroup(of: Int.self) { group in
+                for client in 0..<8 {
+                    group.addTask {
+                        for answers in 0... {
+                            let titles: [String?]? = await container.performBackgroundTask { context in
+                                let request = NSFetchRequest<Department>(entityName: "Department")
+                                request.fetchBatchSize = client % 2 == 0 ? 20 : 0
+                                return try? context.fetch(request).map(\.title)
+                            }
+                            guard let titles else { return answers }
+                            #expect(titles.count == 500 && !titles.contains(nil))
+                        }
+                        return 0
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(5 * round))
+                try await container.close()
+                return try await group.reduce(0, +)
+            }
+        }
+    }
+
+    /// What an asynchronous fetch had found could not be read any more when it was handed over.
+    @Test func closingWaitsForAsynchronousFetches() async throws {
+        let url = place()
+        defer { removeStore(at: url) }
+        let container = try await container(url)
+        let context = container.newBackgroundContext()
+        try await context.perform {
+            for index in 0..<2_000 { Department(context: context).title = "\(index)" }
+            try context.save()
+            context.reset()
+        }
+        let titles = Titles()
+        try await context.perform {
+            let request = NSFetchRequest<Department>(entityName: "Department")
+            _ = try context.execute(
+                NSAsynchronousFetchRequest(fetchRequest: request) { result in
+                    Thread.sleep(forTimeInterval: 0.05)
+                    titles.set(result.finalResult?.map(\.title))
+                })
+        }
+        try await container.close()
+        let found = try #require(titles.all)
+        #expect(found.count == 2_000 && !found.contains(nil))
+    }
+
+    private final class Titles: @unchecked Sendable {
+        // Unchecked: `lock` guards it.
+        private let lock = NSLock()
+        private var titles: [String?]?
+
+        var all: [String?]? { lock.withLock { titles } }
+
+        func set(_ new: [String?]?) { lock.withLock { titles = new } }
+    }
 }

@@ -279,6 +279,74 @@ import Darwin
         #expect(try names("") == ["link"])
     }
 
+    /// It was refused with the system's words only, and a lock file stayed.
+    @Test(arguments: ["00000001.seg", "LOCK", "MANIFEST"])
+    func aLinkInTheNameOfAStoresFileIsCalledThat(name: String) throws {
+        try files.createDirectory(at: place("store"), withIntermediateDirectories: false)
+        try write("mine", to: "precious")
+        try files.createSymbolicLink(at: place("store/\(name)"), withDestinationURL: place("precious"))
+        let error = #expect(throws: CocoaError.self) {
+            try newCoordinator().addPersistentStore(type: .sqlite, at: place("store"))
+        }
+        if name != "MANIFEST" {
+            #expect(error?.code == .fileReadCorruptFile)
+            #expect(error?.localizedDescription.contains("symbolic link") == true)
+        }
+        #expect(try names("store") == [name])
+        #expect(try text("precious") == "mine")
+    }
+
+    @Test func aSegmentThatIsALinkIsNotTakenForDamage() throws {
+        try make("store")
+        try files.moveItem(at: place("store/00000001.seg"), to: place("moved.seg"))
+        try files.createSymbolicLink(at: place("store/00000001.seg"), withDestinationURL: place("moved.seg"))
+        let before = try names("store")
+        #expect(throws: CocoaError.self) { try titles("store") }
+        #expect(try names("store") == before)
+        let coordinator = newCoordinator()
+        #expect(throws: CocoaError.self) { try coordinator.destroyPersistentStore(at: place("store"), type: .sqlite) }
+        #expect(try names("store") == before)
+        // Asked to, it removes what is the store's.
+        try coordinator.destroyPersistentStore(
+            at: place("store"), type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+        #expect(try names("store") == ["00000001.seg"])
+        #expect(files.fileExists(atPath: place("moved.seg").path))
+    }
+
+    // MARK: Directories
+
+    private func load(_ url: URL, readOnly: Bool = false) throws -> (any Error)? {
+        let container = NSPersistentContainer(name: "Foreign", managedObjectModel: GraphModel.company())
+        let description = NSPersistentStoreDescription(url: url)
+        description.isReadOnly = readOnly
+        container.persistentStoreDescriptions = [description]
+        var outcomes: [(any Error)?] = []
+        container.loadPersistentStores { outcomes.append($1) }
+        #expect(outcomes.count == 1)
+        for store in container.persistentStoreCoordinator.persistentStores {
+            try container.persistentStoreCoordinator.remove(store)
+        }
+        return outcomes.first ?? nil
+    }
+
+    /// What kept the directory from being made was left out: there was no such file, it said.
+    @Test func aDirectoryThatCannotBeMadeIsNamedWithTheCause() throws {
+        #expect(try load(place("a/b/store")) == nil)
+        try write("mine", to: "file")
+        let failure = try #require(try load(place("file/c/store")) as? CocoaError)
+        #expect(failure.localizedDescription.contains(place("file/c").path))
+        #expect(failure.userInfo[NSFilePathErrorKey] as? String == place("file/c").path)
+        #expect(failure.userInfo[NSUnderlyingErrorKey] is NSError)
+        #expect(!failure.localizedDescription.contains("No such file"))
+        #expect(try text("file") == "mine")
+    }
+
+    @Test func openingReadOnlyMakesNoDirectory() throws {
+        let failure = try load(place("missing/store"), readOnly: true) as? CocoaError
+        #expect(failure?.code == .fileReadNoSuchFile)
+        #expect(try names("") == [])
+    }
+
     // MARK: Files
 
     @Test(arguments: types) func whatIsNoRegularFileIsLeftAlone(type: NSPersistentStore.StoreType) throws {

@@ -135,6 +135,20 @@ import Testing
         #expect(try fixture.transactions() == [6])
     }
 
+    /// Nothing was acknowledged, without a word.
+    @Test func aTokenOfNoStoreOfTheCoordinatorsIsRefused() throws {
+        let (fixture, other) = (Fixture(), Fixture())
+        try fixture.open(HistoryRetention(consumers: ["index"]))
+        try other.open(HistoryRetention())
+        try other.save()
+        let foreign = try other.token
+        let error = #expect(throws: CocoaError.self) {
+            try fixture.coordinator.acknowledgeHistory(upTo: foreign, by: "index")
+        }
+        #expect(error?.code == .persistentStoreOperation)
+        #expect(fixture.coordinator.acknowledgedHistory(of: "index") == nil)
+    }
+
     @Test func consumersKeepWhatTheyHaveNotSeen() throws {
         let fixture = Fixture()
         let policy = HistoryRetention(maximumTransactions: 1, consumers: ["index", "mirror"])
