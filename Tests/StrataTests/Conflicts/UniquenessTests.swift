@@ -80,6 +80,25 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func batchesOfSubentitiesShareTheConstraint(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let context = store.context()
+        try context.performAndWait { () throws in
+            _ = item(context, ["code": "a", "name": "first"])
+            try context.save()
+            let request = NSBatchInsertRequest(entityName: "SpecialItem", objects: [["code": "a", "name": "second"]])
+            let error = #expect(throws: CocoaError.self) { try context.execute(request) }
+            #expect(error?.code == .managedObjectConstraintMerge)
+            #expect(try stored("Item", store, sort: "code").map { $0.text("name") } == ["first"])
+            context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+            _ = try context.execute(request)
+            #expect(try stored("Item", store, sort: "code").map { $0.text("name") } == ["first"])
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            _ = try context.execute(request)
+            #expect(try stored("Item", store, sort: "code").map { $0.text("name") } == ["second"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func updatesSwapsAndDeletesCount(_ kind: StoreKind) throws {
         let store = try TestStore(kind, ConflictModel.make())
         let context = store.context()
