@@ -173,4 +173,86 @@ import Testing
         }
         withExtendedLifetime(store) {}
     }
+
+    /// "If flag is NO, transient properties are disposed of"; with YES, what was changed here is applied again.
+    @Test(arguments: StoreKind.allCases) func refreshingDisposesOrReapplies(_ kind: StoreKind) throws {
+        let (store, context, probe) = try saved(kind)
+        let other = store.context()
+        try context.performAndWait { () throws in
+            probe.note = "transient"
+            probe.name = "mine"
+            try other.performAndWait { () throws in
+                let theirs = try #require(other.existingObject(with: probe.objectID) as? Probe)
+                theirs.name = "theirs"
+                theirs.count = 8
+                try other.save()
+            }
+            context.refresh(probe, mergeChanges: true)
+            #expect(probe.name == "mine" && probe.count == 8 && probe.note == "transient")
+            #expect(Set(probe.changedValues().keys) == ["name"] && probe.isUpdated)
+            #expect(probe.committedValues(forKeys: ["name"])["name"] as? String == "theirs")
+            context.refresh(probe, mergeChanges: false)
+            #expect(probe.isFault && !probe.hasChanges && !context.hasChanges)
+            #expect(probe.note == nil && probe.name == "theirs" && probe.changedValues().isEmpty)
+        }
+    }
+
+    /// Unsaved objects have IDs that can be asked for, too; permanent ones are obtained once.
+    @Test(arguments: StoreKind.allCases) func unsavedObjectsAreFoundByTheirIDs(_ kind: StoreKind) throws {
+        let (store, context, probe) = try saved(kind)
+        try context.performAndWait { () throws in
+            let new = Probe(context: context)
+            new.parent = probe
+            #expect(probe.objectIDs(forRelationshipNamed: "children") == [new.objectID])
+            #expect(context.registeredObject(for: new.objectID) === new && context.object(with: new.objectID) === new)
+            try context.obtainPermanentIDs(for: [new, probe])
+            let id = new.objectID
+            try context.obtainPermanentIDs(for: [new])
+            #expect(!id.isTemporaryID && new.objectID == id && new.isInserted)
+            #expect(probe.objectIDs(forRelationshipNamed: "children") == [id])
+            context.delete(probe)
+            #expect(context.registeredObject(for: probe.objectID) === probe)
+            #expect(context.registeredObjects.contains(probe))
+            try context.save()
+            #expect(context.registeredObject(for: probe.objectID) == nil)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// The notification of a context's own save changes nothing in it.
+    @Test(arguments: StoreKind.allCases) func itsOwnSaveIsNothingToMerge(_ kind: StoreKind) throws {
+        let (store, context, probe) = try saved(kind)
+        try context.performAndWait { () throws in
+            nonisolated(unsafe) var saved: Notification?
+            let token = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+            ) { saved = $0 }
+            defer { NotificationCenter.default.removeObserver(token) }
+            probe.name = "changed"
+            try context.save()
+            probe.count = 77
+            context.mergeChanges(fromContextDidSave: try #require(saved))
+            #expect(probe.name == "changed" && probe.count == 77 && Set(probe.changedValues().keys) == ["count"])
+            try context.save()
+            #expect(try count("count == 77", store) == 1)
+        }
+    }
+
+    /// Results are followed from the first fetch on.
+    @Test(arguments: StoreKind.allCases) func aControllerThatHasNotFetchedTellsNothing(_ kind: StoreKind) throws {
+        let (store, context, probe) = try saved(kind)
+        try context.performAndWait { () throws in
+            let request = NSFetchRequest<Probe>(entityName: "Probe")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            let results = NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            let recorder = ResultsRecorder()
+            results.delegate = recorder
+            probe.name = "changed"
+            context.processPendingChanges()
+            #expect(recorder.takeCalls() == [] && results.fetchedObjects == nil && results.sections == nil)
+            #expect(results.indexPath(forObject: probe) == nil && results.sectionIndexTitles == [])
+        }
+        withExtendedLifetime(store) {}
+    }
 }
