@@ -189,7 +189,18 @@ extension NSManagedObjectContext {
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
     final func assignObject(_ object: Any, to store: NSPersistentStore) {
-        guard let object = object as? NSManagedObject, object.storeIndex == 0 else { return }
+        guard let object = object as? NSManagedObject else {
+            programmerError(
+                "NSManagedObjectContext.assign(_:to:)", "\(type(of: object)) is no managed object",
+                "Assign managed objects only")
+        }
+        if object.storeIndex != 0 {
+            guard let owner = object.objectID.persistentStore, owner.handle !== store.handle else { return }
+            programmerError(
+                "NSManagedObjectContext.assign(_:to:)",
+                "an object of \(object.shape.name) that has a permanent ID cannot change its store",
+                "Assign objects before they are saved, or insert a new one with these values")
+        }
         guard store.handle?.map.holds(object.shape) == true else {
             programmerError(
                 "NSManagedObjectContext.assign(_:to:)",

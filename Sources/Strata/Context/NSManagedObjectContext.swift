@@ -382,6 +382,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     }
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
+    ///
+    /// - Precondition: the object is a managed object, its entity is in the store's configuration, and it has no permanent
+    ///   ID of another store.
     open func assign(_ object: Any, to store: NSPersistentStore) { onQueue().assignObject(object, to: store) }
 
     /// Whether a fault whose row is gone becomes a deleted object without values; if not, the program stops. What it

@@ -62,7 +62,7 @@ struct AggregateState {
         switch function {
         case .count: return false
         case .sum, .average:
-            if let number = Arithmetic(value) { total = total + number }
+            if let number = Arithmetic(summand: value) { total = total + number }
             return false
         case .min, .max:
             let wanted: ComparisonResult = function == .min ? .orderedAscending : .orderedDescending

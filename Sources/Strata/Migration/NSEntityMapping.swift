@@ -4,9 +4,9 @@ import Foundation
 ///
 /// Thread rule: as for ``NSPropertyMapping``.
 open class NSEntityMapping: NSObject, KeyValueCoding {
-    /// The name, by which expressions find what the mapping made; `Source` + "To" + `Destination` unless it is set.
+    /// The name, by which expressions find what the mapping made; `Source->Destination` unless it is set.
     open var name: String! {
-        get { explicitName ?? "\(sourceEntityName ?? "")To\(destinationEntityName ?? "")" }
+        get { explicitName ?? "\(sourceEntityName ?? "")->\(destinationEntityName ?? "")" }
         set { explicitName = newValue }
     }
     private var explicitName: String?
@@ -37,4 +37,22 @@ open class NSEntityMapping: NSObject, KeyValueCoding {
     open func value(forKey key: String) -> Any? {
         key == "name" ? name : KeyValueAccess.reflected(self, key: key)
     }
+
+    /// Whether both map the same entities in the same way.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityMapping else { return false }
+        if other === self { return true }
+        return name == other.name && mappingType == other.mappingType
+            && sourceEntityName == other.sourceEntityName && sourceEntityVersionHash == other.sourceEntityVersionHash
+            && destinationEntityName == other.destinationEntityName
+            && destinationEntityVersionHash == other.destinationEntityVersionHash
+            && (attributeMappings ?? []) == (other.attributeMappings ?? [])
+            && (relationshipMappings ?? []) == (other.relationshipMappings ?? [])
+            && sourceExpression == other.sourceExpression
+            && entityMigrationPolicyClassName == other.entityMigrationPolicyClassName
+            && NSPropertyMapping.isSame(userInfo, other.userInfo)
+    }
+
+    /// Agrees with equality: changes with the name.
+    open override var hash: Int { name.hashValue }
 }

@@ -17,6 +17,15 @@ open class NSMappingModel: NSObject {
         super.init()
     }
 
+    /// Whether both have the same mappings in the same order.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSMappingModel else { return false }
+        return other === self || entityMappings == other.entityMappings
+    }
+
+    /// Agrees with equality: changes with the mappings' names.
+    open override var hash: Int { entityMappings.hashValue }
+
     /// Whether the mappings are made for these versions of entities, and leave none out that has changed.
     func fits(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) -> Bool {
         guard entityMappings.contains(where: { $0.sourceEntityVersionHash != nil }) else { return false }

@@ -40,7 +40,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     }
 
     /// Lists of properties whose values together no two objects share. Each property is given by its name or its
-    /// description. They are part of the ``versionHash``.
+    /// description. They are part of the ``versionHash``. A subentity lists its own only; those of its ancestors bind its
+    /// objects, too.
     open var uniquenessConstraints: [[Any]] = [] {
         willSet { assertMutable() }
     }

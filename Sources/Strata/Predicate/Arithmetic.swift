@@ -108,10 +108,10 @@ enum Arithmetic {
         return .double(result)
     }
 
-    /// The sum of values; what is no number counts as 0.
+    /// The sum of values; a text counts as the number that it begins with, and what is no number as 0.
     static func sum(_ values: [Any]) -> Arithmetic {
         values.reduce(.integer(0)) { sum, value in
-            Arithmetic(value).map { sum + $0 } ?? sum
+            Arithmetic(summand: value).map { sum + $0 } ?? sum
         }
     }
 

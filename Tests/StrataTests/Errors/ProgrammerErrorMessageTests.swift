@@ -34,6 +34,27 @@ struct ProgrammerErrorMessageTests {
         #expect(text.contains("did you mean \"name\"?"))
     }
 
+    @Test func anObjectThatWasSavedKeepsItsStore() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (store, other) = (try TestStore(.memory), NSPersistentStore.StoreType.inMemory)
+            let second = try store.coordinator.addPersistentStore(type: other, at: URL(fileURLWithPath: "/dev/null"))
+            let context = store.context()
+            try context.performAndWait {
+                let badge = make("Badge", context)
+                badge.setValue(1, forKey: "number")
+                context.assign(badge, to: second)
+                context.assign(badge, to: store.store)
+                try context.save()
+                context.assign(badge, to: store.store)
+                FileHandle.standardError.write(Data("so far".utf8))
+                context.assign(badge, to: second)
+            }
+        }
+        let text = Self.said(result)
+        #expect(text.contains("so far"))
+        #expect(text.contains("an object of Badge that has a permanent ID cannot change its store"))
+    }
+
     @Test func anUnknownEntityNamesTheOneThatWasMeant() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let store = try TestStore(.memory)

@@ -112,10 +112,35 @@ import Testing
         }
     }
 
-    /// A mandatory to-many relationship without members refused the save with code 1570.
-    @Test(arguments: StoreKind.allCases) func aMandatoryToManyRelationshipMayBeEmpty(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func inaccessibleFaultsGetNoCallsOfASave(_ kind: StoreKind, inChild: Bool) throws {
+        let store = try TestStore(kind, Probe.model())
+        let (parent, other) = (store.context(), store.context())
+        let context = inChild ? ContextLine.child(of: parent) : parent
+        let id = try other.performAndWait {
+            let probe = Probe(context: other)
+            try other.save()
+            return probe.objectID
+        }
+        try context.check {
+            let fault = try #require(context.object(with: id) as? Probe)
+            try other.check {
+                other.delete(other.object(with: id))
+                try other.save()
+            }
+            #expect(fault.name == nil && fault.isDeleted)
+            _ = fault.takeCalls()
+            try context.save()
+            #expect(fault.takeCalls() == [])
+        }
+    }
+
+    /// A mandatory to-many relationship without members refused the save with code 1570, also where it has a maximum.
+    @Test(arguments: StoreKind.allCases, [0, 3])
+    func aMandatoryToManyRelationshipMayBeEmpty(_ kind: StoreKind, maximum: Int) throws {
         let model = GraphModel.company()
         model.entitiesByName["Department"]?.relationshipsByName["employees"]?.isOptional = false
+        model.entitiesByName["Department"]?.relationshipsByName["employees"]?.maxCount = maximum
         let store = try TestStore(kind, model)
         let context = store.context()
         try context.check {

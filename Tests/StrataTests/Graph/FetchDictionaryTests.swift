@@ -64,6 +64,38 @@ import Testing
         #expect(abs((row["spread"] as? Double ?? 0) - 2.0.squareRoot()) < 1e-9)
     }
 
+    /// As SQLite adds up texts: each counts as the number that it begins with. The type of the description decides what
+    /// comes back.
+    @Test(arguments: StoreKind.allCases) func textsAreAddedUpAsNumbers(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Probe.model())
+        let context = store.context()
+        try context.performAndWait {
+            let texts = ["12", " 3.5 apples", "-1e1x", "none", ".5", "+", "7e", "0x10", nil]
+            for text in texts { Probe(context: context).name = text }
+            try context.save()
+            let request = NSFetchRequest<NSDictionary>(entityName: "Probe")
+            request.resultType = .dictionaryResultType
+            request.propertiesToFetch = [
+                expression("sum", "sum:(name)"), expression("mean", "average:(name)", .doubleAttributeType),
+                expression("whole", "sum:(name)", .integer64AttributeType), expression("path", "@sum.name"),
+                expression("text", "sum:(name)", .stringAttributeType), expression("max", "max:(name)"),
+            ]
+            let row = try #require(try context.fetch(request).first)
+            #expect(row["sum"] as? Double == 13 && row["path"] as? Double == 13)
+            #expect(row["mean"] as? Double == 13.0 / 8 && row["whole"] as? Int == 13)
+            #expect(row["text"] as? String == "13.0" && row["max"] as? String == "none")
+            request.predicate = NSPredicate(format: "name IN %@", ["12", "none"])
+            request.propertiesToFetch = [expression("sum", "sum:(name)")]
+            #expect(try context.fetch(request).first?["sum"] as? Int == 12)
+            // Groups are filtered by the same numbers.
+            request.predicate = nil
+            request.propertiesToFetch = ["name", expression("sum", "sum:(name)")]
+            request.propertiesToGroupBy = ["name"]
+            request.havingPredicate = NSPredicate(format: "sum:(name) > 5")
+            #expect(Set(try context.fetch(request).compactMap { $0["name"] as? String }) == ["12", "7e"])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func aggregatesOfNothing(_ kind: StoreKind) throws {
         let rows = try fetch(kind) { request in
             request.predicate = NSPredicate(format: "age > 1000")

@@ -280,6 +280,7 @@ struct SQLiteWorld {
             ("sum:(age)", "COALESCE(SUM(p.age), 0)"), ("count:(SELF)", "COUNT(*)"), ("average:(score)", "AVG(p.score)"),
             ("min:(name)", "MIN(p.name)"), ("max:(score)", "MAX(p.score)"), ("count:(nick)", "COUNT(p.nick)"),
             ("sum:(age * 2)", "COALESCE(SUM(p.age * 2), 0)"), ("min:(age)", "MIN(p.age)"),
+            ("sum:(nick)", "COALESCE(SUM(p.nick), 0)"), ("average:(name)", "AVG(p.name)"),
         ]
         let chosen = (0..<1 + random.below(3)).map { _ in aggregates[random.below(aggregates.count)] }
         let request = dictionaries([])
