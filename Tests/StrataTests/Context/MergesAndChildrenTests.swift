@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Parts of the object graph that meet: merges with undo, constraints with parents, several stores with parents.
-@Suite struct SeamTests {
+@Suite struct MergesAndChildrenTests {
     // MARK: Merges
 
     /// What another context deletes while this one refers to it anew.

@@ -13,7 +13,7 @@ private final class Note: NSManagedObject {
 }
 
 /// Derived attributes belong to what is saved, whatever validation and merge policies make of it.
-@Suite struct DerivedSeamTests {
+@Suite struct DerivedAttributeSaveTests {
     @Test(arguments: StoreKind.allCases) func validationCorrectsTheSource(_ kind: StoreKind) throws {
         ManagedObjectClasses.register(Note.self)
         let note = GraphModel.entity("Note", Note.self)

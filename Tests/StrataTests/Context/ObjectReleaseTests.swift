@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// Objects and contexts that nobody needs any more are freed.
-@Suite struct ReleaseTests {
+@Suite struct ObjectReleaseTests {
     /// Employees and badges refer to each other, departments and employees too.
     private func circle(_ context: NSManagedObjectContext) -> [Weak] {
         let employee = Employee(context: context)
