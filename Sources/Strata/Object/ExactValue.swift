@@ -45,7 +45,8 @@ extension Overlay {
         }
         if Value.self == NSDecimalNumber.self {
             let number = unsafeBitCast(value, to: NSDecimalNumber.self)
-            return place.initializeMemory(as: Decimal.self, to: number.decimalValue)
+            place.initializeMemory(as: Decimal.self, to: number.decimalValue)
+            return
         }
         place.initializeMemory(as: Value.self, to: value)
     }

@@ -195,7 +195,7 @@ extension Overlay {
         else {
             return false
         }
-        let own = boxed(info)
+        let own = boxed(code)
         // Swift holds texts equal that are written with other scalars; a store does not.
         if let own = own as? String, let stored = stored.base as? String { return own.utf8.elementsEqual(stored.utf8) }
         return (own as? AnyHashable) == stored
