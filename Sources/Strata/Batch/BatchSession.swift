@@ -6,8 +6,9 @@ enum BatchLimits {
     static let maximumObjects = 1 << 20
     /// Bytes of values, as they are before they are packed.
     static let maximumBytes = 256 << 20
-    /// How often a part is tried again when other contexts changed its rows at the same time.
-    static let maximumConflictRounds = 16
+    /// How often a part is tried again when other contexts changed its rows at the same time, as busy ones may do again
+    /// and again.
+    static let maximumConflictRounds = 1_000
 }
 
 /// What the batch requests share: one store, and the transactions that a request commits to it.

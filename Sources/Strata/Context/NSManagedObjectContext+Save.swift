@@ -4,10 +4,12 @@ import StrataLog
 extension NSManagedObjectContext {
     /// How often `willSave` may go on changing objects before the save is given up.
     static let maximumWillSaveRounds = 1_000
-    /// How often a save is tried again after a merge policy has resolved its conflicts.
+    /// How often a save is tried again after a merge policy has resolved its conflicts, though nobody else has saved
+    /// since: such a policy resolves nothing.
     static let maximumConflictRounds = 16
-    /// How often a save is tried again altogether. Each time that it has to be, somebody else has saved.
-    static let maximumAttempts = 1_000
+    /// How often a save is tried again altogether. Of many that change the same object each at the same time, one gets
+    /// through and the others try again.
+    static let maximumAttempts = 10_000
 
     /// Writes all changes to their stores: one transaction for each store. A child context gives them to its parent
     /// instead, and nothing is written until the line's top is saved.

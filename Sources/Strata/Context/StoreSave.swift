@@ -34,6 +34,7 @@ final class StoreSave {
         if handle.isDetached { throw StoreFailure.removed(handle.path) }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
         var (rounds, attempts) = (0, 0)
+        var resolvedAt: UInt64?
         while true {
             do {
                 try build()
@@ -43,13 +44,16 @@ final class StoreSave {
                 return
             } catch let error as StoreError where error.code == .conflict {
                 attempts += 1
+                if !owner.isBegun { try control?.check() }
+                let newest = handle.log.snapshot.sequence
+                if resolvedAt == newest { rounds += 1 }
                 guard rounds < NSManagedObjectContext.maximumConflictRounds,
                     attempts < NSManagedObjectContext.maximumAttempts
                 else { throw StoreFailure.cocoaError(error, saving: handle) }
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
                 let merged = try ConflictResolver(context, self).resolve(left)
-                if !merged.isEmpty { rounds += 1 }
+                if !merged.isEmpty { resolvedAt = newest }
                 try owner.recollect(validating: merged)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)

@@ -1,5 +1,7 @@
 import CoreData
+import Dispatch
 import Foundation
+import Synchronization
 import Testing
 
 /// Sums the counts of both sides: what a program that knows its data does.
@@ -39,7 +41,157 @@ private final class IgnoringPolicy: NSMergePolicy, @unchecked Sendable {
     override func resolve(mergeConflicts list: [Any]) throws {}
 }
 
+/// Resolves conflicts, but each time somebody else has saved the same object before the save is tried again.
+private final class OvertakenPolicy: NSMergePolicy, @unchecked Sendable {
+    // Unchecked: used on one context's queue.
+    private var left: Int
+    private let overtake: () throws -> Void
+
+    init(times: Int, _ overtake: @escaping () throws -> Void) {
+        left = times
+        self.overtake = overtake
+        super.init(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+    }
+
+    override func resolve(mergeConflicts list: [Any]) throws {
+        try super.resolve(mergeConflicts: list)
+        if left == 0 { return }
+        left -= 1
+        try overtake()
+    }
+}
+
+/// Resolves nothing, and says that it has.
+private final class IdlePolicy: NSMergePolicy, @unchecked Sendable {
+    // Unchecked: used on one context's queue.
+    private(set) var calls = 0
+
+    init() { super.init(merge: .errorMergePolicyType) }
+
+    override func resolve(constraintConflicts list: [NSConstraintConflict]) throws { calls += 1 }
+}
+
 @Suite struct MergePolicyTests {
+    private static func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// After 16 times it was error 133020.
+    @Test(arguments: StoreKind.allCases) func aSaveThatOthersOvertakeAgainAndAgainGetsThrough(_ kind: StoreKind) throws
+    {
+        let store = try TestStore(kind, ConflictModel.make())
+        let (first, second) = (store.context(), store.context())
+        try first.performAndWait {
+            let object = item(first, ["code": "a", "name": "start", "count": 1])
+            try first.save()
+            let theirs = second.object(with: object.objectID)
+            var times = 0
+            first.mergePolicy = OvertakenPolicy(times: 60) {
+                times += 1
+                try second.performAndWait {
+                    second.refresh(theirs, mergeChanges: false)
+                    theirs.setValue(times, forKey: "count")
+                    try second.save()
+                }
+            }
+            try second.performAndWait {
+                theirs.setValue(0, forKey: "count")
+                try second.save()
+            }
+            object.setValue("mine", forKey: "name")
+            try first.save()
+            #expect(times == 60 && object.value(forKey: "count") as? Int == 60)
+            second.performAndWait {
+                second.refresh(theirs, mergeChanges: false)
+                #expect(
+                    theirs.value(forKey: "name") as? String == "mine" && theirs.value(forKey: "count") as? Int == 60)
+            }
+        }
+    }
+
+    @Test func aPolicyThatResolvesNothingEndsTheSave() throws {
+        let store = try TestStore(.memory, ConflictModel.make())
+        let context = store.context()
+        let policy = IdlePolicy()
+        context.mergePolicy = policy
+        try context.performAndWait {
+            _ = item(context, ["code": "a"])
+            try context.save()
+            context.reset()
+            _ = item(context, ["code": "a"])
+            #expect(throws: CocoaError.self) { try context.save() }
+        }
+        #expect(policy.calls > 1 && policy.calls <= 17)
+    }
+
+    /// Sixteen clients of one object, each with a context for each change, as a service has them.
+    @Test(arguments: StoreKind.allCases) func manyClientsOfOneObjectGetThrough(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let maker = store.context()
+        let id = try maker.performAndWait {
+            let object = item(maker, ["code": "a", "count": 0])
+            try maker.save()
+            return object.objectID
+        }
+        let failures = Mutex<[String]>([])
+        let coordinator = store.coordinator
+        DispatchQueue.concurrentPerform(iterations: 16) { client in
+            for round in 0..<20 {
+                let context = Self.context(coordinator)
+                context.performAndWait {
+                    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                    let object = context.object(with: id)
+                    object.setValue("\(client) \(round)", forKey: "name")
+                    do { try context.save() } catch { failures.withLock { $0.append("\(error)") } }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    /// A batch request of a store that others write all the time.
+    @Test(arguments: StoreKind.allCases) func aBatchUpdateBesideWritersOfItsRowsGetsThrough(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let maker = store.context()
+        let ids = try maker.performAndWait {
+            let objects = (0..<200).map { item(maker, ["code": "\($0)", "count": 0]) }
+            try maker.save()
+            return objects.map(\.objectID)
+        }
+        let isOver = Mutex(false)
+        let failures = Mutex<[String]>([])
+        let coordinator = store.coordinator
+        DispatchQueue.concurrentPerform(iterations: 4) { client in
+            if client == 0 {
+                defer { isOver.withLock { $0 = true } }
+                let context = Self.context(coordinator)
+                for round in 1...10 {
+                    let request = NSBatchUpdateRequest(entityName: "Item")
+                    request.propertiesToUpdate = ["count": round]
+                    do {
+                        try context.performAndWait { _ = try context.execute(request) }
+                    } catch {
+                        failures.withLock { $0.append("\(error)") }
+                    }
+                }
+                return
+            }
+            var index = client
+            while !isOver.withLock({ $0 }) {
+                let context = Self.context(coordinator)
+                index = (index * 7 + 1) % ids.count
+                context.performAndWait {
+                    context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+                    context.object(with: ids[index]).setValue("\(client)", forKey: "name")
+                    do { try context.save() } catch { failures.withLock { $0.append("\(error)") } }
+                }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
     private func withConflict(
         _ kind: StoreKind = .memory, policy: NSMergePolicy, mine: [String: Any?], theirs: [String: Any?],
         _ body: (TestStore, NSManagedObject, NSManagedObjectContext) throws -> Void
