@@ -52,7 +52,7 @@ struct NodeValues {
                 if column.reference(row.index) != ref { return false }
                 continue
             }
-            let stored = ColumnBoxing.box(column, row.index, info) { try? handle.log.read($0) }
+            let stored = ColumnBoxing.box(column, row.index, info.kind, info.attribute) { try? handle.log.read($0) }
             guard let a = Self.comparable(stored), let b = Self.comparable(value), a == b else { return false }
         }
         return true

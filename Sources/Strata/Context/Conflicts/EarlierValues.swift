@@ -16,7 +16,7 @@ struct EarlierValues {
         let shape = object.shape
         var values: [Int: Any?] = [:]
         for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) && !shape.slots[slot].isHidden {
-            values[slot] = .some(overlay.isNull(slot) ? nil : overlay.boxed(shape.slots[slot]))
+            values[slot] = .some(overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot]))
         }
         current[ObjectIdentifier(object)] = values
     }

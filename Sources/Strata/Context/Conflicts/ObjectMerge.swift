@@ -273,7 +273,7 @@ struct ColumnComparison {
             if column.isExternal(row) { return object.readExternal(column.external(row)) }
             return Array(column.bytes(row))
         }
-        return ColumnBoxing.box(column, row, info) { object.readExternal($0) } as? AnyHashable
+        return ColumnBoxing.box(column, row, info.kind, info.attribute) { object.readExternal($0) } as? AnyHashable
     }
 }
 

@@ -167,7 +167,7 @@ extension NSManagedObject {
     fileprivate final func transientValues(_ isWanted: (Overlay, Int) -> Bool) -> [(slot: Int, value: Any?)] {
         guard let overlay else { return [] }
         return (shape.persistentSlotCount..<shape.slots.count).filter { isWanted(overlay, $0) }
-            .map { (slot: $0, value: overlay.isNull($0) ? nil : overlay.boxed(shape.slots[$0])) }
+            .map { (slot: $0, value: overlay.isNull($0) ? nil : overlay.boxed(shape.codes[$0])) }
     }
 }
 

@@ -38,7 +38,7 @@ struct ObjectMemento {
         hasDefaults = flags.contains(.defaultsBelow) || object.storeIndex == 0
         if let overlay = object.overlay {
             for slot in object.shape.slots.indices where overlay.isPresent(slot) {
-                held[slot] = .some(overlay.isNull(slot) ? nil : overlay.boxed(object.shape.slots[slot]))
+                held[slot] = .some(overlay.isNull(slot) ? nil : overlay.boxed(object.shape.codes[slot]))
             }
         }
         for (relationship, state) in zip(object.shape.relationships, object.toMany) {
@@ -107,7 +107,7 @@ struct ObjectUndo {
         guard let overlay = object.overlay else { return }
         for (slot, info) in object.shape.slots.enumerated() where overlay.isChangedInEvent(slot) && !info.isHidden {
             let old = memento.value(slot, of: object)
-            let new = overlay.isNull(slot) ? nil : overlay.boxed(info)
+            let new = overlay.isNull(slot) ? nil : overlay.boxed(object.shape.codes[slot])
             if !Self.isEqual(old, new) { values.append((slot, old)) }
         }
     }

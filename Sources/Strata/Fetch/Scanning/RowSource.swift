@@ -88,7 +88,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
         do {
             let column = try block.column(slot)
             if info.kind == .toOne { return try source(column.reference(row)) }
-            return ColumnBoxing.box(column, row, info, external: read)
+            return ColumnBoxing.box(column, row, info.kind, info.attribute, external: read)
         } catch {
             scope.error = scope.error ?? error
             return nil

@@ -82,12 +82,17 @@ enum ValueConversion {
 
 /// Boxes stored values.
 enum ColumnBoxing {
-    /// The value of a row, nil for null; `external` reads bytes that lie out of line.
+    /// The value of a row, nil for null.
+    ///
+    /// - Parameters:
+    ///   - attribute: which one it is; asked only for those that a transformer makes.
+    ///   - external: reads bytes that lie out of line.
     static func box(
-        _ column: ColumnView, _ row: Int, _ info: SlotInfo, external: (ExternalValue) -> [UInt8]?
+        _ column: ColumnView, _ row: Int, _ kind: SlotKind, _ attribute: @autoclosure () -> NSAttributeDescription?,
+        external: (ExternalValue) -> [UInt8]?
     ) -> Any? {
         if column.isNull(row) { return nil }
-        switch info.kind {
+        switch kind {
         case .bool: return NSNumber(value: column.bool(row))
         case .int16: return NSNumber(value: column.int16(row))
         case .int32: return NSNumber(value: column.int32(row))
@@ -100,19 +105,21 @@ enum ColumnBoxing {
         case .toOne: return nil
         case .string, .data, .uri, .transformable:
             if column.isExternal(row) {
-                return external(column.external(row))?.withUnsafeBytes { box(bytes: $0, info) }
+                return external(column.external(row))?.withUnsafeBytes { box(bytes: $0, kind, attribute()) }
             }
-            return box(bytes: column.bytes(row), info)
+            return box(bytes: column.bytes(row), kind, attribute())
         }
     }
 
-    private static func box(bytes: UnsafeRawBufferPointer, _ info: SlotInfo) -> Any? {
-        switch info.kind {
+    private static func box(
+        bytes: UnsafeRawBufferPointer, _ kind: SlotKind, _ attribute: @autoclosure () -> NSAttributeDescription?
+    ) -> Any? {
+        switch kind {
         case .string: return String._decode(bytes)
         case .data: return Data._decode(bytes)
         case .uri: return URL._decode(bytes)
         default:
-            guard let attribute = info.attribute else { return nil }
+            guard let attribute = attribute() else { return nil }
             return try? attribute.value(fromTransformedData: Data(bytes))
         }
     }

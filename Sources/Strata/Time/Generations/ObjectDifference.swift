@@ -142,7 +142,7 @@ public struct ObjectDifferences: AsyncSequence {
             if column.isNull(row.index) { return nil }
             guard info.relationshipIndex >= 0 else {
                 var failure: StoreError?
-                let value = ColumnBoxing.box(column, row.index, info) { external in
+                let value = ColumnBoxing.box(column, row.index, info.kind, info.attribute) { external in
                     do throws(StoreError) {
                         return try handle.log.read(external)
                     } catch {

@@ -110,7 +110,7 @@ struct HistoryConversion {
             }
             let column = try block.column(stored)
             var failure: StoreError?
-            let value = ColumnBoxing.box(column, index, info) { external in
+            let value = ColumnBoxing.box(column, index, info.kind, info.attribute) { external in
                 do throws(StoreError) {
                     return try handle.log.read(external)
                 } catch {
