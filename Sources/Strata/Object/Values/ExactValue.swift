@@ -31,11 +31,10 @@ extension Overlay {
     func initializeExactly<Value>(_ code: SlotCode, to value: Value) {
         let place = base + Int(code.offset)
         if Value.self == NSNumber.self {
-            // SAFETY: the types are the same, here and below.
-            return Self.initialize(place, code.kind, to: unsafeBitCast(value, to: NSNumber.self))
+            return Self.initialize(place, code.kind, to: Self.same(value, as: NSNumber.self))
         }
         if Value.self == Int.self {
-            let number = unsafeBitCast(value, to: Int.self)
+            let number = Self.same(value, as: Int.self)
             switch code.kind {
             case .int16: place.initializeMemory(as: Int16.self, to: Int16(truncatingIfNeeded: number))
             case .int32: place.initializeMemory(as: Int32.self, to: Int32(truncatingIfNeeded: number))
@@ -44,11 +43,18 @@ extension Overlay {
             return
         }
         if Value.self == NSDecimalNumber.self {
-            let number = unsafeBitCast(value, to: NSDecimalNumber.self)
+            let number = Self.same(value, as: NSDecimalNumber.self)
             place.initializeMemory(as: Decimal.self, to: number.decimalValue)
             return
         }
         place.initializeMemory(as: Value.self, to: value)
+    }
+
+    /// A value as what it is, where the compiler cannot know that the types are the same.
+    @inline(__always)
+    private static func same<Value, Exact>(_ value: Value, as type: Exact.Type) -> Exact {
+        // SAFETY: the callers have compared the types.
+        unsafeBitCast(value, to: type)
     }
 
     private static func initialize(_ place: UnsafeMutableRawPointer, _ kind: SlotKind, to number: NSNumber) {
