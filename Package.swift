@@ -122,7 +122,7 @@ let package = Package(
         .executableTarget(
             name: "StrataCLI",
             dependencies: [
-                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "CStrataSupport",
+                "Strata", "StrataTransfer", "StrataLog", "StrataIO", "StrataModelFile", "CStrataSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

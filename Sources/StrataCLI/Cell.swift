@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataModelFile
 
 /// A value as the command prints it.
 enum Cell {
@@ -92,29 +93,11 @@ enum Cell {
         case .null: "null"
         case .bool, .integer: plainText
         // Infinities and what is no number have no form of their own.
-        case .real(let value): value.isFinite ? "\(value)" : Self.quoted("\(value)")
-        case .number(let text): Double(text)?.isFinite == true ? text : Self.quoted(text)
-        case .text(let text), .object(let text): Self.quoted(text)
-        case .data: Self.quoted(plainText)
+        case .real(let value): value.isFinite ? "\(value)" : QuotedText.of("\(value)")
+        case .number(let text): Double(text)?.isFinite == true ? text : QuotedText.of(text)
+        case .text(let text), .object(let text): QuotedText.of(text)
+        case .data: QuotedText.of(plainText)
         case .list(let cells): "[\(cells.map(\.json).joined(separator: ","))]"
         }
-    }
-
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

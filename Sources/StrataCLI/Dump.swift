@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Strata
+import StrataModelFile
 import StrataTransfer
 
 /// All objects of a store.
@@ -52,9 +53,9 @@ struct Dump: ParsableCommand {
                 try session.forEach(request) { object in
                     Terminal.output.write(isFirst ? "[" : ",\n")
                     isFirst = false
-                    let fields = zip(columns.names, columns.cells(object)).map { "\(Cell.quoted($0)):\($1.json)" }
+                    let fields = zip(columns.names, columns.cells(object)).map { "\(QuotedText.of($0)):\($1.json)" }
                     Terminal.output.write(
-                        "{\"entity\":\(Cell.quoted(entity.name ?? "")),\"uri\":\(ObjectColumns.uri(object).json),"
+                        "{\"entity\":\(QuotedText.of(entity.name ?? "")),\"uri\":\(ObjectColumns.uri(object).json),"
                             + "\"values\":{\(fields.joined(separator: ","))}}")
                 }
                 continue

@@ -1,3 +1,5 @@
+import StrataModelFile
+
 extension OutputOptions {
     /// Prints what a command has done: a few numbers with their names.
     func write(_ facts: [(name: String, value: Int)]) {
@@ -5,7 +7,7 @@ extension OutputOptions {
         switch format {
         case .table: for (name, value) in facts { terminal.write("\(name): \(value)\n") }
         case .json:
-            let fields = facts.map { "\(Cell.quoted($0.name)):\($0.value)" }
+            let fields = facts.map { "\(QuotedText.of($0.name)):\($0.value)" }
             terminal.write("{\(fields.joined(separator: ","))}\n")
         case .csv:
             let writer = RecordWriter(.csv, columns: ["what", "value"])

@@ -3,6 +3,7 @@ import Foundation
 import Strata
 import StrataIO
 import StrataLog
+import StrataModelFile
 import SystemPackage
 
 /// What a store is made of.
@@ -129,11 +130,11 @@ struct StoreSummary {
     }
 
     var json: String {
-        var fields = values.map { "\(Cell.quoted(Self.key($0.0))):\($0.1.json)" }
-        let counts = entities.map { "\(Cell.quoted($0.0)):\($0.1)" }
+        var fields = values.map { "\(QuotedText.of(Self.key($0.0))):\($0.1.json)" }
+        let counts = entities.map { "\(QuotedText.of($0.0)):\($0.1)" }
         fields.append("\"entities\":{\(counts.joined(separator: ","))}")
         let parts = segments.map { segment in
-            let pairs = zip(Self.segmentColumns, segment).map { "\(Cell.quoted(Self.key($0))):\($1.json)" }
+            let pairs = zip(Self.segmentColumns, segment).map { "\(QuotedText.of(Self.key($0))):\($1.json)" }
             return "{\(pairs.joined(separator: ","))}"
         }
         fields.append("\"segmentList\":[\(parts.joined(separator: ","))]")

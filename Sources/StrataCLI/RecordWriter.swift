@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import StrataModelFile
 
 /// The forms in which results are printed.
 enum Format: String, ExpressibleByArgument, CaseIterable {
@@ -48,7 +49,7 @@ final class RecordWriter {
         switch format {
         case .csv: terminal.write(record.map { Self.quoted($0.plainText) }.joined(separator: ",") + "\r\n")
         case .json:
-            let fields = zip(columns, record).map { "\(Cell.quoted($0)):\($1.json)" }
+            let fields = zip(columns, record).map { "\(QuotedText.of($0)):\($1.json)" }
             let text = "{\(fields.joined(separator: ","))}"
             terminal.write(isEndless ? text + "\n" : (count == 0 ? "[" : ",\n") + text)
         case .table:

@@ -3,6 +3,7 @@ import Foundation
 import Strata
 import StrataIO
 import StrataLog
+import StrataModelFile
 import SystemPackage
 
 /// Checks a store, and saves what is readable of a damaged one.
@@ -78,8 +79,8 @@ struct Verify: ParsableCommand {
             for problem in problems { terminal.write(terminal.red("damaged: ") + problem.description + "\n") }
             if problems.isEmpty { terminal.write("the store is sound\n") }
         case .json:
-            var fields = facts.map { "\(Cell.quoted($0.0)):\($0.1)" }
-            fields.append("\"problems\":[\(problems.map { Cell.quoted($0.description) }.joined(separator: ","))]")
+            var fields = facts.map { "\(QuotedText.of($0.0)):\($0.1)" }
+            fields.append("\"problems\":[\(problems.map { QuotedText.of($0.description) }.joined(separator: ","))]")
             terminal.write("{\(fields.joined(separator: ","))}\n")
         case .csv:
             let writer = RecordWriter(.csv, columns: ["what", "value"])

@@ -162,3 +162,15 @@ class CustomStore: @unchecked Sendable {
         for object in new { object.version = .none }
     }
 }
+
+extension NSPersistentStore {
+    /// What leads from a store of the program's own to the coordinator's tables.
+    final var customLink: CustomStore {
+        guard let link = handle?.custom else {
+            programmerError(
+                "\(Swift.type(of: self))", "the store has not been added to a coordinator, or has been removed from it",
+                "Add the store first")
+        }
+        return link
+    }
+}

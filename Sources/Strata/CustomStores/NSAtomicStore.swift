@@ -110,20 +110,11 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Precondition: the store has been added to a coordinator, or is being added and has loaded its metadata.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
-        link.objectID(entity, data)
+        customLink.objectID(entity, data)
     }
 
     /// What ``objectID(for:withReferenceObject:)`` was given for an ID.
     ///
     /// - Precondition: the ID is a permanent one of this store.
-    open func referenceObject(for objectID: NSManagedObjectID) -> Any { link.reference(objectID) }
-
-    private var link: CustomStore {
-        guard let link = handle?.custom else {
-            programmerError(
-                "\(Swift.type(of: self))", "the store has not been added to a coordinator, or has been removed from it",
-                "Add the store first")
-        }
-        return link
-    }
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any { customLink.reference(objectID) }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StrataModelFile
 
 /// Writes expressions in the notation that the parser reads.
 enum ExpressionPrinter {
@@ -51,7 +52,7 @@ enum ExpressionPrinter {
     private static func function(_ target: NSExpression?, _ name: String, _ arguments: [NSExpression]) -> String {
         if let target {
             let rest = arguments.isEmpty ? "" : ", " + list(arguments)
-            return "FUNCTION(\(text(target)), \(quoted(name))\(rest))"
+            return "FUNCTION(\(text(target)), \(QuotedText.of(name))\(rest))"
         }
         switch (name, arguments.count) {
         case ("castObject:toType:", 2): return "CAST(" + list(arguments) + ")"
@@ -80,7 +81,7 @@ enum ExpressionPrinter {
     private static func keyPath(_ start: NSExpression?, _ path: KeyPathComponents) -> String {
         guard !path.names.isEmpty, path.names.allSatisfy(isWord) else {
             // A name that cannot be written as a word; Apple's parser reads this spelling as well.
-            return "FUNCTION(\(start.map(text) ?? "SELF"), \"valueForKeyPath:\", \(quoted(path.text)))"
+            return "FUNCTION(\(start.map(text) ?? "SELF"), \"valueForKeyPath:\", \(QuotedText.of(path.text)))"
         }
         var names = path.names
         if start == nil, PredicateKeyword.isReserved(names[0]) { names[0] = "#" + names[0] }
@@ -97,20 +98,20 @@ enum ExpressionPrinter {
     // MARK: Constants
 
     static func constant(_ value: Any?) -> String {
-        if let marker = value as? PredicateMethod.IndexMarker { return quoted(marker.rawValue) }
+        if let marker = value as? PredicateMethod.IndexMarker { return QuotedText.of(marker.rawValue) }
         switch Operand(value) {
         case .null: return "nil"
         case .integer(let number): return String(number)
         case .double(let number):
             return number.isFinite ? number.description : "CAST(\"\(number)\", \"NSNumber\")"
         case .decimal(let number): return decimal(number)
-        case .string(let text): return quoted(text)
+        case .string(let text): return QuotedText.of(text)
         case .date(let seconds):
             let fixed = String(format: "%.6f", seconds)
             return "CAST(\(Double(fixed) == seconds ? fixed : seconds.description), \"NSDate\")"
         case .data(let data): return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .uuid(let uuid): return "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
-        case .url(let url): return "CAST(\(quoted(url.absoluteString)), \"NSURL\")"
+        case .url(let url): return "CAST(\(QuotedText.of(url.absoluteString)), \"NSURL\")"
         case .list(let elements):
             return "{" + elements.elements.map { constant(AnyElements.plain($0)) }.joined(separator: ", ") + "}"
         case .dictionary, .object: return value.map { String(describing: $0) } ?? "nil"
@@ -121,23 +122,5 @@ enum ExpressionPrinter {
         let text = number.description
         if let double = Double(text), double.isFinite, Decimal(string: double.description) == number { return text }
         return "CAST(\"\(text)\", \"NSDecimalNumber\")"
-    }
-
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16, uppercase: true)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

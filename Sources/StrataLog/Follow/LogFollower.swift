@@ -1,3 +1,4 @@
+internal import StrataIO
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -17,7 +18,9 @@ public final class LogFollower: Sendable {
     ) {
         work = Work(store, tail, notify)
         let work = work
-        startThread { work.run() }
+        // It sleeps most of its time, which dispatch's threads are not for.
+        let isStarted = PoolThread.start("strata-follow") { work.run() }
+        precondition(isStarted, "no thread can be started")
     }
 
     deinit {
@@ -92,37 +95,6 @@ public final class LogFollower: Sendable {
             }
         }
     }
-}
-
-/// Runs a block on a thread of its own: it sleeps most of its time, which dispatch's threads are not for.
-private func startThread(_ body: @escaping @Sendable () -> Void) {
-    final class Box: Sendable {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    let context = Unmanaged.passRetained(Box(body)).toOpaque()
-    let result = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { attributes in
-        guard let attributes = attributes.baseAddress else { return EINVAL }
-        pthread_attr_init(attributes)
-        defer { pthread_attr_destroy(attributes) }
-        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-        #if canImport(Darwin)
-        var thread: pthread_t?
-        #else
-        var thread: pthread_t = 0
-        #endif
-        return pthread_create(
-            &thread, attributes,
-            { context in
-                #if canImport(Darwin)
-                Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-                #else
-                if let context { Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body() }
-                #endif
-                return nil
-            }, context)
-    }
-    precondition(result == 0, "no thread can be started: \(result)")
 }
 
 /// nanosleep(2).

@@ -91,7 +91,7 @@ struct ArchivedExpression {
         }
         // The built-in functions are methods of a class of Foundation's own.
         guard try operand.string("NSConstantValueClassName") == "_NSPredicateUtilities" else {
-            let all = [try format(operand, depth: depth + 1), quoted(name)] + arguments
+            let all = [try format(operand, depth: depth + 1), QuotedText.of(name)] + arguments
             return "FUNCTION(\(all.joined(separator: ", ")))"
         }
         switch (name, arguments.count) {
@@ -114,7 +114,7 @@ struct ArchivedExpression {
         case .real(let value): return value.isFinite ? value.description : "CAST(\"\(value)\", \"NSNumber\")"
         case .date(let seconds): return "CAST(\(seconds), \"NSDate\")"
         case .data(let data): return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
-        case .string(let text): return quoted(text)
+        case .string(let text): return QuotedText.of(text)
         case .list: throw ArchiveError("a constant is no value")
         case .object(let object): return try constant(object, depth)
         }
@@ -132,8 +132,8 @@ struct ArchivedExpression {
         }
         switch value {
         case .string(let text) where object.className == "NSUUID": return "CAST(\"\(text)\", \"NSUUID\")"
-        case .string(let text) where object.className == "NSURL": return "CAST(\(quoted(text)), \"NSURL\")"
-        case .string(let text): return quoted(text)
+        case .string(let text) where object.className == "NSURL": return "CAST(\(QuotedText.of(text)), \"NSURL\")"
+        case .string(let text): return QuotedText.of(text)
         case .decimal(let text): return "CAST(\"\(text)\", \"NSDecimalNumber\")"
         case .date(let seconds): return "CAST(\(seconds), \"NSDate\")"
         case .data(let data): return "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
@@ -142,20 +142,5 @@ struct ArchivedExpression {
         case .boolean(let flag): return flag ? "YES" : "NO"
         case .array, .dictionary: throw ArchiveError("a constant of the class \(object.className) has no text")
         }
-    }
-
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Strata
+import StrataModelFile
 
 /// Records as lines of JSON.
 ///
@@ -27,24 +28,24 @@ enum JSONLines {
 
     static func text(_ header: Header) -> String {
         var parts = ["\"strata\":\(version)"]
-        if let uuid = header.uuid { parts.append("\"uuid\":\(quoted(uuid))") }
+        if let uuid = header.uuid { parts.append("\"uuid\":\(QuotedText.of(uuid))") }
         if let metadata = header.metadata { parts.append("\"metadata\":\"\(metadata.base64EncodedString())\"") }
-        let keys = header.keys.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
+        let keys = header.keys.sorted { $0.key < $1.key }.map { "\(QuotedText.of($0.key)):\($0.value)" }
         if !keys.isEmpty { parts.append("\"keys\":{\(keys.joined(separator: ","))}") }
         if let model = header.model { parts.append("\"model\":\"\(model.base64EncodedString())\"") }
         return "{\(parts.joined(separator: ","))}\n"
     }
 
     static func text(_ record: TextRecord) -> String {
-        var parts = ["\"entity\":\(quoted(record.entity))"]
-        if let uri = record.uri { parts.append("\"uri\":\(quoted(uri))") }
-        let values = record.fields.map { "\(quoted($0.name)):\(text($0.value))" }
+        var parts = ["\"entity\":\(QuotedText.of(record.entity))"]
+        if let uri = record.uri { parts.append("\"uri\":\(QuotedText.of(uri))") }
+        let values = record.fields.map { "\(QuotedText.of($0.name)):\(text($0.value))" }
         parts.append("\"values\":{\(values.joined(separator: ","))}")
         return "{\(parts.joined(separator: ","))}\n"
     }
 
     static func text(_ link: TextLink) -> String {
-        "{\"link\":\(quoted(link.relationship)),\"owner\":\(quoted(link.owner)),\"member\":\(quoted(link.member)),"
+        "{\"link\":\(QuotedText.of(link.relationship)),\"owner\":\(QuotedText.of(link.owner)),\"member\":\(QuotedText.of(link.member)),"
             + "\"order\":[\(link.orders.map(String.init).joined(separator: ","))]}\n"
     }
 
@@ -52,26 +53,8 @@ enum JSONLines {
         switch field {
         case .null: "null"
         case .bool, .integer, .real: FieldCoding.text(field)
-        case .text(let text): quoted(text)
+        case .text(let text): QuotedText.of(text)
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\r": result += "\\r"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 
     // MARK: Reading
