@@ -26,9 +26,9 @@ extension NSManagedObjectContext {
             guard !checksQueue, let handle, let snapshot, handle.custom == nil, !handle.isDetached,
                 let location = try? snapshot.locate(object.ref), !location.isAbsent
             else { return fulfill(object, in: snapshot) }
-            if block?.location != location.block { block = try? self.block(at: location, of: handle, in: snapshot) }
+            if block?.location != location.block { block = try? faults.block(at: location, of: handle, in: snapshot) }
             guard let block else { return fulfill(object, in: snapshot) }
-            faultStatistics.fired()
+            faults.noteFired()
             object.attach(taking: .passRetained(block), location)
             if object.overrides.contains(.awakeFromFetch) { awake(object) }
         }

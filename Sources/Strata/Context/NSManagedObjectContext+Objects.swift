@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
         }
         guard let object = registry.newFault(ref, storeIndex) else { return nil }
         if isRetaining { retained.append(object) }
-        if owner == nil { object.row = recentFaults.add(ref, storeIndex) }
+        if owner == nil { object.row = faults.expect(ref, storeIndex) }
         return object
     }
 
@@ -129,7 +129,7 @@ extension NSManagedObjectContext {
             object.flags.formUnion([.realized, .defaultsBelow])
             return
         }
-        faultStatistics.fired()
+        faults.noteFired()
         guard link == nil else { return fulfillFromParent(object, slot) }
         if given == nil, generation == nil, let reference = registry.handleReference(object.storeIndex),
             reference.withBorrowed({ fulfill(object, fromNeighbourIn: $0) })
@@ -152,8 +152,8 @@ extension NSManagedObjectContext {
                 inaccessible(object, slot)
                 return
             }
-            let block = try block(at: location, of: handle, in: shown)
-            if given == nil, generation == nil { block.prefetch(location.row, readSampling.wanted) }
+            let block = try faults.block(at: location, of: handle, in: shown)
+            if given == nil, generation == nil { faults.prefetch(block, location.row) }
             object.attach(block, row: location.row, location: location)
         } catch {
             noteUnreadable(object, error)
@@ -167,19 +167,9 @@ extension NSManagedObjectContext {
     @inline(__always)
     private final func fulfill(_ object: NSManagedObject, fromNeighbourIn handle: StoreHandle) -> Bool {
         guard !handle.isDetached, handle.custom == nil else { return false }
-        if readSampling.isSample() { object.flags.insert(.sampled) }
         do throws(StoreError) {
-            let wanted = readSampling.wanted
-            if let found = recentFaults.take(
-                object.ref, object.row, object.storeIndex, handle, wanted,
-                wanted & object.facts.pointee.toOneMask[0], registry)
-            {
-                object.attach(taking: found.block, found.location)
-            } else if let found = try rowFromBatch(object, handle) {
-                object.attach(taking: found.block, found.location)
-            } else {
-                return false
-            }
+            guard let found = try faults.neighbourRow(of: object, in: handle, registry) else { return false }
+            object.attach(taking: found.block, found.location)
         } catch {
             noteUnreadable(object, error)
             object.flags.insert(.realized)
@@ -187,21 +177,6 @@ extension NSManagedObjectContext {
         }
         awake(object)
         return true
-    }
-
-    /// The block that a row lies in, verified.
-    ///
-    /// - Parameter shown: the snapshot that has the row there.
-    final func block(
-        at location: Location, of handle: StoreHandle, in shown: Snapshot
-    ) throws(StoreError) -> Block {
-        if let lastBlock, lastBlock.block.location == location.block, lastBlock.handle === handle {
-            return lastBlock.block
-        }
-        let block = try shown.block(at: location)
-        try block.verify()
-        lastBlock = (block, handle)
-        return block
     }
 
     private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {
@@ -238,25 +213,6 @@ extension NSManagedObjectContext {
                 object.awakeFromFetch()
             }
         }
-    }
-
-    /// The row, if it is known from a neighbour of the object in a fetch or a relationship.
-    @inline(__always)
-    private final func rowFromBatch(
-        _ object: NSManagedObject, _ handle: StoreHandle
-    ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
-        func take(
-            _ batch: Unmanaged<FaultBatch>?
-        ) throws(StoreError) -> (block: Unmanaged<Block>, location: Location)? {
-            try batch?.withBorrowed { batch in
-                Result { () throws(StoreError) in
-                    try batch.take(
-                        object.ref, object.row, object.storeIndex, handle, readSampling.wanted, &faultStatistics)
-                }
-            }.get()
-        }
-        if let found = try take(membersBatchReference) { return found }
-        return try take(fetchBatchReference)
     }
 
     /// Fires the fault of an object that may be gone, where the program can be told so by an error: it is not asked what
@@ -312,7 +268,7 @@ extension NSManagedObjectContext {
                 let entries = try storedMembers(relationship, of: owner, in: handle, snapshot)
                 let refs = entries.map(\.ref)
                 stored = objects(refs, owner.storeIndex, handle)
-                membersBatch = FaultBatch(members: refs, owner.storeIndex)
+                faults.expect(members: refs, owner.storeIndex)
                 for (object, entry) in zip(stored, entries) where relationship.isOrdered {
                     state.positions[ObjectIdentifier(object)] = entry.position
                 }

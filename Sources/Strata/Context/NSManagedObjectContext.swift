@@ -120,30 +120,16 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
     final var readErrors: [NSManagedObjectID: any Error] = [:]
     final var readFailures = ReadFailures()
-    /// The block that a row was last read from, and its store: places are those of one store. The next row is often a
-    /// neighbour.
-    @exclusivity(unchecked) final var lastBlock: (block: Block, handle: StoreHandle)?
-    /// The objects of the last fetch, and of the to-many relationship that was last read, as neighbours.
-    @exclusivity(unchecked) final var fetchBatch: FaultBatch? {
-        didSet { fetchBatchReference = fetchBatch.map { .passUnretained($0) } }
-    }
-    @exclusivity(unchecked) final var membersBatch: FaultBatch? {
-        didSet { membersBatchReference = membersBatch.map { .passUnretained($0) } }
-    }
-    /// The same, for what every fault asks them: none of it exchanges them.
-    @exclusivity(unchecked) private(set) final var fetchBatchReference: Unmanaged<FaultBatch>?
-    @exclusivity(unchecked) private(set) final var membersBatchReference: Unmanaged<FaultBatch>?
+    /// Finds the rows of faults.
+    final let faults = FaultService()
     /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
     @exclusivity(unchecked) final var mergedDependents: [NSManagedObject] = []
     /// The results of the fetches of the block that runs.
     @exclusivity(unchecked) final var heldResults = HeldResults()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
-    /// The faults that were last made by ID, and what is read of the objects whose faults fire.
-    final let recentFaults = RecentFaults()
-    @exclusivity(unchecked) final var readSampling = ReadSampling()
     /// What reading objects has cost so far.
-    @exclusivity(unchecked) public internal(set) final var faultStatistics = FaultStatistics()
+    public final var faultStatistics: FaultStatistics { faults.statistics }
     final var isProcessingScheduled = false
     /// The fault that is fired to see whether its object is there.
     final var triedFault: NSManagedObject?
@@ -200,7 +186,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     deinit {
         reference.clear()
-        if let coordinator { readSampling.end(coordinator.readSlots) }
+        if let coordinator { faults.end(coordinator.readSlots) }
         detachAll()
     }
 

@@ -149,12 +149,7 @@ extension NSManagedObject {
         guard context.link == nil, !version.location.isAbsent, let handle = registry?.handle(storeIndex),
             !handle.isDetached, handle.custom == nil
         else { return nil }
-        if let last = context.lastBlock, last.block.location == version.location.block, last.handle === handle {
-            return (last.block, version.location.row)
-        }
-        guard let row = try? handle.log.row(ref, at: version), (try? row.block.verify()) != nil else { return nil }
-        context.lastBlock = (row.block, handle)
-        return (row.block, row.index)
+        return context.faults.row(ref, at: version, of: handle)
     }
 
     /// Whether a dirty slot was set to what it was before.

@@ -28,7 +28,7 @@ extension NSManagedObject: Observable {
     final func noteSample(_ slot: Int) {
         // SAFETY: whoever reads an object on its context's queue has the context.
         let context = registryReference?.withBorrowed { $0.contextReference }
-        let isKnown = context?.withBorrowed { $0.readSampling.learn(slot) }
+        let isKnown = context?.withBorrowed { $0.faults.learn(slot) }
         if isKnown ?? true { flags.remove(.sampled) }
     }
 

@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
         let generation = coordinator.storesGeneration.load(ordering: .acquiring)
         let (count, store) = coordinator.register(self)
         if let store { noteStore(store, generation) }
-        readSampling.begin(with: coordinator.readSlots, turn: count)
+        faults.begin(with: coordinator.readSlots, turn: count)
     }
 
     /// Runs a block with the parent, on the parent's queue. The caller may hold that queue already.

@@ -278,14 +278,11 @@ extension NSManagedObjectContext {
         heldResults.release()
         assignments = [:]
         readErrors = [:]
-        lastBlock = nil
         adoptPermanentIDs()
         noteMerged()
         generation?.moveOn()
-        fetchBatch = nil
-        membersBatch = nil
+        faults.forget()
         idCache.removeAll()
-        recentFaults.forgetPlaces()
         registry.forgetLeftovers()
         for object in registry.all {
             invalidated.append(object.objectID)

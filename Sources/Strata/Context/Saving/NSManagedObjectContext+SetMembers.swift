@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
             for index in 0..<count {
                 if let object = places[index]?.takeRetainedValue() { members.insert(object) }
             }
-            membersBatch = FaultBatch(members: refs, storeIndex)
+            faults.expect(members: refs, storeIndex)
             return members
         }
         var members = Set<ObjectMember>(minimumCapacity: count)
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
                 ordered.append(object.ref)
             }
         }
-        membersBatch = FaultBatch(members: ordered, storeIndex)
+        faults.expect(members: ordered, storeIndex)
         return members.asObjects()
     }
 }

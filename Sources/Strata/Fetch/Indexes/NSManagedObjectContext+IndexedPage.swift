@@ -23,11 +23,11 @@ extension NSManagedObjectContext {
             let ids = refs.count <= IDCache.resultsMaximum ? idCache.ids(refs, handle) : newIDs(refs, handle)
             return ids.map { .objectIDs($0) }
         }
-        faultStatistics.beginFetch()
+        faults.beginFetch()
         let storeIndex = registry.storeIndex(of: handle)
         let objects = try objects(refs, storeIndex, handle, control)
         if plan.includesValues {
-            fetchBatch = FaultBatch(refs, storeIndex, size: plan.batchSize)
+            faults.expect(results: FaultBatch(refs, storeIndex, size: plan.batchSize))
         }
         if !plan.returnsFaults { try realizeAll(objects, control) }
         return .objects(objects)

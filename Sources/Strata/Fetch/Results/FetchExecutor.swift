@@ -106,7 +106,7 @@ struct FetchExecutor {
     }
 
     private func objects(_ found: StoredMatches) throws -> [NSManagedObject] {
-        context.faultStatistics.beginFetch()
+        context.faults.beginFetch()
         let matches = try checked(window(try sorted(found)))
         let objects = try makeObjects(matches)
         if plan.refreshes {
@@ -114,7 +114,9 @@ struct FetchExecutor {
                 context.refresh(object, mergeChanges: true)
             }
         }
-        if plan.includesValues, context.link == nil { context.fetchBatch = FaultBatch(matches, size: plan.batchSize) }
+        if plan.includesValues, context.link == nil {
+            context.faults.expect(results: FaultBatch(matches, size: plan.batchSize))
+        }
         if !plan.returnsFaults { try context.realizeAll(objects, control) }
         for path in plan.prefetchedPaths { try Prefetch(context, control).run(path, objects) }
         return objects

@@ -75,7 +75,7 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
         page.range = range
         page.objects = objects
         let places = matches[range].map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
-        context.fetchBatch = FaultBatch(places, size: batchSize)
+        context.faults.expect(results: FaultBatch(places, size: batchSize))
     }
 }
 
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
         }
         if plan.includesPendingChanges { processPendingChanges() }
         return try limited(request.timeLimit) { control in
-            faultStatistics.beginFetch()
+            faults.beginFetch()
             let matches = try FetchExecutor(self, plan, turn: turn(control, plan)).orderedMatches(withKeys: false)
             return LazyFetchResults(self, matches, batchSize: plan.batchSize)
         }
