@@ -61,10 +61,12 @@ let package = Package(
         .target(name: "CStrataSupport"),
         // What is assumed of Swift's runtime beyond its documentation, one file each, with a check.
         .target(name: "StrataRuntime", dependencies: ["CStrataSupport"], swiftSettings: settings),
+        // What threads share, and how a program is stopped that uses the library wrongly.
+        .target(name: "StrataSupport", dependencies: ["StrataRuntime", "CStrataSupport"], swiftSettings: settings),
         .target(
             name: "StrataIO",
             dependencies: [
-                "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataSupport", "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
@@ -91,10 +93,15 @@ let package = Package(
             capability: .command(
                 intent: .custom(verb: "lint-models", description: "Say what is wrong with models")),
             dependencies: ["StrataModelTool"]),
+        // What knows neither contexts nor the engine. (The plugin has the name StrataModel.)
+        .target(
+            name: "StrataSchema",
+            dependencies: ["StrataModelFile", "StrataSupport", "StrataRuntime", "CStrataSupport"],
+            swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile", "CStrataSupport",
+                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile", "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],

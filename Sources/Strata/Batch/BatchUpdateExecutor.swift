@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// Runs a batch update: reads the matching rows and writes new ones, without objects.

@@ -1,4 +1,4 @@
-public import Foundation
+public import StrataSchema
 import StrataIO
 
 /// Changes properties of many stored objects at once, without a managed object for each.

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// A function over the rows of a group.
 struct Aggregate {

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// One migration of a manager: the mappings' steps, a window of objects at a time.

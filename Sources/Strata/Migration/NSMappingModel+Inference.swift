@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 extension NSMappingModel {
     /// The mapping between two models that names and renaming identifiers say.

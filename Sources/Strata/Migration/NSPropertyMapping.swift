@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// How a migration gets the value of one property of the destination.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// A derived attribute compiled.
 struct Derivation {

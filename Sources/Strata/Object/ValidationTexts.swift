@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// What errors of validation say.
 struct ValidationTexts {

@@ -1,5 +1,5 @@
 import CStrataSupport
-import Foundation
+import StrataSchema
 import StrataLog
 import StrataRuntime
 

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// Groups and aggregates over plain columns: what a request for dictionaries needs of them.

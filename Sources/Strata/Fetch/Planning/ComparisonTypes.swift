@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// Which constants an operator can compare a property with.
 struct ComparisonTypes {

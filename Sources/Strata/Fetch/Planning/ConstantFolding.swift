@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// Brings a request's predicate into the form that rows are tested with.
 ///

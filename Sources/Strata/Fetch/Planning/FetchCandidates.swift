@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// The rows that a fetch has to look at in one store.

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// Finds out whether the key paths of a request lead anywhere before a row is read.
 struct KeyPathChecker {

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 
 /// The predicate of a plan: checked, with its constants folded, and its key paths looked up.
 ///

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// Makes a ``CompiledPredicate`` of a predicate whose constants are folded, for one state of a store.

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSchema
 import StrataLog
 
 /// Makes tests of comparisons between a slot and a constant.
