@@ -26,6 +26,8 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        // Models, predicates and expressions alone, for tools that open no store.
+        .library(name: "StrataSchema", targets: ["StrataSchema"]),
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
@@ -161,7 +163,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: ["Strata", "StrataRuntime", "CoreData", "StrataTestKit"],
+            dependencies: ["Strata", "StrataSchema", "StrataRuntime", "CoreData", "StrataTestKit"],
             sources: sweepsOnly
                 ? [
                     "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
@@ -182,7 +184,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",
-            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit"],
+            dependencies: [
+                "Strata", "StrataSchema", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// Runs a batch update: reads the matching rows and writes new ones, without objects.

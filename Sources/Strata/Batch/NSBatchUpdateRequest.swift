@@ -1,4 +1,4 @@
-public import StrataSchema
+public import Foundation
 import StrataIO
 
 /// Changes properties of many stored objects at once, without a managed object for each.

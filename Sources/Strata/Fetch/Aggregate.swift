@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// A function over the rows of a group.
 struct Aggregate {

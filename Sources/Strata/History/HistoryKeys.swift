@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Finds out whether the key paths of a history request lead anywhere before the history is read.
 struct HistoryKeys {

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// One migration of a manager: the mappings' steps, a window of objects at a time.

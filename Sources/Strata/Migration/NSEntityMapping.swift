@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// How a migration gets the objects of one entity of the destination from those of one of the source.
 ///

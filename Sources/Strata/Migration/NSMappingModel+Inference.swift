@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 extension NSMappingModel {
     /// The mapping between two models that names and renaming identifiers say.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 extension NSMigrationManager {
     /// Sets properties of an object of the destination to what their mappings' expressions give.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// How a migration gets the value of one property of the destination.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 // Objects and their identifiers as arguments of a format, as bridging makes them on Apple's platforms.
 

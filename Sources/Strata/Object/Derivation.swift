@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// A derived attribute compiled.
 struct Derivation {

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataIO
 
 extension NSManagedObject: ModelObject {

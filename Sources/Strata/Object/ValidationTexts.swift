@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// What errors of validation say.
 struct ValidationTexts {

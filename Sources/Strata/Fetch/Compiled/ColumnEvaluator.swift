@@ -1,5 +1,5 @@
 import CStrataSupport
-import StrataSchema
+import Foundation
 import StrataLog
 import StrataRuntime
 

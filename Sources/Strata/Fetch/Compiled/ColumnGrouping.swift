@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// Groups and aggregates over plain columns: what a request for dictionaries needs of them.

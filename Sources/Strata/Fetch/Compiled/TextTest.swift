@@ -1,5 +1,5 @@
 import CStrataSupport
-import StrataSchema
+import Foundation
 
 /// A comparison of strings with a constant, on UTF-8 bytes, with the results of ``StringMatching``.
 struct TextTest: Sendable {

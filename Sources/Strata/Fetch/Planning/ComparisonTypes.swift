@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Which constants an operator can compare a property with.
 struct ComparisonTypes {

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Brings a request's predicate into the form that rows are tested with.
 ///

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Brings the constants of a predicate into the types of what they are compared with, and finds those that have no such
 /// type.

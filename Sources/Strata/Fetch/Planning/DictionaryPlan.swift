@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// What a request for dictionaries computes: one column for each property, over rows or over groups of rows.
 struct DictionaryPlan {

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Finds out whether the key paths of a request lead anywhere before a row is read.
 struct KeyPathChecker {

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// The predicate of a plan: checked, with its constants folded, and its key paths looked up.
 ///

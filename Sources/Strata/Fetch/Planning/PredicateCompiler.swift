@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// Makes a ``CompiledPredicate`` of a predicate whose constants are folded, for one state of a store.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// A predicate whose key paths have been looked up: what is left to an execution is to bring its constants into the form
 /// of the columns, which ``PredicateCompiler`` does. Immutable; knows nothing of a store.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 import Synchronization
 

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// A fetch request taken apart: what it says, as the key of its plan, and the constants of its predicate, which are the
 /// plan's parameters.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// Makes tests of comparisons between a slot and a constant.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Rewrites the predicate of a fetch so that evaluating it, which knows only true and false, finds what SQL finds.
 ///

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 import StrataLog
 
 /// Compiles comparisons of key paths that lead through a to-many relationship, and of subqueries' counts.

@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// A comparison with a constant that the interpreter makes, for values that are computed once for each owner.
 struct ValueTest {

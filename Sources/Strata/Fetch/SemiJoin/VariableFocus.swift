@@ -1,4 +1,4 @@
-import StrataSchema
+import Foundation
 
 /// Turns the predicate of a subquery into one about the element itself, when it asks nothing of the object around.
 struct VariableFocus {
