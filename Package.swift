@@ -68,7 +68,8 @@ let package = Package(
         .target(
             name: "StrataIO",
             dependencies: [
-                "StrataSupport", "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataSupport", "StrataRuntime", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
@@ -103,7 +104,8 @@ let package = Package(
         .target(
             name: "Strata",
             dependencies: [
-                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile", "CStrataSupport",
+                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile",
+                "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],

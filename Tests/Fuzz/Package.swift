@@ -22,7 +22,8 @@ let package = Package(
         .target(
             name: "StrataIO",
             dependencies: [
-                "StrataSupport", "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataSupport", "StrataRuntime", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Strata
+@testable import StrataSchema
 
 /// Random models that are free of contradictions, for a seed always the same.
 struct ModelGenerator {

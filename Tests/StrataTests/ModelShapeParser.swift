@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Strata
+@testable import StrataSchema
 
 /// Builds models from the lines of ``ModelShapeFixtures``.
 struct ModelShapeParser {

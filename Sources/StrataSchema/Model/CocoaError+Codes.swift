@@ -210,9 +210,6 @@ extension CocoaError {
     /// Saving failed in some of the stores.
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
 
-    /// Saving found conflicts; see ``NSPersistentStoreSaveConflictsErrorKey``.
-    public static var persistentStoreSaveConflicts: CocoaError.Code { .persistentStoreSaveConflicts }
-
     /// A failure without a code of its own.
     public static var coreData: CocoaError.Code { .coreData }
 

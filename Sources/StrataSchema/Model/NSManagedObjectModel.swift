@@ -1,6 +1,6 @@
 import Foundation
-import StrataSupport
 import StrataRuntime
+import StrataSupport
 import Synchronization
 
 /// The schema of a store: entities, the configurations that group them, and fetch request templates.

@@ -3,7 +3,7 @@ public import Foundation
 extension FormatPredicateFactory {
     /// The predicate that a Swift `#Predicate` stands for; nil if it has no counterpart.
     ///
-    /// The properties that its key paths stand for are looked up in ``NSManagedObject/propertyNames``. To learn why a
+    /// The properties that its key paths stand for are looked up in `NSManagedObject.propertyNames`. To learn why a
     /// predicate cannot be converted use `NSPredicate.converting(_:)`.
     public init?<Input: NSObject>(_ predicate: Predicate<Input>) {
         guard let converted = try? NSPredicate.converting(predicate) as? Self else { return nil }

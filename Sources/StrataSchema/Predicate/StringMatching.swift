@@ -11,7 +11,8 @@ import Darwin
 /// String comparisons of predicates, on UTF-8 bytes.
 ///
 /// Without options strings compare scalar by scalar, so that a composed and a decomposed "é" differ, as they do in a
-/// store's bytes. Case- and diacritic-insensitive comparisons compare folded bytes.
+/// store's bytes. Case- and diacritic-insensitive comparisons compare folded bytes. Scans call these for each row.
+@usableFromInline
 package enum StringMatching {
     /// -1, 0 or 1 by Unicode scalars. Complexity: O(n).
     static func order(_ left: String, _ right: String) -> Int {
@@ -25,6 +26,7 @@ package enum StringMatching {
     /// Hands out the bytes of a string after folding away what the options ignore.
     ///
     /// Nothing is allocated for text in ASCII or when nothing is ignored. Complexity: O(n).
+    @inlinable
     package static func withFolded(
         _ string: String, _ options: NSComparisonPredicate.Options, _ body: (UnsafeRawBufferPointer) -> Bool
     ) -> Bool {
@@ -55,7 +57,8 @@ package enum StringMatching {
         return bytes
     }
 
-    private static func foldedSlowly(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
+    @usableFromInline
+    static func foldedSlowly(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
         var folding: String.CompareOptions = []
         if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
         if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
@@ -82,18 +85,21 @@ package enum StringMatching {
     }
 
     /// Whether `text` starts with `part`; nothing starts with an empty part.
+    @inlinable
     package static func begins(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
         !part.isEmpty && part.count <= text.count
             && order(UnsafeRawBufferPointer(rebasing: text.prefix(part.count)), part) == 0
     }
 
     /// Whether `text` ends with `part`; nothing ends with an empty part.
+    @inlinable
     package static func ends(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
         !part.isEmpty && part.count <= text.count
             && order(UnsafeRawBufferPointer(rebasing: text.suffix(part.count)), part) == 0
     }
 
     /// -1, 0 or 1 byte by byte.
+    @inlinable
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let shared = min(left.count, right.count)
         if shared > 0, let leftStart = left.baseAddress, let rightStart = right.baseAddress {
