@@ -14,9 +14,13 @@ let package = Package(
         .target(
             name: "Bookshop", dependencies: ["Catalogue", .product(name: "CoreData", package: "Strata")],
             plugins: [.plugin(name: "ManagedAccessors", package: "Strata")]),
+        // The program of the tutorial in the documentation of Strata.
+        .target(
+            name: "Notes", dependencies: [.product(name: "CoreData", package: "Strata")],
+            plugins: [.plugin(name: "ManagedAccessors", package: "Strata")]),
         .executableTarget(
             name: "BookshopDemo", dependencies: ["Bookshop", .product(name: "CoreData", package: "Strata")]),
-        .testTarget(name: "BookshopTests", dependencies: ["Bookshop", "Catalogue"]),
+        .testTarget(name: "BookshopTests", dependencies: ["Bookshop", "Catalogue", "Notes"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -42,16 +42,19 @@ import Testing
         }
     }
 
-    @Test func theGuideShowsWhatIsCompiled() throws {
+    @Test(arguments: ["docs/guide.md", "Sources/Strata/Strata.docc/TenMinutes.md"])
+    func pagesShowWhatIsCompiled(_ path: String) throws {
         let files = [
             "Tests/StrataTests/Guide/GuideLibrary.swift", "Tests/StrataTests/Guide/GuideTests.swift",
             // What needs a plugin is compiled by an example.
             "Examples/Bookshop/Sources/Bookshop/Shelf.swift",
             "Examples/Bookshop/Sources/Bookshop/Book+CoreDataClass.swift",
+            "Examples/Bookshop/Sources/Notes/Note.swift", "Examples/Bookshop/Sources/Notes/NotesModel.swift",
+            "Examples/Bookshop/Sources/Notes/Notebook.swift",
         ]
         let code = try files.map { Self.lines(try Self.text($0)) }
-        let blocks = Self.blocks("swift", of: try Self.text("docs/guide.md"))
-        #expect(blocks.count > 15)
+        let blocks = Self.blocks("swift", of: try Self.text(path))
+        #expect(blocks.count > 7)
         // The manifest and the import are compiled by every example.
         for block in blocks where block.first != "// Package.swift" && block != ["import CoreData"] {
             #expect(code.contains { Self.contains($0, block) }, "not in the tests: \(block.joined(separator: "\n"))")
