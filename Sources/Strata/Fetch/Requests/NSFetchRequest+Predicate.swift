@@ -3,7 +3,7 @@ public import Foundation
 extension NSFetchRequest where ResultType: NSManagedObject {
     /// Creates a request for the objects of the class that satisfy a Swift predicate.
     ///
-    /// - Throws: ``PredicateConversionError`` as `NSPredicate.converting(_:)` does.
+    /// - Throws: `PredicateConversionError` as `NSPredicate.converting(_:)` does.
     public convenience init(
         predicate: Predicate<ResultType>?, sortBy sortDescriptors: [SortDescriptor<ResultType>] = []
     ) throws {
@@ -14,7 +14,7 @@ extension NSFetchRequest where ResultType: NSManagedObject {
 
     /// Sets ``predicate`` to a Swift predicate.
     ///
-    /// - Throws: ``PredicateConversionError`` as `NSPredicate.converting(_:)` does; the request is unchanged then.
+    /// - Throws: `PredicateConversionError` as `NSPredicate.converting(_:)` does; the request is unchanged then.
     public final func setPredicate(_ predicate: Predicate<ResultType>) throws {
         self.predicate = try NSPredicate.converting(predicate)
     }
