@@ -179,7 +179,7 @@ struct ModelGenerator {
         if chance(50) {
             template.sorts = [
                 FetchRequestTemplate.Sort(key: "name", isAscending: false, selectorName: "compare:"),
-                FetchRequestTemplate.Sort(key: "age", isAscending: true),
+                FetchRequestTemplate.Sort(key: "age", isAscending: true, selectorName: nil),
             ]
         }
         template.resultType = NSFetchRequestResultType(rawValue: UInt(number(0...4)))
