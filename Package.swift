@@ -26,6 +26,8 @@ let package = Package(
     products: [
         .library(name: "Strata", targets: ["Strata"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        // Models, predicates and expressions alone, for tools that open no store.
+        .library(name: "StrataSchema", targets: ["StrataSchema"]),
         .library(name: "StrataTransfer", targets: ["StrataTransfer"]),
         .library(name: "Combine", targets: ["Combine"]),
         .library(name: "StrataLog", targets: ["StrataLog", "StrataIO"]),
@@ -61,10 +63,13 @@ let package = Package(
         .target(name: "CStrataSupport"),
         // What is assumed of Swift's runtime beyond its documentation, one file each, with a check.
         .target(name: "StrataRuntime", dependencies: ["CStrataSupport"], swiftSettings: settings),
+        // What threads share, and how a program is stopped that uses the library wrongly.
+        .target(name: "StrataSupport", dependencies: ["StrataRuntime", "CStrataSupport"], swiftSettings: settings),
         .target(
             name: "StrataIO",
             dependencies: [
-                "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataSupport", "StrataRuntime", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(
@@ -91,10 +96,16 @@ let package = Package(
             capability: .command(
                 intent: .custom(verb: "lint-models", description: "Say what is wrong with models")),
             dependencies: ["StrataModelTool"]),
+        // What knows neither contexts nor the engine. (The plugin has the name StrataModel.)
+        .target(
+            name: "StrataSchema",
+            dependencies: ["StrataModelFile", "StrataSupport", "StrataRuntime", "CStrataSupport"],
+            swiftSettings: settings),
         .target(
             name: "Strata",
             dependencies: [
-                "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile", "CStrataSupport",
+                "StrataSchema", "StrataSupport", "StrataLog", "StrataIO", "StrataRuntime", "StrataModelFile",
+                "CStrataSupport",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["Combine"])),
             ],
@@ -154,7 +165,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
-            dependencies: ["Strata", "StrataRuntime", "CoreData", "StrataTestKit"],
+            dependencies: ["Strata", "StrataSchema", "StrataRuntime", "CoreData", "StrataTestKit"],
             sources: sweepsOnly
                 ? [
                     "Context/Conflicts/ConflictModel.swift", "Errors/ProgrammerErrorMessageTests.swift",
@@ -174,7 +185,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "StrataModelTests",
-            dependencies: ["Strata", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit"],
+            dependencies: [
+                "Strata", "StrataSchema", "StrataModelFile", "StrataModelXML", "StrataModelTool", "StrataTestKit",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "StrataCLITests",

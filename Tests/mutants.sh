@@ -59,7 +59,7 @@ mutate() {
 mutants=()
 for rule in "${rules[@]}"; do
     folders=(Sources/StrataLog)
-    [ "$rule" = lock ] && folders=(Sources/StrataIO)
+    [ "$rule" = lock ] && folders=(Sources/StrataSupport)
     while IFS= read -r file; do
         while IFS= read -r line; do
             [ -n "$line" ] || continue

@@ -26,6 +26,7 @@ suites_of() {
     case $1 in
     Sources/StrataRuntime/*) echo 'RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave' ;;
     Sources/CStrataSupport/*) echo 'StrataIOTests|RuntimeAssumption|ColumnTests|BlockMemory' ;;
+    Sources/StrataSupport/*) echo 'AdaptiveMutex|CacheConcurrency|ReadMostlyCache|PlanCache' ;;
     Sources/StrataIO/*) echo 'StrataIOTests' ;;
     Sources/StrataLog/Format/*) echo 'FormatDamage|FormatParts|FormatRoundTrip|HostileLog' ;;
     Sources/StrataLog/Index/*) echo 'IndexEdit|IndexCheckpoint|PostingsTests|PostingsCheckpoint' ;;
@@ -37,8 +38,9 @@ suites_of() {
     Sources/StrataLog/Salvage/*) echo 'Salvage' ;;
     Sources/StrataLog/Read/* | Sources/StrataLog/Memory/*) echo 'CacheTests|CacheConcurrency|RowReader|BlockMemory|MemoryBudget' ;;
     Sources/StrataLog/*) echo 'StoreTests|StoreRegression|CommitTicket|CommitClaim|FullDisk|QuietCheckpoint|ConcurrencyTests' ;;
-    Sources/Strata/Model/*) echo 'StrataTests.Model' ;;
-    Sources/Strata/Predicate/*) echo 'StrataTests.Predicate' ;;
+    Sources/StrataSchema/Model/*) echo 'StrataTests.Model' ;;
+    Sources/StrataSchema/Predicate/*) echo 'StrataTests.Predicate' ;;
+    Sources/StrataSchema/*) echo 'KeyValue|UndoManager|StrataTests.(Model|Predicate)' ;;
     Sources/Strata/Fetch/*) echo 'Fetch|CompiledFetch|SemiJoinTests|IndexedFetch|Planning' ;;
     Sources/Strata/Results/*) echo 'FetchedResults' ;;
     Sources/Strata/Batch/*) echo 'Batch' ;;

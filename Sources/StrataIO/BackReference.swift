@@ -1,5 +1,5 @@
 internal import StrataRuntime
-import Synchronization
+internal import Synchronization
 
 /// Leads to an object without keeping it alive.
 ///

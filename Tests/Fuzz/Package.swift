@@ -18,10 +18,12 @@ let package = Package(
         .systemLibrary(name: "CLZ4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "CStrataSupport"),
         .target(name: "StrataRuntime", dependencies: ["CStrataSupport"], swiftSettings: settings),
+        .target(name: "StrataSupport", dependencies: ["StrataRuntime", "CStrataSupport"], swiftSettings: settings),
         .target(
             name: "StrataIO",
             dependencies: [
-                "StrataRuntime", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataSupport", "StrataRuntime", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
         .target(

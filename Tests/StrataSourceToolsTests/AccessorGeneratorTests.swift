@@ -10,6 +10,39 @@ import Testing
         Set(text.split(separator: "@_silgen_name(\"").dropFirst().map { String($0.prefix { $0 != "\"" }) })
     }
 
+    /// Types of descriptions and expressions are declared in another module than managed objects: the compiler asks for
+    /// symbols with that module's name, and `SchemaModuleTests` says that the types are there.
+    @Test func symbolsNameTheModuleThatDeclaresAPropertysType() throws {
+        let fixture = try SourceFixture([
+            (
+                "Place.swift",
+                """
+                import CoreData
+                class Place: NSManagedObject {
+                    @NSManaged var entry: NSEntityDescription?
+                    @NSManaged var model: NSManagedObjectModel?
+                    @NSManaged var kind: NSAttributeDescription?
+                    @NSManaged var formula: NSExpression?
+                    @NSManaged var test: NSComparisonPredicate?
+                    @NSManaged var origin: NSManagedObjectID?
+                }
+                """
+            )
+        ])
+        let output = try fixture.generator().generate()
+        #expect(output.problems == [])
+        let setters = symbols(output.text).filter { $0.hasSuffix("vs") }
+        #expect(
+            setters == [
+                "$s3Mod5PlaceC5entry12StrataSchema19NSEntityDescriptionCSgvs",
+                "$s3Mod5PlaceC5model12StrataSchema20NSManagedObjectModelCSgvs",
+                "$s3Mod5PlaceC4kind12StrataSchema22NSAttributeDescriptionCSgvs",
+                "$s3Mod5PlaceC7formula12StrataSchema12NSExpressionCSgvs",
+                "$s3Mod5PlaceC4test12StrataSchema21NSComparisonPredicateCSgvs",
+                "$s3Mod5PlaceC6origin6Strata17NSManagedObjectIDCSgvs",
+            ])
+    }
+
     @Test func theSymbolsAreThoseThatTheCompilerAsksFor() throws {
         let fixture = try SourceFixture([
             (

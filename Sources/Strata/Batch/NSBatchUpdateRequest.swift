@@ -19,7 +19,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     open var includesSubentities = true
     /// What the result holds. Default ``NSBatchUpdateRequestResultType/statusOnlyResultType``.
     open var resultType: NSBatchUpdateRequestResultType = .statusOnlyResultType
-    /// The new values by property: names or property descriptions, with values, `NSNull` or an ``NSExpression`` over the
+    /// The new values by property: names or property descriptions, with values, `NSNull` or an `NSExpression` over the
     /// object as it was before. To-one relationships whose inverse is to-many take an `NSManagedObjectID` or a saved
     /// object.
     open var propertiesToUpdate: [AnyHashable: Any]?

@@ -18,9 +18,6 @@ public let NSStoreTypeKey: String = "NSStoreType"
 /// The UUID of a store, in its metadata.
 public let NSStoreUUIDKey: String = "NSStoreUUID"
 
-/// The version hashes of the entities, by name, in the metadata of a store: `[String: Data]`.
-public let NSStoreModelVersionHashesKey: String = "NSStoreModelVersionHashes"
-
 /// The version identifiers of the model, in the metadata of a store.
 public let NSStoreModelVersionIdentifiersKey: String = "NSStoreModelVersionIdentifiers"
 

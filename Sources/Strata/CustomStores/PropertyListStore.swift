@@ -218,7 +218,7 @@ final class XMLStore: PropertyListStore, @unchecked Sendable {
 enum PropertyListValue {
     /// Nil when a transformer makes nothing of the value.
     ///
-    /// - Throws: ``ModelError`` when a transformer makes something else than data of it.
+    /// - Throws: `ModelError` when a transformer makes something else than data of it.
     static func encode(_ value: Any, _ attribute: NSAttributeDescription) throws -> Any? {
         switch (attribute.attributeType, value) {
         case (.doubleAttributeType, let number as NSNumber): return "\(number.doubleValue)"

@@ -1,6 +1,6 @@
 /// Versions of a model that follow one another by what can be inferred.
 open class NSLightweightMigrationStage: NSMigrationStage {
-    /// The versions' checksums (``NSManagedObjectModel/versionChecksum``), oldest first.
+    /// The versions' checksums (`NSManagedObjectModel.versionChecksum`), oldest first.
     open var versionChecksums: [String] { checksums }
     private var checksums: [String] = []
 

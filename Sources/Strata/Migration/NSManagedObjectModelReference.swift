@@ -14,7 +14,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         case name(String, Bundle?)
     }
 
-    /// The ``NSManagedObjectModel/versionChecksum`` that the model has.
+    /// The `NSManagedObjectModel.versionChecksum` that the model has.
     open var versionChecksum: String { checksum }
     private let checksum: String
     private let place: Place

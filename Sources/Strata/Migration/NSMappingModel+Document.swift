@@ -6,7 +6,7 @@ extension NSMappingModel {
     ///
     /// - Parameter document: the description, from `XcodeMappingModel` or a file in another form. Version hashes that it
     ///   lacks are those of its models, if it has them; otherwise a mapping is for any version of its entities.
-    /// - Throws: ``ModelError`` with `damaged` for a text that is no expression, which names mapping and property, and
+    /// - Throws: `ModelError` with `damaged` for a text that is no expression, which names mapping and property, and
     ///   `invalidModel` for its models.
     /// - Complexity: O(n) in the size of the document.
     public convenience init(document: MappingDocument) throws {
@@ -64,7 +64,7 @@ extension NSMappingModel {
 
     /// What a file would say about the mapping model.
     ///
-    /// - Throws: ``ModelError`` with `notEncodable`, which names mapping and property, for an expression whose text does
+    /// - Throws: `ModelError` with `notEncodable`, which names mapping and property, for an expression whose text does
     ///   not say what it does, and for user info that is no property list.
     /// - Complexity: O(n) in the size of the mapping model.
     public func document() throws -> MappingDocument {

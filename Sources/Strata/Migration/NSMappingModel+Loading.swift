@@ -35,7 +35,7 @@ extension NSMappingModel {
 
     /// Writes the mapping model out, compiled, as ``init(contentsOf:)`` reads it. Not durable when it returns.
     ///
-    /// - Throws: ``ModelError`` with `notEncodable` for an expression whose text does not say what it does, and for user
+    /// - Throws: `ModelError` with `notEncodable` for an expression whose text does not say what it does, and for user
     ///   info that is no property list; what writing the file throws.
     public func write(to url: URL) throws {
         try CompiledMapping.data(of: document()).write(to: url, options: .atomic)
@@ -48,7 +48,7 @@ struct CompiledMappingFile {
     /// Whether it is known for which versions it is; not so for files of Apple's without the models.
     let hasVersions: Bool
 
-    /// - Throws: ``ModelError`` with `unreadable`, `damaged`, `unsupportedVersion` or `invalidModel`, which names the
+    /// - Throws: `ModelError` with `unreadable`, `damaged`, `unsupportedVersion` or `invalidModel`, which names the
     ///   file, and the mapping and property if it is about one.
     init(_ url: URL) throws {
         let data: Data

@@ -144,7 +144,7 @@ struct StoredModel: Codable, Equatable {
 
     /// The model, with the entities that the store holds; nil if it has no encoding.
     ///
-    /// - Throws: ``ModelError`` when what is stored is damaged.
+    /// - Throws: `ModelError` when what is stored is damaged.
     var decodedModel: NSManagedObjectModel? {
         get throws {
             guard let model else { return nil }

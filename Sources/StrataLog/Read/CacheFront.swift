@@ -1,3 +1,4 @@
+internal import StrataSupport
 internal import Synchronization
 
 /// What readers look at of one part of a ``BlockCache``; in a line of the processor's caches of its own.

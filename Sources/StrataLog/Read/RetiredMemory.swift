@@ -1,3 +1,5 @@
+internal import StrataSupport
+
 /// What was taken out of sight of readers who take no lock, until none of them looks at it any more.
 struct RetiredMemory: ~Copyable {
     /// What may be freed.

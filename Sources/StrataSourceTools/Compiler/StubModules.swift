@@ -5,14 +5,28 @@ import Foundation
 /// The tool runs before the target's dependencies are built, and needs none of them but for the types that
 /// `@NSManaged` properties have.
 struct StubModules {
-    /// What a class of managed objects inherits, and the types that a property could be of.
+    /// Types of descriptions and expressions that a property could be of: Strata exports them, and the compiler says in
+    /// symbols where they are declared.
+    private static let schema = """
+        @_exported import Foundation
+        public final class NSManagedObjectModel: NSObject {}
+        public final class NSEntityDescription: NSObject {}
+        open class NSPropertyDescription: NSObject {}
+        open class NSAttributeDescription: NSPropertyDescription {}
+        open class NSRelationshipDescription: NSPropertyDescription {}
+        open class NSExpression: NSObject {}
+        open class NSComparisonPredicate: NSPredicate {}
+        """
+
+    /// What a class of managed objects inherits, and the other types that a property could be of.
     private static let strata = """
         @_exported import Foundation
+        @_exported import StrataSchema
+        public typealias NSExpression = StrataSchema.NSExpression
+        public typealias NSComparisonPredicate = StrataSchema.NSComparisonPredicate
         open class NSManagedObject: NSObject {}
         public final class NSManagedObjectID: NSObject {}
         public final class NSManagedObjectContext: NSObject {}
-        public final class NSManagedObjectModel: NSObject {}
-        public final class NSEntityDescription: NSObject {}
         public protocol NSFetchRequestResult: NSObjectProtocol {}
         public final class NSFetchRequest<ResultType: NSFetchRequestResult>: NSObject {}
         extension NSManagedObject: NSFetchRequestResult {}
@@ -27,6 +41,7 @@ struct StubModules {
     init(in directory: URL, frontend: SwiftFrontend) throws {
         self.directory = directory
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        try compile("StrataSchema", Self.schema, frontend)
         try compile("Strata", Self.strata, frontend)
         try compile("CoreData", "@_exported import Strata", frontend)
     }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Strata
+@testable import StrataSchema
 
 @Suite struct ModelArchivingTests {
     private func archived<T: NSObject & NSSecureCoding>(_ value: T) throws -> T? {
@@ -14,6 +15,18 @@ import Testing
         let model = try #require(try archived(zoo.model))
         #expect(model == zoo.model && model !== zoo.model)
         #expect(model.entitiesByName["Dog"]?.superentity?.name == "Animal")
+    }
+
+    /// Archives hold names of classes with their module, which was Strata before descriptions had one of their own.
+    @Test func anArchiveWithTheFormerModulesNameIsReadWhenTheNameIsTranslated() throws {
+        let zoo = ZooModel()
+        let (former, key) = ("Strata.NSManagedObjectModel", NSKeyedArchiveRootObjectKey)
+        let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+        archiver.setClassName(former, for: NSManagedObjectModel.self)
+        archiver.encode(zoo.model, forKey: key)
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+        unarchiver.setClass(NSManagedObjectModel.self, forClassName: former)
+        #expect(unarchiver.decodeObject(of: NSManagedObjectModel.self, forKey: key) == zoo.model)
     }
 
     @Test func attributesSurviveArchiving() throws {

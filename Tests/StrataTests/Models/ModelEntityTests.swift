@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Strata
+@testable import StrataSchema
 
 /// A small model: Animal (abstract) with Dog and Cat, and Person who owns animals.
 struct ZooModel {

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Strata
+@testable import StrataSchema
 
 /// Random models that are free of contradictions, for a seed always the same.
 struct ModelGenerator {
@@ -178,7 +179,7 @@ struct ModelGenerator {
         if chance(50) {
             template.sorts = [
                 FetchRequestTemplate.Sort(key: "name", isAscending: false, selectorName: "compare:"),
-                FetchRequestTemplate.Sort(key: "age", isAscending: true),
+                FetchRequestTemplate.Sort(key: "age", isAscending: true, selectorName: nil),
             ]
         }
         template.resultType = NSFetchRequestResultType(rawValue: UInt(number(0...4)))

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Strata
+@testable import StrataSchema
 
 /// Whatever the bytes, reading them gives a model or a `ModelError`.
 @Suite struct ModelHostileBytesTests {

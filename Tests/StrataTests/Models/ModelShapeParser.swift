@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import Strata
+@testable import StrataSchema
 
 /// Builds models from the lines of ``ModelShapeFixtures``.
 struct ModelShapeParser {
@@ -33,7 +34,9 @@ struct ModelShapeParser {
         case "fetched":
             let property = NSFetchedPropertyDescription()
             property.name = words[1]
-            property.template = FetchRequestTemplate(entityName: words[2])
+            var template = FetchRequestTemplate()
+            template.entityName = words[2]
+            property.template = template
             order.last?.properties.append(property)
         case "unique": order.last?.uniquenessConstraints.append(Array(words.dropFirst()))
         case "compound": order.last?.legacyCompoundIndexes.append(Array(words.dropFirst()))
@@ -44,7 +47,8 @@ struct ModelShapeParser {
             indexes.append((index, entity, Array(words.dropFirst(2))))
         case "configuration": configurations.append((words[1], Array(words.dropFirst(2))))
         case "template":
-            var template = FetchRequestTemplate(entityName: words[2])
+            var template = FetchRequestTemplate()
+            template.entityName = words[2]
             if options["predicate"] != nil { template.predicate = NSPredicate(format: "p0 == $VALUE") }
             model.templates[words[1]] = template
         case "version": model.versionIdentifiers.insert(words[1])

@@ -1,6 +1,6 @@
-import CStrataSupport
 import Dispatch
 import Foundation
+import StrataSupport
 
 /// Where the blocks of a context or a coordinator run.
 ///
@@ -123,18 +123,6 @@ final class ContextQueue: Sendable {
             return Frame.run(frame, block)
         }
     }
-}
-
-/// Tells the main queue from others. Which thread it runs on says nothing: in a program whose main function is
-/// asynchronous, the main thread ends and others serve the main queue.
-private enum MainQueue {
-    private static let key: DispatchSpecificKey<Bool> = {
-        let key = DispatchSpecificKey<Bool>()
-        DispatchQueue.main.setSpecific(key: key, value: true)
-        return key
-    }()
-
-    static var isCurrent: Bool { strata_thread_is_main() != 0 || DispatchQueue.getSpecific(key: key) == true }
 }
 
 /// One of the blocks that the calling thread is inside of.

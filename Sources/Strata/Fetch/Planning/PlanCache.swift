@@ -1,4 +1,5 @@
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// The plans of the requests that the contexts of a coordinator made lately, and the ways through an index that they

@@ -3,7 +3,7 @@ import Foundation
 extension FetchRequestTemplate {
     /// What a request says, in the form that models keep.
     ///
-    /// - Throws: ``ModelError`` with `notEncodable` for what has no name: comparators, Swift key paths and expressions
+    /// - Throws: `ModelError` with `notEncodable` for what has no name: comparators, Swift key paths and expressions
     ///   to fetch.
     init(_ settings: FetchSettings) throws {
         self.init()

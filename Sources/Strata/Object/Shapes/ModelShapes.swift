@@ -35,24 +35,24 @@ final class ModelShapes: @unchecked Sendable {
         model.freeze(isChecked: false)
         let shapes = ModelShapes(model: model)
         known.withLock { shapes.compile(&$0.nextID) }
-        _ = model.shapes.storeIfNil(shapes)
+        _ = model.compiledForm.storeIfNil(shapes)
         let shape = shapes.shapes[0]
-        return shape.entity.shape.storeIfNil(shape)
+        return shape.entity.keepShape(shape)
     }()
 
     /// The compiled form of a model; freezes and compiles it the first time.
     static func of(_ model: NSManagedObjectModel) -> ModelShapes {
-        if let shapes = model.shapes.load() { return shapes }
+        if let shapes = model.shapes { return shapes }
         model.freeze()
         return known.withLock { known in
-            if let shapes = model.shapes.load() { return shapes }
+            if let shapes = model.shapes { return shapes }
             let shapes = ModelShapes(model: model)
             shapes.compile(&known.nextID)
             for shape in shapes.shapes {
-                _ = shape.entity.shape.storeIfNil(shape)
+                _ = shape.entity.keepShape(shape)
                 known.shapesByClass[ObjectIdentifier(shape.objectClass), default: []].append(shape)
             }
-            _ = model.shapes.storeIfNil(shapes)
+            _ = model.compiledForm.storeIfNil(shapes)
             return shapes
         }
     }
@@ -121,7 +121,7 @@ extension EntityShape {
     ///
     /// - Precondition: the entity is in a model.
     static func of(_ entity: NSEntityDescription) -> EntityShape {
-        if let shape = entity.shape.load() { return shape }
+        if let shape = entity.shape { return shape }
         guard let shape = ModelShapes.of(entity.managedObjectModel).byName[entity.name ?? ""], shape.entity === entity
         else {
             programmerError(
@@ -139,7 +139,7 @@ extension EntityShape {
     static func reference(
         of entity: NSEntityDescription, for context: NSManagedObjectContext?
     ) -> Unmanaged<EntityShape> {
-        context?.shapeReference(of: entity) ?? entity.shape.loadReference() ?? .passUnretained(of(entity))
+        context?.shapeReference(of: entity) ?? entity.shapeReference ?? .passUnretained(of(entity))
     }
 
     /// As ``reference(of:for:)``, for a context that does not know the entity yet.

@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// What the values of an entity's objects must satisfy, found out at the first validation of one. Never changes then.

@@ -1,0 +1,23 @@
+import Foundation
+
+// What errors say of what they are about.
+
+extension NSManagedObject: ErrorSubject {
+    package var errorText: String { objectID.errorText }
+}
+
+extension NSManagedObjectID: ErrorSubject {
+    package var errorText: String { uriRepresentation().absoluteString }
+}
+
+extension NSMergeConflict: ErrorSubject {
+    package var errorText: String { ConflictErrors.text(self) }
+}
+
+extension NSConstraintConflict: ErrorSubject {
+    package var errorText: String { ConflictErrors.text(self) }
+}
+
+extension NSPersistentStore: ErrorSubject {
+    package var errorText: String { url?.path ?? "\(Swift.type(of: self))" }
+}

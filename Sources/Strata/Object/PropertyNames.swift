@@ -1,0 +1,113 @@
+import Foundation
+import StrataIO
+
+extension NSManagedObject: ModelObject {
+    /// The property's name, if the class says one or its accessor shows one.
+    package static func propertyName(of keyPath: AnyKeyPath) -> String? {
+        propertyNames[keyPath] ?? GeneratedAccessors.record(of: self).facts.propertyNames[keyPath]
+            ?? KeyPathNames.name(of: keyPath, self)
+    }
+}
+
+extension PropertyNames {
+    /// A sort descriptor that sorts by name, where that is known; else the same. Foundation's comparator is kept, since
+    /// it may be the program's own.
+    static func keyed(_ sort: NSSortDescriptor) -> NSSortDescriptor {
+        if sort is KeySortDescriptor || sort is ObjectSortDescriptor { return sort }
+        guard let name = name(of: sort.keyPath) else { return sort }
+        return KeySortDescriptor(key: name, ascending: sort.ascending, order: .comparator(sort.comparator))
+    }
+}
+
+/// A sort descriptor that compares objects as a Swift `SortDescriptor` does whose key path has no name.
+final class ObjectSortDescriptor: NSSortDescriptor {
+    private let compareObjects: (Any, Any) -> ComparisonResult
+
+    /// - Parameter compare: in the wanted direction.
+    init(ascending: Bool, compare: @escaping (Any, Any) -> ComparisonResult) {
+        compareObjects = compare
+        super.init(keyPath: \KeySortDescriptor.Root.value, ascending: ascending)
+    }
+
+    required init?(coder: NSCoder) {
+        return nil
+    }
+
+    override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
+        compareObjects(object1, object2)
+    }
+
+    override var reversedSortDescriptor: Any {
+        ObjectSortDescriptor(ascending: !ascending) { [compareObjects] in compareObjects($1, $0) }
+    }
+
+    override func copy(with zone: NSZone? = nil) -> Any { self }
+
+    override func isEqual(_ object: Any?) -> Bool { object as? ObjectSortDescriptor === self }
+
+    override var hash: Int { ObjectIdentifier(self).hashValue }
+}
+
+extension KeyedSortDescriptorFactory {
+    /// The descriptor that sorts as a Swift `SortDescriptor` does.
+    ///
+    /// Its key path goes by the name that the class's ``NSManagedObject/propertyNames`` gives it; without one, objects
+    /// are compared, which makes fetches slower and dictionaries impossible.
+    public init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
+        let descriptor: NSSortDescriptor
+        if let keyPath = sortDescriptor.keyPath, let name = PropertyNames.name(of: keyPath) {
+            descriptor = KeySortDescriptor(key: name, ascending: sortDescriptor.order == .forward, order: .natural)
+        } else {
+            descriptor = ObjectSortDescriptor(ascending: sortDescriptor.order == .forward) { left, right in
+                guard let left = left as? Compared, let right = right as? Compared else { return .orderedSame }
+                return sortDescriptor.compare(left, right)
+            }
+        }
+        guard let descriptor = descriptor as? Self else {
+            programmerError(
+                "\(Self.self)", "a subclass of NSSortDescriptor cannot be made from a key path or SortDescriptor",
+                "Create an NSSortDescriptor")
+        }
+        self = descriptor
+    }
+}
+
+extension KeyedSortDescriptorFactory {
+    /// Sorts managed objects by a property whose type Swift cannot compare, for instance an optional one.
+    ///
+    /// The key path goes by the name that the class's ``NSManagedObject/propertyNames`` gives it, or by the one
+    /// attribute that its accessor reads; without a name, objects are compared, which makes fetches slower.
+    @_disfavoredOverload
+    public init<Root: NSManagedObject, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+        if let name = PropertyNames.name(of: keyPath) {
+            self.init(key: name, ascending: ascending)
+            return
+        }
+        let descriptor = ObjectSortDescriptor(ascending: ascending) { left, right in
+            guard let left = left as? Root, let right = right as? Root else { return .orderedSame }
+            let order = Operand(left[keyPath: keyPath]).compare(Operand(right[keyPath: keyPath])) ?? 0
+            return ComparisonResult(rawValue: ascending ? order : -order) ?? .orderedSame
+        }
+        guard let descriptor = descriptor as? Self else {
+            programmerError(
+                "\(Self.self)", "a subclass of NSSortDescriptor cannot be made from a key path or SortDescriptor",
+                "Create an NSSortDescriptor")
+        }
+        self = descriptor
+    }
+}
+
+extension NSExpression {
+    /// The value of the property that a Swift key path reads.
+    ///
+    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or each accessor on the way reads
+    ///   exactly one property of an entity in use.
+    public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        guard let name = PropertyNames.name(of: keyPath) else {
+            programmerError(
+                "NSExpression(forKeyPath:)", "the name of a key path of \(Root.self) to a \(Value.self) is not known",
+                "Name the key path in the class's propertyNames, or use a string")
+        }
+        self.init(forKeyPath: name)
+    }
+}

@@ -1,0 +1,2 @@
+// Locks and programmer errors: whoever uses this module uses them, too.
+@_exported public import StrataSupport

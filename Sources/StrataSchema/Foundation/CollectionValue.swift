@@ -1,0 +1,114 @@
+import Foundation
+
+/// An optional seen through `Any`.
+package protocol OptionalValue {
+    /// The wrapped value, or `nil`.
+    var wrappedAny: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    package var wrappedAny: Any? {
+        switch self {
+        case .none: nil
+        case .some(let value): value
+        }
+    }
+}
+
+/// A Swift collection seen through `Any`, without a conversion to `[Any]`.
+protocol CollectionValue {
+    /// The elements, in order when there is one.
+    var anyElements: [Any?] { get }
+    /// Whether order and duplicates mean nothing.
+    var isUnordered: Bool { get }
+}
+
+extension Array: CollectionValue {
+    var anyElements: [Any?] { map { $0 } }
+    var isUnordered: Bool { false }
+}
+
+extension ArraySlice: CollectionValue {
+    var anyElements: [Any?] { map { $0 } }
+    var isUnordered: Bool { false }
+}
+
+extension Set: CollectionValue {
+    var anyElements: [Any?] { map { $0 } }
+    var isUnordered: Bool { true }
+}
+
+/// A Swift dictionary seen through `Any`.
+package protocol DictionaryValue {
+    /// The value under a string key.
+    func anyValue(forKey key: String) -> Any?
+    /// All values.
+    var anyValues: [Any?] { get }
+    /// The same dictionary for Foundation's comparison; `nil` when a key or value cannot be bridged.
+    var foundationDictionary: NSDictionary? { get }
+}
+
+extension Dictionary: DictionaryValue {
+    package func anyValue(forKey key: String) -> Any? {
+        if let key = key as? Key { return self[key] }
+        return nil
+    }
+    package var anyValues: [Any?] { values.map { $0 } }
+    package var foundationDictionary: NSDictionary? { (self as Any) as? NSDictionary }
+}
+
+/// The elements of any collection a predicate can meet.
+package struct AnyElements {
+    package var elements: [Any?]
+    package var isUnordered: Bool
+    /// Whether what is made of the elements is an ordered set as well.
+    package var isOrderedSet = false
+
+    /// `nil` when the value is no array, set or ordered set.
+    package init?(_ value: Any) {
+        if type(of: value) is AnyClass {
+            switch value {
+            case let array as NSArray:
+                elements = array.map { $0 }
+                isUnordered = false
+            case let set as NSSet:
+                elements = set.map { $0 }
+                isUnordered = true
+            case let ordered as NSOrderedSet:
+                elements = ordered.map { $0 }
+                isUnordered = false
+                isOrderedSet = true
+            default:
+                return nil
+            }
+        } else if let collection = value as? any CollectionValue {
+            elements = collection.anyElements
+            isUnordered = collection.isUnordered
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether a value is of a type that most are of, which needs no cast to be told.
+    package static func isSurelyPlain(_ value: Any) -> Bool {
+        let type = type(of: value)
+        return type == String.self || type == Int.self || type == Double.self || type == Date.self || type == Bool.self
+            || type == Int16.self || type == Int32.self || type == Int64.self
+    }
+
+    /// Unwraps optionals inside `Any` and turns `NSNull` into `nil`.
+    package static func plain(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        if isSurelyPlain(value) { return value }
+        if type(of: value) is AnyClass { return value is NSNull ? nil : value }
+        if let optional = value as? any OptionalValue { return plain(optional.wrappedAny) }
+        return value
+    }
+
+    /// All leaves of nested collections, depth first; a `nil` stays a leaf.
+    package static func flattened(_ value: Any?) -> [Any?] {
+        guard let value = plain(value) else { return [nil] }
+        guard let collection = AnyElements(value) else { return [value] }
+        return collection.elements.flatMap { flattened($0) }
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import StrataModelFile
+
+extension NSManagedObjectModel {
+    /// Reads a compiled model, of Strata's or of Apple's.
+    ///
+    /// - Parameter url: a model file (".mom"), or a directory of versions (".momd"), of which the current one is read:
+    ///   the one that `NSManagedObjectModel_CurrentVersionName` in its "VersionInfo.plist" names, or the only one.
+    /// - Returns: nil if there is no model that can be read; ``init(compiledModelAt:)`` says why.
+    public convenience init?(contentsOf url: URL) {
+        guard let model = try? NSManagedObjectModel(compiledModelAt: url) else { return nil }
+        self.init()
+        takeOver(model)
+    }
+
+    /// Reads a compiled model, as `init(contentsOf:)` does, and says what is wrong if it cannot.
+    ///
+    /// - Throws: ``ModelError`` with `unreadable`, `damaged`, `unsupportedVersion` or `invalidModel`.
+    package convenience init(compiledModelAt url: URL) throws {
+        let file = try Self.modelFile(at: url)
+        let data: Data
+        do {
+            data = try Data(contentsOf: file)
+        } catch {
+            throw ModelError(.unreadable, "\(file.path): \(error.localizedDescription)")
+        }
+        try self.init(anyCompiledModel: data, at: file.path)
+    }
+
+    /// Reads a compiled model of Strata's or of Apple's.
+    ///
+    /// - Parameter place: what errors name.
+    /// - Throws: ``ModelError``, as ``init(compiledModelAt:)``.
+    package convenience init(anyCompiledModel data: Data, at place: String) throws {
+        let bytes = Array(data)
+        guard AppleModelFile.canRead(bytes) else {
+            try self.init(compiledModel: data)
+            return
+        }
+        let file: AppleModelFile
+        do {
+            file = try AppleModelFile(bytes)
+        } catch {
+            throw ModelError(.damaged, "\(place): \(error)")
+        }
+        try self.init(document: file.document)
+    }
+
+    /// Combines all compiled models in the resources of bundles, searched in the order given.
+    ///
+    /// - Parameter bundles: nil for the main bundle, with the bundles of resources beside the program.
+    /// - Returns: nil if there is none.
+    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        let models = models(in: bundles)
+        return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
+    }
+
+    /// Combines the versions of entities that a store was written with, from all versions of all models in the
+    /// resources of bundles.
+    ///
+    /// - Parameters:
+    ///   - bundles: nil for the main bundle, with the bundles of resources beside the program.
+    ///   - metadata: the store's metadata.
+    /// - Returns: nil if an entity of the store is not there in that version.
+    public class func mergedModel(
+        from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
+    ) -> NSManagedObjectModel? {
+        NSManagedObjectModel(byMerging: models(in: bundles, allVersions: true), forStoreMetadata: metadata)
+    }
+
+    package static func models(in bundles: [Bundle]?, allVersions: Bool = false) -> [NSManagedObjectModel] {
+        var models: [NSManagedObjectModel] = []
+        for bundle in bundles ?? ModelBundles.program {
+            let directories = resources(of: bundle, withExtension: "momd")
+            let files = resources(of: bundle, withExtension: "mom")
+            let versions = allVersions ? directories.flatMap { modelFiles(in: $0) } : directories
+            let sorted = (versions + files).sorted { $0.path < $1.path }
+            models += sorted.compactMap { NSManagedObjectModel(contentsOf: $0) }
+        }
+        return models
+    }
+
+    package static func resources(of bundle: Bundle, withExtension name: String) -> [URL] {
+        (bundle.urls(forResourcesWithExtension: name, subdirectory: nil) ?? []).map { $0 as URL }
+    }
+
+    private static func modelFile(at url: URL) throws -> URL {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            throw ModelError(.unreadable, "\(url.path): no such file")
+        }
+        guard isDirectory.boolValue else { return url }
+        if let info = try? Data(contentsOf: url.appendingPathComponent("VersionInfo.plist")),
+            let list = try? PropertyListSerialization.propertyList(from: info, format: nil) as? [String: Any],
+            let name = list["NSManagedObjectModel_CurrentVersionName"] as? String, !name.contains("/")
+        {
+            return url.appendingPathComponent(name + ".mom")
+        }
+        let files = modelFiles(in: url)
+        guard files.count == 1 else {
+            throw ModelError(
+                .unreadable, "\(url.path): \(files.count) versions and no VersionInfo.plist that names one")
+        }
+        return files[0]
+    }
+
+    private static func modelFiles(in directory: URL) -> [URL] {
+        let contents = try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        return (contents ?? []).filter { $0.pathExtension == "mom" }.sorted { $0.path < $1.path }
+    }
+}

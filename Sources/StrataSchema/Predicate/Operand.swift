@@ -1,0 +1,128 @@
+import Foundation
+
+/// A value as predicates compare it: Swift and Foundation forms of the same thing are one case.
+package enum Operand {
+    case null
+    case integer(Int64)
+    case double(Double)
+    case decimal(Decimal)
+    case string(String)
+    /// Seconds since the reference date.
+    case date(Double)
+    case data(Data)
+    case uuid(UUID)
+    case url(URL)
+    case list(AnyElements)
+    case dictionary(any DictionaryValue)
+    /// Anything else, compared by identity, `isEqual` or `==`.
+    case object(Any)
+
+    package init(_ value: Any?) {
+        guard let value else {
+            self = .null
+            return
+        }
+        let type = type(of: value)
+        if type is AnyClass {
+            self = Operand(instance: value)
+        } else if type == String.self, let value = value as? String {
+            self = .string(value)
+        } else if type == Int.self, let value = value as? Int {
+            self = .integer(Int64(value))
+        } else if type == Double.self, let value = value as? Double {
+            self = .double(value)
+        } else if type == Bool.self, let value = value as? Bool {
+            self = .integer(value ? 1 : 0)
+        } else if type == Date.self, let value = value as? Date {
+            self = .date(value.timeIntervalSinceReferenceDate)
+        } else if type == UUID.self, let value = value as? UUID {
+            self = .uuid(value)
+        } else if type == Decimal.self, let value = value as? Decimal {
+            self = .decimal(value)
+        } else {
+            self = Operand(uncommon: value)
+        }
+    }
+
+    private init(instance value: Any) {
+        switch value {
+        case let value as NSString: self = .string(String(describing: value))
+        case let value as NSDecimalNumber: self = .decimal(value.decimalValue)
+        case let value as NSNumber: self = Operand(number: value)
+        case is NSNull: self = .null
+        case let value as NSDate: self = .date(value.timeIntervalSinceReferenceDate)
+        case let value as any PredicateIdentifiable: self = .object(value.predicateIdentity.base)
+        case let value as NSDictionary: self = .dictionary(FoundationDictionary(dictionary: value))
+        case let value as NSData: self = .data(Data(referencing: value))
+        case let value as NSUUID: self = UUID(uuidString: value.uuidString).map { .uuid($0) } ?? .null
+        case let value as NSURL: self = .url(value as URL)
+        default:
+            if let elements = AnyElements(value) {
+                self = .list(elements)
+            } else {
+                self = .object(value)
+            }
+        }
+    }
+
+    private init(number: NSNumber) {
+        // An unsigned 64-bit number is the only kind that Int64 cannot hold.
+        switch number.objCType.pointee {
+        case CChar(UInt8(ascii: "d")), CChar(UInt8(ascii: "f")): self = .double(number.doubleValue)
+        case CChar(UInt8(ascii: "Q")): self = Operand(unsigned: number.uint64Value)
+        default: self = .integer(number.int64Value)
+        }
+    }
+
+    private init(unsigned value: UInt64) {
+        if let small = Int64(exactly: value) {
+            self = .integer(small)
+        } else {
+            self = .decimal(Decimal(value))
+        }
+    }
+
+    private init(uncommon value: Any) {
+        switch value {
+        case let value as any OptionalValue: self = Operand(value.wrappedAny)
+        case let value as any FixedWidthInteger:
+            if let small = Int64(exactly: value) {
+                self = .integer(small)
+            } else {
+                self = .decimal(Decimal(string: String(describing: value)) ?? 0)
+            }
+        case let value as Float: self = .double(Double(value))
+        case let value as Data: self = .data(value)
+        case let value as URL: self = .url(value)
+        case let value as Substring: self = .string(String(value))
+        case let value as Character: self = .string(String(value))
+        case let value as any PredicateIdentifiable: self = .object(value.predicateIdentity.base)
+        case let value as any DictionaryValue: self = .dictionary(value)
+        case let value as any RawRepresentable: self = Operand(value.rawValue)
+        default:
+            if let elements = AnyElements(value) {
+                self = .list(elements)
+            } else {
+                self = .object(value)
+            }
+        }
+    }
+
+    /// The members a collection offers to `IN` and `CONTAINS`; a dictionary offers its values.
+    package var members: [Any?]? {
+        switch self {
+        case .list(let elements): elements.elements
+        case .dictionary(let dictionary): dictionary.anyValues
+        default: nil
+        }
+    }
+}
+
+/// An `NSDictionary` as a `DictionaryValue`; a class from another module cannot take the name-clashing members itself.
+struct FoundationDictionary: DictionaryValue {
+    let dictionary: NSDictionary
+
+    func anyValue(forKey key: String) -> Any? { dictionary.object(forKey: NSString(string: key)) }
+    var anyValues: [Any?] { dictionary.allValues }
+    var foundationDictionary: NSDictionary? { dictionary }
+}

@@ -1,0 +1,188 @@
+import Foundation
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// String comparisons of predicates, on UTF-8 bytes.
+///
+/// Without options strings compare scalar by scalar, so that a composed and a decomposed "é" differ, as they do in a
+/// store's bytes. Case- and diacritic-insensitive comparisons compare folded bytes. Scans call these for each row.
+@usableFromInline
+package enum StringMatching {
+    /// -1, 0 or 1 by Unicode scalars. Complexity: O(n).
+    static func order(_ left: String, _ right: String) -> Int {
+        var left = left
+        var right = right
+        return left.withUTF8 { left in
+            right.withUTF8 { right in order(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right)) }
+        }
+    }
+
+    /// Hands out the bytes of a string after folding away what the options ignore.
+    ///
+    /// Nothing is allocated for text in ASCII or when nothing is ignored. Complexity: O(n).
+    @inlinable
+    package static func withFolded(
+        _ string: String, _ options: NSComparisonPredicate.Options, _ body: (UnsafeRawBufferPointer) -> Bool
+    ) -> Bool {
+        var string = string
+        if options.isDisjoint(with: [.caseInsensitive, .diacriticInsensitive]) {
+            return string.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        }
+        let ignoresCase = options.contains(.caseInsensitive)
+        let result: Bool? = string.withUTF8 { utf8 in
+            withUnsafeTemporaryAllocation(byteCount: utf8.count, alignment: 1) { buffer in
+                for (index, byte) in utf8.enumerated() {
+                    if byte >= 0x80 { return nil }
+                    buffer[index] = ignoresCase && byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+                }
+                return body(UnsafeRawBufferPointer(buffer))
+            }
+        }
+        return result ?? foldedSlowly(string, options).withUnsafeBytes(body)
+    }
+
+    /// The bytes of a string after folding away what the options ignore. Complexity: O(n).
+    package static func folded(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
+        var bytes: [UInt8] = []
+        _ = withFolded(string, options) { folded in
+            bytes = Array(folded)
+            return true
+        }
+        return bytes
+    }
+
+    @usableFromInline
+    static func foldedSlowly(_ string: String, _ options: NSComparisonPredicate.Options) -> [UInt8] {
+        var folding: String.CompareOptions = []
+        if options.contains(.caseInsensitive) { folding.insert(.caseInsensitive) }
+        if options.contains(.diacriticInsensitive) { folding.insert(.diacriticInsensitive) }
+        // Composed and decomposed forms count as the same text as soon as anything is folded.
+        let composed = string.precomposedStringWithCanonicalMapping
+        return Array(composed.folding(options: folding, locale: nil).utf8)
+    }
+
+    /// Whether `text` contains `part`; an empty part is in nothing, as in Foundation.
+    static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+        guard let first = part.first, let partStart = part.baseAddress, let textStart = text.baseAddress else {
+            return false
+        }
+        // memmem is a GNU extension that Swift does not see; memchr skips nearly as fast on ordinary text.
+        var index = 0
+        while index + part.count <= text.count {
+            let candidates = text.count - part.count - index + 1
+            guard let found = memchr(textStart + index, Int32(first), candidates) else { return false }
+            let start = UnsafeRawPointer(found)
+            if memcmp(start, partStart, part.count) == 0 { return true }
+            index = start - textStart + 1
+        }
+        return false
+    }
+
+    /// Whether `text` starts with `part`; nothing starts with an empty part.
+    @inlinable
+    package static func begins(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+        !part.isEmpty && part.count <= text.count
+            && order(UnsafeRawBufferPointer(rebasing: text.prefix(part.count)), part) == 0
+    }
+
+    /// Whether `text` ends with `part`; nothing ends with an empty part.
+    @inlinable
+    package static func ends(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+        !part.isEmpty && part.count <= text.count
+            && order(UnsafeRawBufferPointer(rebasing: text.suffix(part.count)), part) == 0
+    }
+
+    /// -1, 0 or 1 byte by byte.
+    @inlinable
+    package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
+        let shared = min(left.count, right.count)
+        if shared > 0, let leftStart = left.baseAddress, let rightStart = right.baseAddress {
+            let order = memcmp(leftStart, rightStart, shared)
+            if order != 0 { return order < 0 ? -1 : 1 }
+        }
+        return left.count == right.count ? 0 : (left.count < right.count ? -1 : 1)
+    }
+
+    /// Whether `text` matches a pattern of `?` (one character), `*` (any number) and `\` (the next character itself).
+    ///
+    /// - Complexity: O(text × pattern) at worst, linear for patterns with one star; no recursion, no allocation.
+    package static func isLike(_ text: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        var textIndex = 0
+        var patternIndex = 0
+        var star: (pattern: Int, text: Int)?
+        while textIndex < text.count {
+            if patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") {
+                patternIndex += 1
+                star = (patternIndex, textIndex)
+                continue
+            }
+            if let step = step(text, textIndex, pattern, patternIndex) {
+                textIndex += step.text
+                patternIndex += step.pattern
+                continue
+            }
+            guard let last = star else { return false }
+            textIndex = last.text + scalarWidth(text, last.text)
+            patternIndex = last.pattern
+            star = (last.pattern, textIndex)
+        }
+        while patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") { patternIndex += 1 }
+        return patternIndex == pattern.count
+    }
+
+    private static func step(
+        _ text: UnsafeRawBufferPointer, _ textIndex: Int, _ pattern: UnsafeRawBufferPointer, _ patternIndex: Int
+    ) -> (text: Int, pattern: Int)? {
+        guard patternIndex < pattern.count else { return nil }
+        let byte = pattern[patternIndex]
+        if byte == UInt8(ascii: "?") { return (scalarWidth(text, textIndex), 1) }
+        if byte == UInt8(ascii: "\\"), patternIndex + 1 < pattern.count {
+            return pattern[patternIndex + 1] == text[textIndex] ? (1, 2) : nil
+        }
+        return byte == text[textIndex] ? (1, 1) : nil
+    }
+
+    private static func scalarWidth(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> Int {
+        let width =
+            switch bytes[index] {
+            case 0xF0...: 4
+            case 0xE0...: 3
+            case 0xC0...: 2
+            default: 1
+            }
+        return min(width, bytes.count - index)
+    }
+
+    /// The expression that a `MATCHES` pattern stands for, which has to match the whole string; `nil` for a faulty
+    /// pattern.
+    static func regularExpression(
+        _ pattern: String, _ options: NSComparisonPredicate.Options
+    ) -> NSRegularExpression? {
+        var pattern = pattern
+        if options.contains(.diacriticInsensitive) {
+            pattern = pattern.folding(options: .diacriticInsensitive, locale: nil)
+        }
+        // Checked alone first: wrapping it would turn the faulty "a)(b" into a good one.
+        guard (try? NSRegularExpression(pattern: pattern)) != nil else { return nil }
+        return try? NSRegularExpression(
+            pattern: "\\A(?:" + pattern + ")\\z",
+            options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])
+    }
+
+    /// Whether the whole of `text` matches.
+    static func matches(
+        _ text: String, _ expression: NSRegularExpression, _ options: NSComparisonPredicate.Options
+    ) -> Bool {
+        let text =
+            options.contains(.diacriticInsensitive)
+            ? text.folding(options: .diacriticInsensitive, locale: nil) : text
+        let range = NSRange(location: 0, length: text.utf16.count)
+        return expression.firstMatch(in: text, range: range) != nil
+    }
+}
