@@ -15,8 +15,10 @@ extension DirectSearch {
         case .postings(let number): return try referrers(lead, number, take)
         case .index(let position):
             let index = snapshot.orderedIndex(at: position)
-            // One that is being built, or has texts that are longer than it looks at, has not the order of the values.
-            guard index.isReady, !lead.isOrdered || index.isExact else { return .unknown }
+            // With texts that are longer than the index looks at, it has not the order of the values.
+            let isOneKey = lead.fixed.count == index.definition.elements.count
+            guard index.isReady, !lead.isOrdered || isOneKey || index.isExact else { return .unknown }
+            report?.note(index: lead.name, estimated: 0)
             return try entries(lead, index, take)
         }
     }
@@ -27,9 +29,9 @@ extension DirectSearch {
         guard let value = constant(lead.fixed[0].term),
             let target = try key.target(value, direct.terms[lead.fixed[0].term].slot)
         else { return .unknown }
+        report?.note(.postings)
         let count = try snapshot.referrerCount(postings: number, to: target)
         if count > Self.rowsMaximum { return .tooMany }
-        report?.note(.postings)
         for ref in try snapshot.referrers(postings: number, to: target) where try !body(ref) { break }
         return nil
     }

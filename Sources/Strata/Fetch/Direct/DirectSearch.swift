@@ -50,7 +50,7 @@ struct DirectSearch {
             case .found(let refs):
                 path.noteSuccess(number)
                 return refs
-            case .tooMany: continue
+            case .tooMany: report?.forget()
             case .unknown: return nil
             }
         }
