@@ -157,13 +157,12 @@ let package = Package(
             dependencies: ["Strata", "StrataRuntime", "CoreData", "StrataTestKit"],
             sources: sweepsOnly
                 ? [
-                    "Sweeps", "Seams/LockedBox.swift", "Seams/RandomRuns.swift",
-                    "Compiling/DynamicInitializationTests.swift", "Conflicts/ConflictModel.swift",
-                    "Errors/ProgrammerErrorMessageTests.swift", "Graph/CompiledFetchModel.swift",
-                    "Graph/GraphModel.swift", "Graph/NodeModel.swift", "Graph/SemiJoinModel.swift",
-                    "Graph/SemiJoinTests.swift", "Migration/MigrationSupport.swift", "Migration/Sweeps",
-                    "PredicateCorpusSample.swift", "PredicateFuzzTests.swift", "Seams/RuntimeAssumptionTests.swift",
-                    "Stores/StoreRemoval.swift",
+                    "Context/Conflicts/ConflictModel.swift", "Errors/ProgrammerErrorMessageTests.swift",
+                    "Fetch/Comparison", "Fetch/CompiledFetchModel.swift", "Fetch/SemiJoinModel.swift",
+                    "Fetch/SemiJoinTests.swift", "Guide/RuntimeAssumptionTests.swift",
+                    "Migration/MigrationSupport.swift", "Migration/Sweeps", "Object/DynamicInitializationTests.swift",
+                    "Object/NodeModel.swift", "Predicates/PredicateCorpusSample.swift",
+                    "Predicates/PredicateFuzzTests.swift", "Stores/StoreRemoval.swift", "Support",
                 ] : nil,
             swiftSettings: settings),
         .testTarget(

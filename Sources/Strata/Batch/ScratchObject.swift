@@ -49,7 +49,7 @@ final class ScratchObject {
     func givenValues(_ handle: StoreHandle) throws -> [SlotValue?] {
         try (0..<shape.persistentSlotCount).map { slot in
             guard let overlay = object.overlay, overlay.isDirty(slot) else { return nil }
-            let boxed = overlay.isNull(slot) ? nil : overlay.boxed(shape.slots[slot])
+            let boxed = overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot])
             let value = (boxed as? NSManagedObject)?.objectID ?? boxed
             return try SlotValue(value, shape.slots[slot], shape, handle)
         }

@@ -73,7 +73,7 @@ extension NSManagedObject {
         var values: [String: Any] = [:]
         if let overlay {
             for slot in 0..<shape.persistentSlotCount where !shape.slots[slot].isHidden && isChanged(overlay, slot) {
-                values[shape.slots[slot].name] = overlay.isNull(slot) ? NSNull() : overlay.boxed(shape.slots[slot])
+                values[shape.slots[slot].name] = overlay.isNull(slot) ? NSNull() : overlay.boxed(shape.codes[slot])
             }
         }
         gatherComposites(&values) { boxedValue($0) }
@@ -189,11 +189,13 @@ extension Overlay {
         default: break
         }
         let info = object.shape.slots[slot]
-        guard let stored = ColumnBoxing.box(column, row, info, external: { object.readExternal($0) }) as? AnyHashable
+        guard
+            let stored = ColumnBoxing.box(column, row, info.kind, info.attribute, external: { object.readExternal($0) })
+                as? AnyHashable
         else {
             return false
         }
-        let own = boxed(info)
+        let own = boxed(code)
         // Swift holds texts equal that are written with other scalars; a store does not.
         if let own = own as? String, let stored = stored.base as? String { return own.utf8.elementsEqual(stored.utf8) }
         return (own as? AnyHashable) == stored

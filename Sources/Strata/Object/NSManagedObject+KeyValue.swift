@@ -49,7 +49,7 @@ extension NSManagedObject {
     final func keyedValue(_ key: String) -> Any? {
         switch shape.place(key) {
         case .slot(let slot)?:
-            let index = shape.slots[slot].relationshipIndex
+            let index = Int(shape.codes[slot].relationshipIndex)
             return index >= 0 ? toOneTarget(shape.relationships[index]) : boxedValue(slot)
         case .toMany(let index)?:
             let relationship = shape.relationships[index]
@@ -87,9 +87,11 @@ extension NSManagedObject {
     final func setKeyedValue(_ value: Any?, _ key: String) {
         switch shape.place(key) {
         case .slot(let slot)?:
-            let index = shape.slots[slot].relationshipIndex
+            let index = Int(shape.codes[slot].relationshipIndex)
             guard index >= 0 else {
-                if shape.slots[slot].kind.isNumber, AnyElements.plain(value) == nil { return setNilValueForKey(key) }
+                let kind = shape.codes[slot].kind
+                if let value, ExactValue.isTaken(type(of: value), by: kind) { return setBoxedValue(value, slot: slot) }
+                if kind.isNumber, AnyElements.plain(value) == nil { return setNilValueForKey(key) }
                 return setBoxedValue(value, slot: slot)
             }
             let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)
@@ -145,7 +147,7 @@ extension NSManagedObject {
         guard isFault else { return keyedValue(key) }
         guard case .slot(let slot)? = shape.place(key), let overlay, overlay.isPresent(slot), !overlay.isNull(slot)
         else { return nil }
-        return overlay.boxed(shape.slots[slot])
+        return overlay.boxed(shape.codes[slot])
     }
 
     /// Sets a property without telling the context, if it is an attribute.

@@ -157,27 +157,42 @@ extension NSManagedObject {
     /// An attribute's value as key-value coding hands it out. Fires the fault.
     final func boxedValue(_ slot: Int) -> Any? {
         if isFault { realize(slot) }
-        let info = shape.slots[slot]
-        if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.boxed(info) }
-        if let block, info.isPersistent { return boxed(in: block, row: Int(row), slot: slot) }
-        return flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0 ? info.defaultValue : nil
+        if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot]) }
+        let isPersistent = slot < shape.persistentSlotCount
+        if let block, isPersistent { return boxed(in: block, row: Int(row), slot: slot) }
+        return flags.contains(.defaultsBelow) || !isPersistent || storeIndex == 0 ? shape.slots[slot].defaultValue : nil
     }
 
     /// A row's value, boxed.
     final func boxed(in block: Block, row: Int, slot: Int) -> Any? {
-        let column = block.verifiedColumn(slot)
-        let info = shape.slots[slot]
-        return ColumnBoxing.box(column, row, info) { self.readExternal($0) }
+        ColumnBoxing.box(block.verifiedColumn(slot), row, shape.codes[slot].kind, shape.slots[slot].attribute) {
+            self.readExternal($0)
+        }
     }
 
     /// Sets an attribute's value with all that belongs to a change.
     final func setBoxedValue(_ value: Any?, slot: Int) {
+        if let value, ExactValue.isTaken(type(of: value), by: shape.codes[slot].kind) {
+            return setExactValue(value, slot)
+        }
         // Before anybody is told: a value of the wrong type stops the program here.
         let converted = ValueConversion.convert(value, for: shape.slots[slot], entity: shape)
         if flags.isSuperset(of: .writable) { return storeConverted(converted, slot: slot) }
         prepareToChange(slot)
         storeConverted(converted, slot: slot)
         if !flags.contains(.unobserved) { completeObservedChange(slot) }
+    }
+
+    /// As ``setBoxedValue(_:slot:)``, for a value that ``ExactValue`` takes.
+    private func setExactValue(_ value: Any, _ slot: Int) {
+        let isWritable = flags.isSuperset(of: .writable)
+        if !isWritable { prepareToChange(slot) }
+        let overlay = ensuredOverlay
+        let code = shape.codes[slot]
+        if overlay.holdsValue(slot) { overlay.release(code) }
+        overlay.initializeExactly(code, to: value)
+        overlay.markChanged(slot, isNull: false)
+        if !isWritable, !flags.contains(.unobserved) { completeObservedChange(slot) }
     }
 
     /// Puts a value into the overlay and marks it as changed there.
@@ -196,10 +211,10 @@ extension NSManagedObject {
 
 extension Overlay {
     /// A present value that is not null, as key-value coding hands it out.
-    func boxed(_ info: SlotInfo) -> Any {
-        let place = base + info.offset
+    func boxed(_ code: SlotCode) -> Any {
+        let place = base + Int(code.offset)
         // SAFETY: the slot holds a value of its kind.
-        switch info.kind {
+        switch code.kind {
         case .bool: return NSNumber(value: place.assumingMemoryBound(to: Bool.self).pointee)
         case .int16: return NSNumber(value: place.assumingMemoryBound(to: Int16.self).pointee)
         case .int32: return NSNumber(value: place.assumingMemoryBound(to: Int32.self).pointee)

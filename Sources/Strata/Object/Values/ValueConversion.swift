@@ -1,0 +1,126 @@
+import Foundation
+import StrataIO
+import StrataLog
+
+/// Brings what key-value coding is given into the Swift type that a slot keeps.
+enum ValueConversion {
+    /// Nil for nil and `NSNull`.
+    ///
+    /// - Precondition: the value is of a type that the attribute takes; numbers are cut to its width, as NSNumber does.
+    static func convert(_ value: Any?, for info: SlotInfo, entity: EntityShape) -> Any? {
+        guard let value = AnyElements.plain(value) else { return nil }
+        guard let converted = converted(value, info.kind) else {
+            programmerError(
+                "\(entity.name).\(info.name)",
+                "Unacceptable type of value for \(info.kind == .toOne ? "to-one relationship" : "attribute"):"
+                    + " property = \"\(info.name)\"; desired type = \(info.kind); given type = \(type(of: value))",
+                "Convert the value before setting it")
+        }
+        return converted
+    }
+
+    /// Whether a value that is not nil could be set.
+    static func accepts(_ value: Any, _ kind: SlotKind) -> Bool {
+        flattened(value).map { converted($0, kind) != nil } ?? true
+    }
+
+    /// An optional inside of `Any` counts as what it wraps.
+    static func flattened(_ value: Any?) -> Any? {
+        guard let value else { return nil }
+        if AnyElements.isSurelyPlain(value) || type(of: value) is AnyClass { return value }
+        guard let optional = value as? any OptionalValue else { return value }
+        return flattened(optional.wrappedAny)
+    }
+
+    static func converted(_ value: Any, _ kind: SlotKind) -> Any? {
+        switch kind {
+        case .string: return exact(value, String.self)
+        case .data: return value as? Data
+        case .date: return exact(value, Date.self)
+        case .uuid: return value as? UUID
+        case .uri: return value as? URL ?? (value as? NSURL).flatMap { URL(string: $0.absoluteString) }
+        case .transformable: return value
+        case .toOne: return value as? NSManagedObject
+        case .decimal: return (value as? Decimal) ?? number(value)?.decimalValue
+        case .bool: return own(value, Bool.self) ?? number(value)?.boolValue
+        case .int16: return integer(value).map { Int16(truncatingIfNeeded: $0) } ?? number(value)?.int16Value
+        case .int32: return integer(value).map { Int32(truncatingIfNeeded: $0) } ?? number(value)?.int32Value
+        case .int64: return integer(value) ?? number(value)?.int64Value
+        case .float: return own(value, Float.self) ?? number(value)?.floatValue
+        case .double: return own(value, Double.self) ?? number(value)?.doubleValue
+        }
+    }
+
+    /// The value if it is of this type, or becomes one by a cast. One of just this type needs none, which takes longer
+    /// than comparing types.
+    private static func exact<Value>(_ value: Any, _: Value.Type) -> Any? {
+        if type(of: value) == Value.self { return value }
+        return value as? Value
+    }
+
+    /// The value if it is of just this type: a cast that fails takes long.
+    private static func own<Number>(_ value: Any, _: Number.Type) -> Number? {
+        type(of: value) == Number.self ? value as? Number : nil
+    }
+
+    /// Swift's signed integers, which need no NSNumber in between; nil for others.
+    private static func integer(_ value: Any) -> Int64? {
+        let type = type(of: value)
+        if type == Int.self { return (value as? Int).map { Int64($0) } }
+        if type == Int16.self { return (value as? Int16).map { Int64($0) } }
+        if type == Int32.self { return (value as? Int32).map { Int64($0) } }
+        return type == Int64.self ? value as? Int64 : nil
+    }
+
+    /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.
+    private static func number(_ value: Any) -> NSNumber? {
+        if type(of: value) is AnyClass { return value as? NSNumber }
+        if let decimal = value as? Decimal { return NSDecimalNumber(decimal: decimal) }
+        return value as? NSNumber
+    }
+}
+
+/// Boxes stored values.
+enum ColumnBoxing {
+    /// The value of a row, nil for null.
+    ///
+    /// - Parameters:
+    ///   - attribute: which one it is; asked only for those that a transformer makes.
+    ///   - external: reads bytes that lie out of line.
+    static func box(
+        _ column: ColumnView, _ row: Int, _ kind: SlotKind, _ attribute: @autoclosure () -> NSAttributeDescription?,
+        external: (ExternalValue) -> [UInt8]?
+    ) -> Any? {
+        if column.isNull(row) { return nil }
+        switch kind {
+        case .bool: return NSNumber(value: column.bool(row))
+        case .int16: return NSNumber(value: column.int16(row))
+        case .int32: return NSNumber(value: column.int32(row))
+        case .int64: return NSNumber(value: column.int64(row))
+        case .float: return NSNumber(value: column.float(row))
+        case .double: return NSNumber(value: column.double(row))
+        case .date: return Date._read(column, row)
+        case .uuid: return UUID._read(column, row)
+        case .decimal: return NSDecimalNumber(decimal: Decimal._read(column, row))
+        case .toOne: return nil
+        case .string, .data, .uri, .transformable:
+            if column.isExternal(row) {
+                return external(column.external(row))?.withUnsafeBytes { box(bytes: $0, kind, attribute()) }
+            }
+            return box(bytes: column.bytes(row), kind, attribute())
+        }
+    }
+
+    private static func box(
+        bytes: UnsafeRawBufferPointer, _ kind: SlotKind, _ attribute: @autoclosure () -> NSAttributeDescription?
+    ) -> Any? {
+        switch kind {
+        case .string: return String._decode(bytes)
+        case .data: return Data._decode(bytes)
+        case .uri: return URL._decode(bytes)
+        default:
+            guard let attribute = attribute() else { return nil }
+            return try? attribute.value(fromTransformedData: Data(bytes))
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import StrataLog
+
+/// Turns what the engine keeps of transactions into what history requests return.
+struct HistoryConversion {
+    let handle: StoreHandle
+    let facts: HistoryFacts
+    /// What may stop the request.
+    private let control: RequestControl?
+    private let versions: SlotVersions
+
+    init(_ handle: StoreHandle, _ control: RequestControl? = nil) {
+        self.control = control
+        self.handle = handle
+        facts = HistoryFacts(handle.log)
+        versions = SlotVersions(handle.log)
+    }
+
+    private static let changesPerCheck = 256
+
+    static func date(_ entry: HistoryTransaction) -> Date {
+        Date(timeIntervalSince1970: Double(entry.timestampNanoseconds) / 1e9)
+    }
+
+    func transaction(
+        _ entry: HistoryTransaction, withChanges: Bool = true
+    ) throws(StoreError) -> NSPersistentHistoryTransaction {
+        let facts = TransactionFacts(
+            timestamp: Self.date(entry), transactionNumber: Int64(entry.sequence),
+            storeID: handle.identity.uuidString, contextName: entry.contextName, author: entry.author,
+            writer: self.facts.writer(of: entry.sequence))
+        let transaction = facts.transaction
+        if withChanges { transaction.changes = try changes(entry, facts) }
+        return transaction
+    }
+
+    private func changes(
+        _ entry: HistoryTransaction, _ facts: TransactionFacts
+    ) throws(StoreError) -> [NSPersistentHistoryChange] {
+        var changes: [NSPersistentHistoryChange] = []
+        var linked = try LinkEnds.changed(by: entry, handle.map, handle.log.snapshot)
+        // Numbers ascend through transactions as long as none has more than 2^24 changes.
+        func add(
+            _ ref: ObjectRef, _ shape: EntityShape, _ type: NSPersistentHistoryChangeType,
+            tombstone: [AnyHashable: Any]? = nil, _ properties: Set<NSPropertyDescription>?
+        ) {
+            changes.append(
+                NSPersistentHistoryChange(
+                    changeID: Int64(entry.sequence) << 24 | Int64(changes.count),
+                    changedObjectID: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape),
+                    changeType: type, tombstone: tombstone, updatedProperties: properties, of: facts))
+        }
+        for group in entry.groups {
+            guard let shape = handle.map.shape(group.entity) else { continue }
+            let type: NSPersistentHistoryChangeType =
+                switch group.kind {
+                case .insert: .insert
+                case .update: .update
+                case .delete: .delete
+                }
+            let properties =
+                type == .update
+                ? properties(try versions.slots(group.changed, of: group.entity, in: entry.sequence), shape) : nil
+            for (index, key) in group.keys.enumerated() {
+                // A transaction may have millions of changes.
+                if index % Self.changesPerCheck == 0 { try control?.checkRead() }
+                let ref = ObjectRef(entity: group.entity, key: key)
+                let more = linked.isEmpty ? nil : linked.removeValue(forKey: ref)
+                add(
+                    ref, shape, type, tombstone: try tombstone(group, index, shape),
+                    more.flatMap { properties?.union($0) } ?? properties)
+            }
+        }
+        for (ref, properties) in linked.sorted(by: { $0.key < $1.key }) {
+            if let shape = handle.map.shape(ref.entity) { add(ref, shape, .update, properties) }
+        }
+        return changes
+    }
+
+    private func properties(_ slots: SlotSet, _ shape: EntityShape) -> Set<NSPropertyDescription> {
+        var properties: Set<NSPropertyDescription> = []
+        slots.forEach { slot in
+            guard slot < shape.slots.count else { return }
+            let info = shape.slots[slot]
+            if let attribute = info.attribute {
+                properties.insert(attribute)
+            } else if info.relationshipIndex >= 0 {
+                properties.insert(shape.relationships[info.relationshipIndex].description)
+            }
+        }
+        return properties
+    }
+
+    private func tombstone(
+        _ group: ChangeGroup, _ index: Int, _ shape: EntityShape
+    ) throws(StoreError) -> [AnyHashable: Any]? {
+        var index = index
+        var blocks = group.tombstones[...]
+        while let block = blocks.first, index >= block.rowCount {
+            index -= block.rowCount
+            blocks.removeFirst()
+        }
+        guard let block = blocks.first else { return nil }
+        var values: [AnyHashable: Any] = [:]
+        for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated() {
+            guard info.attribute?.preservesValueInHistoryOnDeletion == true else { continue }
+            // The block shows what was deleted, in the slots of that time.
+            guard let stored = try versions.slot(slot, of: block.entity, inVersion: block.schemaVersion) else {
+                continue
+            }
+            let column = try block.column(stored)
+            var failure: StoreError?
+            let value = ColumnBoxing.box(column, index, info.kind, info.attribute) { external in
+                do throws(StoreError) {
+                    return try handle.log.read(external)
+                } catch {
+                    failure = error
+                    return nil
+                }
+            }
+            if let failure { throw failure }
+            if let value { values[info.name] = value }
+        }
+        return values.isEmpty ? nil : values
+    }
+}
