@@ -47,7 +47,8 @@ struct DirectLead: Sendable {
     /// Leads that are likely to find fewer rows come first.
     var rank: Int {
         if isUnique { return 0 }
-        if isOrdered && isRestricted { return 1 }
-        return fixed.isEmpty ? (list != nil ? 4 : isOrdered ? 5 : 6) : fixed.count > 1 ? 2 : 3
+        if isOrdered, isRestricted, rest.isEmpty { return 1 }
+        if !fixed.isEmpty { return fixed.count > 1 ? 2 : 3 }
+        return isOrdered && isRestricted ? 4 : list != nil ? 5 : isOrdered ? 6 : 7
     }
 }

@@ -107,7 +107,6 @@ struct DirectFetchWorld {
         let item = insert(random.chance(0.3) ? "SpecialItem" : "Item", context)
         codes += 1
         item.setValue("item \(codes)", forKey: "code")
-        // What would break the constraint on rank and number is left out by leaving the number out.
         set(item, &random)
         items.append(item)
     }
@@ -116,9 +115,7 @@ struct DirectFetchWorld {
         for name in ["weight", "date", "uid", "isOpen", "note", "rank"] {
             item.setValue(DirectFetchModel.value(name, &random), forKey: name)
         }
-        // Unique with the rank.
-        item.setValue(
-            random.chance(0.1) ? nil : codes * 7 % 300 + random.below(2) * 1_000_000 * codes, forKey: "number")
+        item.setValue(random.chance(0.1) ? nil : codes * 7 % 997, forKey: "number")
         if item.entity.name == "SpecialItem" {
             item.setValue(DirectFetchModel.value("extra", &random), forKey: "extra")
         }

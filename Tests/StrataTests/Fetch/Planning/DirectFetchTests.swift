@@ -187,7 +187,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func explanationsNameTheIndex(_ kind: StoreKind) throws {
-        let (_, context) = try store(kind)
+        let (store, context) = try store(kind)
+        defer { withExtendedLifetime(store) {} }
         try context.performAndWait {
             let byCode = try explain("code == %@", ["item 7"], context)
             #expect(byCode.isDirect && byCode.index == "Item.code" && byCode.path == .orderedIndex)
@@ -203,7 +204,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func manyRowsWithAConstantGoTheLongWay(_ kind: StoreKind) throws {
-        let (_, context) = try store(kind)
+        let (store, context) = try store(kind)
+        defer { withExtendedLifetime(store) {} }
         try context.performAndWait {
             for number in 0..<400 {
                 let item = insert("Item", context)
