@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
             }
             let plan = try plan(of: request)
             let results: FetchResults
-            if let found = try indexedResults(plan, control) {
+            if let found = try directResults(plan, control) ?? indexedResults(plan, control) {
                 results = found
             } else {
                 results = try FetchExecutor(self, plan, turn: turn(control, plan)).results()

@@ -20,7 +20,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     @exclusivity(unchecked) final var shutBy = 0
     /// Leads those to the context who do not keep it alive.
     final let reference = ContextReference()
-    final let lockForLocking = NSRecursiveLock()
+    /// Of ``lock()``; made when somebody asks for it, which contexts of a service never do.
+    private final let lazyLock = AtomicLazyReference<NSRecursiveLock>()
+    final var lockForLocking: NSRecursiveLock { lazyLock.load() ?? lazyLock.storeIfNil(NSRecursiveLock()) }
 
     /// Which queue the context works on.
     open var concurrencyType: NSManagedObjectContextConcurrencyType { queueType }

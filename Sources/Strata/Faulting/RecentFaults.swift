@@ -24,10 +24,12 @@ final class RecentFaults {
     /// After more faults than this that did not fire, their order is not that in which they were made.
     private static let gapMaximum = 8
 
-    /// The references of the faults, by their number modulo the capacity.
-    private let refs: UnsafeMutablePointer<ObjectRef>
-    /// Those of the faults from ``next`` up to, not including, ``located``, by their number modulo the count.
-    private let places: UnsafeMutablePointer<Place>
+    /// The references of the faults, by their number modulo the capacity. Made with the first fault, as most contexts of
+    /// a service make none by ID.
+    @exclusivity(unchecked) private var refs: UnsafeMutablePointer<ObjectRef>!
+    /// Those of the faults from ``next`` up to, not including, ``located``, by their number modulo the count. Made with
+    /// ``refs``.
+    @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>!
     @exclusivity(unchecked) private var storeIndex: UInt16 = 0
     /// How many faults were made, the number of the one that is expected to fire, and of the first whose place is not
     /// known.
@@ -40,16 +42,19 @@ final class RecentFaults {
     /// Whether the rows that were looked up last lie in many blocks.
     @exclusivity(unchecked) private var isScattered = false
 
-    init() {
-        refs = .allocate(capacity: Self.capacity)
-        places = .allocate(capacity: Self.placeCount)
-        places.initialize(repeating: Place(), count: Self.placeCount)
-    }
+    init() {}
 
     deinit {
         forgetPlaces()
-        places.deallocate()
-        refs.deallocate()
+        places?.deallocate()
+        refs?.deallocate()
+    }
+
+    @inline(never)
+    private func allocate() {
+        refs = .allocate(capacity: Self.capacity)
+        places = .allocate(capacity: Self.placeCount)
+        places.initialize(repeating: Place(), count: Self.placeCount)
     }
 
     /// A fault was made. Returns its number, of which the object keeps the lowest bits.
@@ -61,6 +66,7 @@ final class RecentFaults {
             (next, located) = (made, made)
             self.storeIndex = storeIndex
         }
+        if made == 0 { allocate() }
         refs[made & (Self.capacity - 1)] = ref
         made += 1
         return UInt32(truncatingIfNeeded: made - 1)
@@ -164,7 +170,7 @@ final class RecentFaults {
         isScattered = blocks * 4 > end - first
         var block: Block?
         for number in first..<end {
-            let place = places + (number & (Self.placeCount - 1))
+            let place: UnsafeMutablePointer<Place> = places + (number & (Self.placeCount - 1))
             let location = place.pointee.location
             if location.isAbsent { continue }
             if block?.location != location.block {

@@ -111,7 +111,7 @@ package struct ByteReader {
 
 extension Array where Element == UInt8 {
     /// `withUnsafeBytes` that keeps the type of what is thrown, which the library's own does not.
-    func withBytes<Result, Failure: Error>(
+    package func withBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let result = withUnsafeBytes { bytes -> Swift.Result<Result, Failure> in

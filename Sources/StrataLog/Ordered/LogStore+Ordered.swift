@@ -5,6 +5,12 @@ internal import Synchronization
 extension Snapshot {
     /// The ordered indexes of the store, also those that are not ready yet.
     public var orderedIndexes: [OrderedIndex] { ordered.list }
+
+    /// Which indexes these are, and in which order: the same object as long as they are the same.
+    package var orderedRules: OrderedRules { ordered.rules }
+
+    /// The index at a position among ``orderedIndexes``.
+    package func orderedIndex(at position: Int) -> OrderedIndex { ordered.list[position] }
 }
 
 extension LogStore {

@@ -1,5 +1,5 @@
 /// The ordered indexes of a store, by the entities whose rows are in them.
-final class OrderedRules: Sendable {
+package final class OrderedRules: Sendable {
     static let none = OrderedRules([])
 
     let definitions: [OrderedIndexDefinition]

@@ -67,7 +67,8 @@ final class FormatTemplate: @unchecked Sendable {
         let value = AnyElements.plain(arguments[place.number])
         switch place.kind {
         case .object:
-            if value is NSPredicate || value is NSExpression { return nil }
+            let isPlain = value.map { AnyElements.isSurelyPlain($0) } ?? true
+            if !isPlain, value is NSPredicate || value is NSExpression { return nil }
             return NSExpression(form: .constant(value))
         case .key:
             guard let name = value as? String else { return nil }

@@ -23,10 +23,11 @@ package enum Operand {
             return
         }
         let type = type(of: value)
-        if type is AnyClass {
-            self = Operand(instance: value)
-        } else if type == String.self, let value = value as? String {
+        // The most frequent one first: whether a type is one of a class is asked of the runtime.
+        if type == String.self, let value = value as? String {
             self = .string(value)
+        } else if type is AnyClass {
+            self = Operand(instance: value)
         } else if type == Int.self, let value = value as? Int {
             self = .integer(Int64(value))
         } else if type == Double.self, let value = value as? Double {

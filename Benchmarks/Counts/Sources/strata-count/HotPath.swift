@@ -96,6 +96,8 @@ struct HotPath {
                 request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: false)]
                 return try !staff.context.fetch(request).isEmpty
             },
+            requesting("fetch-by-key", 200) { catalog, number in try catalog.total(number) != nil },
+            requesting("fetch-list", 50) { catalog, number in try catalog.page(number) > 0 },
             HotPath(name: "parse-predicate", operations: 100) {
                 return {
                     for number in 0..<100 {
@@ -115,6 +117,22 @@ struct HotPath {
             return {
                 try staff.context.performAndWait {
                     guard try body(staff, members.list) else { throw CocoaError(.coderInvalidValue) }
+                }
+            }
+        }
+    }
+
+    /// A path of requests that differ in their constants, each in a context of its own.
+    private static func requesting(
+        _ name: String, _ operations: Int, _ body: @escaping (Catalog, Int) throws -> Bool
+    ) -> HotPath {
+        HotPath(name: name, operations: operations) {
+            let catalog = try Catalog()
+            var number = 0
+            return {
+                for _ in 0..<operations {
+                    number += 1
+                    guard try body(catalog, number) else { throw CocoaError(.coderInvalidValue) }
                 }
             }
         }

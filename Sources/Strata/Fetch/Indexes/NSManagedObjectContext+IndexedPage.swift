@@ -18,7 +18,15 @@ extension NSManagedObjectContext {
             return nil
         }
         if plan.offset > 0 { refs = Array(refs.dropFirst(plan.offset)) }
-        try handle.checkDamage(of: refs, in: handle.log.snapshot)
+        return try results(refs, plan, handle, handle.log.snapshot, control)
+    }
+
+    /// What a plan makes of stored rows of one store, which are in its order and all that it wants; nil if one is of an
+    /// entity that the store does not have.
+    final func results(
+        _ refs: [ObjectRef], _ plan: FetchPlan, _ handle: StoreHandle, _ snapshot: Snapshot, _ control: RequestControl?
+    ) throws -> FetchResults? {
+        try handle.checkDamage(of: refs, in: snapshot)
         if plan.resultType == .managedObjectIDResultType {
             let ids = refs.count <= IDCache.resultsMaximum ? idCache.ids(refs, handle) : newIDs(refs, handle)
             return ids.map { .objectIDs($0) }
@@ -30,6 +38,7 @@ extension NSManagedObjectContext {
             faults.expect(results: FaultBatch(refs, storeIndex, size: plan.batchSize))
         }
         if !plan.returnsFaults { try realizeAll(objects, control) }
+        for path in plan.prefetchedPaths { try Prefetch(self, control).run(path, objects) }
         return .objects(objects)
     }
 

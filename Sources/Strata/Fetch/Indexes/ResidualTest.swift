@@ -68,56 +68,18 @@ struct ResidualTest {
 
     /// Tests the rows in their order until enough match.
     private mutating func testRows(_ test: RowTest) throws(StoreError) {
-        let (log, snapshot, count) = (scan.handle.log, scan.snapshot, part.count)
-        let places = UnsafeMutablePointer<BlockPlace>.allocate(capacity: count)
-        places.initialize(repeating: BlockPlace(), count: count)
-        defer {
-            for index in 0..<count { places[index].block?.release() }
-            places.deallocate()
+        let (scan, limit, part) = (scan, limit, part)
+        var (matches, tested) = (matches, 0)
+        self.matches = []
+        defer { self.matches = matches }
+        var found = try RowPart.forEach(part, scan.handle.log, scan.snapshot) { index, block, row throws(StoreError) in
+            guard scan.wants(block.entity) else { return true }
+            tested += 1
+            if try test.holds(block, row) { matches.append(part[index]) }
+            return matches.count < limit
         }
-        part.withUnsafeBufferPointer { snapshot.locate($0, into: places) }
-        log.blockCache.find(places, count)
-        var last: (location: Location, block: Block)?
-        for index in 0..<count {
-            let location = places[index].location
-            if location.isAbsent {
-                // Why it cannot be found, the next look-up says.
-                _ = try snapshot.locate(part[index])
-                continue
-            }
-            let block: Block
-            if let last, last.location == location.block {
-                block = last.block
-            } else {
-                block = try self.block(at: location, places[index].block, log)
-                last = (location.block, block)
-            }
-            guard location.row < block.rowCount else {
-                throw StoreError(
-                    .corruption, "row \(location.row) of a block with fewer", segment: location.segment,
-                    offset: location.byteOffset)
-            }
-            guard scan.wants(block.entity) else { continue }
-            statistics.rowsTested += 1
-            if try test.holds(block, location.row) {
-                matches.append(part[index])
-                if matches.count == limit { return }
-            }
-        }
-    }
-
-    private mutating func block(
-        at location: Location, _ found: Unmanaged<Block>?, _ log: LogStore
-    ) throws(StoreError) -> Block {
-        statistics.blocks += 1
-        if let found {
-            statistics.cachedBlocks += 1
-            return found.takeUnretainedValue()
-        }
-        var wasCached = false
-        let block = try log.block(at: location.block, wasCached: &wasCached)
-        if wasCached { statistics.cachedBlocks += 1 }
-        return block
+        found.rowsTested = tested
+        statistics.add(found)
     }
 
     // MARK: By columns

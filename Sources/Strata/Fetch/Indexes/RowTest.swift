@@ -19,6 +19,9 @@ class RowTest {
         }
     }
 
+    /// Satisfied by rows that satisfy all of some tests.
+    static func all(_ tests: [RowTest]) -> RowTest { ConjunctionRowTest(tests) }
+
     private static func make(_ nodes: [CompiledPredicate.Node], _ log: LogStore) -> [RowTest]? {
         let tests = nodes.compactMap { make($0, log) }
         return tests.count == nodes.count ? tests : nil

@@ -112,11 +112,13 @@ extension StoreScan {
 
 extension FetchExecutor {
     /// What an index found, in order; with unsaved changes to be laid over it, by key and with what it is sorted by.
+    ///
+    /// - Parameter isSorted: whether they are in the order of the request.
     func matches(
-        _ refs: [ObjectRef], _ store: SeenStore, _ scope: RowScope, withKeys: Bool
+        _ refs: [ObjectRef], _ store: SeenStore, _ scope: RowScope, withKeys: Bool, isSorted: Bool? = nil
     ) throws -> StoredMatches {
         var found = StoredMatches()
-        found.isSorted = !withKeys
+        found.isSorted = isSorted ?? !withKeys
         guard withKeys else {
             found.matches = refs.map { FetchMatch(ref: $0, storeIndex: store.index) }
             return found

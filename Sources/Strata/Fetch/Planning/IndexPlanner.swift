@@ -128,7 +128,7 @@ struct IndexPlanner {
         let whole = ranges ?? prefixes.map { OrderedRange(prefix: $0) }
         var isDescending = false
         if let sorts {
-            guard index.isExact, let direction = direction(sorts, elements, fixedSlots) else { return nil }
+            guard index.isExact, let direction = Self.direction(sorts, elements, fixedSlots) else { return nil }
             isDescending = direction
         } else if !isRestricted {
             return nil
@@ -163,7 +163,7 @@ struct IndexPlanner {
 
     /// Whether the index, against its order or not, has the order of some columns: nil when it has not, else whether it
     /// is against it. Columns that have one value only say nothing.
-    private func direction(
+    static func direction(
         _ sorts: [ColumnSort], _ elements: [OrderedIndexDefinition.Element], _ fixed: Set<Int>
     ) -> Bool? {
         var direction: Bool?

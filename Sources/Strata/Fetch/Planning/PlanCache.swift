@@ -18,7 +18,9 @@ final class PlanCache: Sendable {
             return FetchPlan(try PreparedFetch(settings, resultClass: resultClass, in: context))
         }
         let key = shape.key
-        if let prepared = plans[key] { return FetchPlan(prepared, shape.parameters, isReused: true) }
+        if let prepared = plans[key], !prepared.isOutdated.load(ordering: .relaxed) {
+            return FetchPlan(prepared, shape.parameters, isReused: true)
+        }
         let prepared = try PreparedFetch(
             settings, resultClass: resultClass, in: context, parameters: shape.parameters)
         guard prepared.isShareable, !prepared.needsObjects else { return FetchPlan(prepared) }

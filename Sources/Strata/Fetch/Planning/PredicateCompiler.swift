@@ -55,7 +55,8 @@ struct PredicateCompiler {
         try node(PredicateResolver(shape: shape).resolve(predicate))
     }
 
-    private func node(_ resolved: ResolvedPredicate) throws -> CompiledPredicate.Node? {
+    /// As ``node(_:)-(NSPredicate)``.
+    func node(_ resolved: ResolvedPredicate) throws -> CompiledPredicate.Node? {
         switch resolved {
         case .constant(let value): return .constant(value)
         case .comparison(let comparison):

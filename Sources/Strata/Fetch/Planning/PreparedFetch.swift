@@ -34,6 +34,12 @@ final class PreparedFetch: @unchecked Sendable {
     let batchSize: Int
     let prefetchedPaths: [KeyPathComponents]
     let stores: [NSPersistentStore]?
+    /// What of the condition and the order leads to rows without looking for a way; nil when nothing does.
+    let direct: DirectCondition?
+    /// The way in the store that the plan was first executed in.
+    private let knownPath = AtomicLazyReference<DirectPath>()
+    /// Whether the store, or what it has of indexes, is another one since: then the request is planned anew.
+    let isOutdated = Atomic<Bool>(false)
     /// Only of requests for dictionaries.
     let dictionaries: DictionaryPlan?
     /// Whether an index alone may give its results, as they are.
@@ -52,13 +58,13 @@ final class PreparedFetch: @unchecked Sendable {
 
     private static let made = Atomic<UInt64>(0)
 
-    /// - Parameter parameters: the constants of the predicate that may be others the next time; empty for a plan that is
+    /// - Parameter parameters: the constants of the predicate that may be others the next time; nil for a plan that is
     ///   used once.
     /// - Throws: `CocoaError` 134070 for a request that makes no sense: an unknown entity or key, options that exclude
     ///   each other, a negative limit, a constant that cannot be compared with the property.
     init(
         _ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext,
-        parameters: [PlanParameter] = []
+        parameters: [PlanParameter]? = nil
     ) throws {
         guard let shapes = context.modelShapes else {
             throw FetchProblem.error("The context has no persistent store coordinator.")
@@ -77,7 +83,7 @@ final class PreparedFetch: @unchecked Sendable {
         try folded.map { try checker.check($0) }
         let typed = try folded.map { try ConstantTypes(shape).apply(to: $0) }
         let predicate = typed.map { ThreeValuedLogic(shape).apply(to: $0) }
-        (condition, isShareable) = Self.condition(predicate, shape, parameters, folding)
+        (condition, isShareable) = Self.condition(predicate, shape, parameters ?? [], folding)
         needsObjects = folding.needsObjects
         resultType = settings.resultType
         let dictionaries =
@@ -87,6 +93,8 @@ final class PreparedFetch: @unchecked Sendable {
         keySorts = sorts.compactMap { $0 as? KeySortDescriptor }
         try Self.check(keySorts, columns: dictionaries?.names ?? [], checker, shape)
         columnSorts = keySorts.count == sorts.count ? ColumnSort.all(keySorts, shape) : nil
+        let isPlain = parameters != nil && isShareable && !needsObjects && !settings.shouldRefreshRefetchedObjects
+        direct = isPlain ? DirectCondition(condition, columnSorts, shape) : nil
         limit = settings.fetchLimit > 0 ? settings.fetchLimit : Int.max
         offset = settings.fetchOffset
         includesPendingChanges = settings.includesPendingChanges && dictionaries == nil
@@ -107,6 +115,21 @@ final class PreparedFetch: @unchecked Sendable {
                 family.allSatisfy { Self.isClass($0.objectClass, type) }
             } ?? false
         try Self.checkOptions(settings, shape)
+    }
+
+    /// The way in a store as some context sees it; nil where the store, or what it has of indexes, is another than when
+    /// the plan was first executed.
+    func directPath(_ handle: StoreHandle, _ snapshot: Snapshot) -> DirectPath? {
+        guard let direct else { return nil }
+        if let path = knownPath.load() {
+            if path.isFor(handle, snapshot) { return path }
+            // A context that shows the past may see indexes that are no more.
+            if !path.isFor(handle, handle.log.snapshot) { isOutdated.store(true, ordering: .relaxed) }
+            return nil
+        }
+        guard snapshot.orderedRules === handle.log.snapshot.orderedRules else { return nil }
+        let path = knownPath.storeIfNil(DirectPath(self, direct, handle, snapshot))
+        return path.isFor(handle, snapshot) ? path : nil
     }
 
     /// The condition, whose parameters are those constants that came through folding and typing as they are.

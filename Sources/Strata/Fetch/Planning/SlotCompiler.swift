@@ -98,7 +98,7 @@ struct SlotCompiler {
     // MARK: Numbers
 
     /// A constant that floating-point columns can be compared with exactly.
-    private static func real(_ value: Operand) -> Double? {
+    static func real(_ value: Operand) -> Double? {
         switch value {
         case .double(let constant), .date(let constant): constant
         case .integer(let constant): constant.magnitude <= exactMaximum.magnitude ? Double(constant) : nil

@@ -180,6 +180,7 @@ struct FetchExecutor {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
         if plan.includesPendingChanges { context.processChanges() }
         try context.refuseUnread(plan, needsObjects: needsObjects)
+        if let count = try context.directCount(plan, control, report) { return count }
         if plan.dictionaries != nil, let link = context.link { return try countDictionaries(link) }
         if let dictionaries = plan.dictionaries, dictionaries.isGrouped || plan.isDistinct {
             return try search(stores(), maximum: Int.max).dictionaries.count

@@ -48,6 +48,9 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     public internal(set) var path: Path
     /// The index that was used, as "Entity.index"; nil when none was.
     public internal(set) var index: String?
+    /// Whether the plan itself said where to look, so that nothing was counted, compared or chosen: of requests for few
+    /// rows by an ordered index or the target of a relationship.
+    public internal(set) var isDirect: Bool
     /// Whether the plan was there from an earlier request that differs in nothing but the values of constants.
     public internal(set) var reusesPlan: Bool
     /// How many constants of the predicate are parameters of the plan: requests with others have the same plan.
@@ -85,7 +88,7 @@ public struct FetchExplanation: Sendable, CustomStringConvertible {
     public var description: String {
         """
         plan: \(reusesPlan ? "reused" : "made"), \(parameterCount) parameters
-        path: \(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")\(semiJoins.isEmpty ? "" : ", " + semiJoins.joined(separator: ", "))
+        path: \(isDirect ? "direct, " : "")\(path.rawValue)\(index.map { " \($0), \(rowsEstimated) rows expected" } ?? "")\(sortsColumns ? ", sorted by columns" : "")\(groupsColumns ? ", grouped by columns" : "")\(semiJoins.isEmpty ? "" : ", " + semiJoins.joined(separator: ", "))
         blocks: \(blocks) (\(blocksPruned) pruned, \(blocksDecoded) decoded, \(blocksCached) cached)
         rows: \(rowsTested) tested, \(rowsInterpreted) interpreted, \(rowsMatched) matched
         results: \(results) in \(duration)

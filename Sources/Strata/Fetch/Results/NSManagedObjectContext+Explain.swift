@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         let plan = try plan(of: request)
         let executor = FetchExecutor(self, plan, turn: turn(control, plan))
         let count =
-            switch try executor.results() {
+            switch try directResults(plan, control, executor.report) ?? executor.results() {
             case .objects(let objects): objects.count
             case .objectIDs(let ids): ids.count
             case .dictionaries(let dictionaries): dictionaries.count
@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
         let (report, found) = (executor.report, executor.report.statistics)
         return FetchExplanation(
             path: report.path ?? (link == nil ? .counters : .parentContext), index: report.index,
-            reusesPlan: plan.isReused, parameterCount: plan.parameters?.values.count ?? 0,
+            isDirect: report.isDirect, reusesPlan: plan.isReused, parameterCount: plan.parameters?.values.count ?? 0,
             rowsEstimated: report.rowsEstimated, semiJoins: report.semiJoins, sortsColumns: report.sortsColumns,
             groupsColumns: report.groupsColumns, blocks: found.blocks, blocksPruned: found.prunedBlocks,
             blocksDecoded: found.blocks - found.prunedBlocks, blocksCached: found.cachedBlocks,
@@ -46,7 +46,8 @@ extension FetchExplanation {
     /// What a store of the program's own did is not known.
     fileprivate init(ofCustomStore results: Int, in duration: Duration) {
         self.init(
-            path: .customStore, index: nil, reusesPlan: false, parameterCount: 0, rowsEstimated: 0, semiJoins: [],
+            path: .customStore, index: nil, isDirect: false, reusesPlan: false, parameterCount: 0, rowsEstimated: 0,
+            semiJoins: [],
             sortsColumns: false, groupsColumns: false,
             blocks: 0,
             blocksPruned: 0, blocksDecoded: 0, blocksCached: 0, rowsTested: 0, rowsInterpreted: 0, rowsMatched: 0,

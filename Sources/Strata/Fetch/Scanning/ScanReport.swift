@@ -9,6 +9,8 @@ final class ScanReport {
     var groupsColumns = false
     /// The index that was used, and how many rows were expected in its ranges.
     private(set) var index: String?
+    /// Whether the plan itself said which one.
+    var isDirect = false
     private(set) var rowsEstimated = 0
 
     /// The relationships whose members were asked, and from which end.
@@ -20,10 +22,17 @@ final class ScanReport {
         if !semiJoins.contains(text) { semiJoins.append(text) }
     }
 
-    func note(_ choice: IndexChoice) {
+    func note(_ choice: IndexChoice) { note(index: choice.name, estimated: choice.estimated) }
+
+    func note(index name: String, estimated: Int) {
         note(.orderedIndex)
-        index = choice.name
-        rowsEstimated += choice.estimated
+        index = name
+        rowsEstimated += estimated
+    }
+
+    /// Begins anew: what has been tried led to nothing.
+    func forget() {
+        (path, index, rowsEstimated, statistics, isDirect) = (nil, nil, 0, ScanStatistics(), false)
     }
 
     /// With several stores the costliest counts.
