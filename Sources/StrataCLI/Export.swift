@@ -31,8 +31,8 @@ struct Export: ParsableCommand {
     }
 
     func run() throws {
-        let facts = try reporting { try save() }
-        if target != "-" { output.write(facts) }
+        let figures = try reporting { try save() }
+        if target != "-" { output.write(figures) }
     }
 
     private func save() throws -> [(name: String, value: Int)] {

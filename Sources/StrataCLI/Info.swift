@@ -18,33 +18,33 @@ struct Info: ParsableCommand {
     func run() throws {
         try reporting {
             let log = try argument.openLog()
-            let facts = try StoreSummary(log, argument.url)
+            let summary = try StoreSummary(log, argument.url)
             switch output.format {
-            case .table: printTables(facts)
-            case .json: Terminal.output.write(facts.json + "\n")
+            case .table: printTables(summary)
+            case .json: Terminal.output.write(summary.json + "\n")
             case .csv:
                 let writer = RecordWriter(.csv, columns: ["entity", "objects"])
-                for (name, count) in facts.entities { writer.write([.text(name), .integer(Int64(count))]) }
+                for (name, count) in summary.entities { writer.write([.text(name), .integer(Int64(count))]) }
                 writer.finish()
             }
             Terminal.output.flush()
-            if let damage = facts.damage {
+            if let damage = summary.damage {
                 Terminal.messages.write("strata: what the segments hold cannot be told: \(damage)\n")
                 Terminal.messages.flush()
             }
         }
     }
 
-    private func printTables(_ facts: StoreSummary) {
+    private func printTables(_ summary: StoreSummary) {
         let terminal = Terminal.output
-        for (name, cell) in facts.values { terminal.write("\(name): \(cell.tableText)\n") }
+        for (name, cell) in summary.values { terminal.write("\(name): \(cell.tableText)\n") }
         terminal.write("\n")
         let entities = RecordWriter(.table, columns: ["entity", "objects"])
-        for (name, count) in facts.entities { entities.write([.text(name), .integer(Int64(count))]) }
+        for (name, count) in summary.entities { entities.write([.text(name), .integer(Int64(count))]) }
         entities.finish()
         terminal.write("\n")
         let segments = RecordWriter(.table, columns: StoreSummary.segmentColumns)
-        for segment in facts.segments { segments.write(segment) }
+        for segment in summary.segments { segments.write(segment) }
         segments.finish()
     }
 }

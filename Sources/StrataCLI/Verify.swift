@@ -43,12 +43,12 @@ struct Verify: ParsableCommand {
         where !problems.contains(where: { $0.description == problem.description }) {
             problems.append(problem)
         }
-        var facts = [
+        var values = [
             ("segments", report.segments), ("records", report.records), ("transactions", report.transactions),
             ("blocks", report.blocks), ("rows", report.rows), ("bytes", report.byteCount),
         ]
-        if report.unlistedProblems > 0 { facts.append(("unlistedProblems", report.unlistedProblems)) }
-        print(problems, facts: facts)
+        if report.unlistedProblems > 0 { values.append(("unlistedProblems", report.unlistedProblems)) }
+        print(problems, values: values)
         return problems
     }
 
@@ -62,7 +62,7 @@ struct Verify: ParsableCommand {
         bar.finish()
         print(
             report.problems,
-            facts: [
+            values: [
                 ("segments", report.segments), ("transactions", report.transactions), ("rows", report.rows),
                 ("skippedBytes", report.skippedByteCount), ("lostRows", report.lostRows),
                 ("staleRows", report.staleRows), ("lostValues", report.lostValues),
@@ -71,20 +71,20 @@ struct Verify: ParsableCommand {
         return report.problems
     }
 
-    private func print(_ problems: [StoreError], facts: [(String, Int)]) {
+    private func print(_ problems: [StoreError], values: [(String, Int)]) {
         let terminal = Terminal.output
         switch output.format {
         case .table:
-            for (name, value) in facts { terminal.write("\(name): \(value)\n") }
+            for (name, value) in values { terminal.write("\(name): \(value)\n") }
             for problem in problems { terminal.write(terminal.red("damaged: ") + problem.description + "\n") }
             if problems.isEmpty { terminal.write("the store is sound\n") }
         case .json:
-            var fields = facts.map { "\(QuotedText.of($0.0)):\($0.1)" }
+            var fields = values.map { "\(QuotedText.of($0.0)):\($0.1)" }
             fields.append("\"problems\":[\(problems.map { QuotedText.of($0.description) }.joined(separator: ","))]")
             terminal.write("{\(fields.joined(separator: ","))}\n")
         case .csv:
             let writer = RecordWriter(.csv, columns: ["what", "value"])
-            for (name, value) in facts { writer.write([.text(name), .integer(Int64(value))]) }
+            for (name, value) in values { writer.write([.text(name), .integer(Int64(value))]) }
             for problem in problems { writer.write([.text("problem"), .text(problem.description)]) }
         }
         terminal.flush()

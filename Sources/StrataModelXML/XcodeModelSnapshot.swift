@@ -35,7 +35,7 @@ struct XcodeModelSnapshot {
     }
 
     /// What the editor knows of an object: by the stereotypes' names, the values of their attributes.
-    private struct Facts {
+    private struct Annotations {
         private var values: [String: ArchivedValue] = [:]
 
         init(_ object: ArchivedObject) throws {
@@ -86,12 +86,12 @@ struct XcodeModelSnapshot {
 
     private static func entity(_ object: ArchivedObject, _ name: String) throws -> ModelDocument.Entity {
         var entity = ModelDocument.Entity(name: name)
-        let facts = try Facts(object)
-        entity.isAbstract = try object.flag("_isAbstract") || facts.flag("XD_PSK_isAbstract")
-        entity.versionHashModifier = try facts.text("XD_PSK_versionHashModifier")
-        entity.renamingIdentifier = try facts.text("XD_PSK_elementID")
-        entity.className = try facts.text("XD_PSK_entityClassName")
-        entity.uniquenessConstraints = try facts.lists("XDPMUniquenessConstraints").filter { !$0.isEmpty }
+        let annotations = try Annotations(object)
+        entity.isAbstract = try object.flag("_isAbstract") || annotations.flag("XD_PSK_isAbstract")
+        entity.versionHashModifier = try annotations.text("XD_PSK_versionHashModifier")
+        entity.renamingIdentifier = try annotations.text("XD_PSK_elementID")
+        entity.className = try annotations.text("XD_PSK_entityClassName")
+        entity.uniquenessConstraints = try annotations.lists("XDPMUniquenessConstraints").filter { !$0.isEmpty }
         entity.parentName = try object.objects("XDBucketForGeneralizationsstorage").first?
             .object("_general")?.string("_name")
         for entry in try object.entries("XDBucketForOwnedAttributesstorage").sorted(by: { $0.key < $1.key }) {
@@ -104,15 +104,15 @@ struct XcodeModelSnapshot {
     private static func add(
         _ object: ArchivedObject, _ name: String, to entity: inout ModelDocument.Entity
     ) throws {
-        let facts = try Facts(object)
+        let annotations = try Annotations(object)
         var property = ModelDocument.Property(name: name)
-        property.isOptional = try facts.flag("XD_PPSK_isOptional")
-        property.isTransient = try facts.flag("XD_PPSK_isTransient")
-        property.versionHashModifier = try facts.text("XD_PPSK_versionHashModifier")
-        property.renamingIdentifier = try facts.text("XD_PPSK_elementID")
+        property.isOptional = try annotations.flag("XD_PPSK_isOptional")
+        property.isTransient = try annotations.flag("XD_PPSK_isTransient")
+        property.versionHashModifier = try annotations.text("XD_PPSK_versionHashModifier")
+        property.renamingIdentifier = try annotations.text("XD_PPSK_elementID")
         switch object.className {
         case "XDPMAttribute":
-            let number = try facts.number("XD_PAttK_attributeType") ?? 0
+            let number = try annotations.number("XD_PAttK_attributeType") ?? 0
             guard let type = ModelDocument.AttributeType(number: number) else {
                 throw ArchiveError("the attribute type \(number) is unknown")
             }
@@ -121,18 +121,18 @@ struct XcodeModelSnapshot {
             }
             var attribute = ModelDocument.Attribute(name: name, type: type)
             attribute.property = property
-            attribute.valueTransformerName = try facts.text("XD_PAttK_valueTransformerName")
+            attribute.valueTransformerName = try annotations.text("XD_PAttK_valueTransformerName")
             entity.attributes.append(attribute)
         case "XDPMRelationship":
             var relationship = ModelDocument.Relationship(
-                name: name, destinationName: try facts.name("XD_PRK_destination") ?? "")
+                name: name, destinationName: try annotations.name("XD_PRK_destination") ?? "")
             relationship.property = property
-            relationship.inverseName = try facts.name("XD_PRK_inverseRelationship")
+            relationship.inverseName = try annotations.name("XD_PRK_inverseRelationship")
             relationship.inverseEntityName = relationship.inverseName == nil ? nil : relationship.destinationName
-            relationship.minCount = try max(0, facts.number("XD_PRK_minCount") ?? 0)
-            relationship.maxCount = try max(0, facts.number("XD_PRK_maxCount") ?? 0)
-            relationship.isOrdered = try facts.flag("XD_PRK_ordered")
-            switch try facts.number("XD_PRK_deleteRule") ?? 1 {
+            relationship.minCount = try max(0, annotations.number("XD_PRK_minCount") ?? 0)
+            relationship.maxCount = try max(0, annotations.number("XD_PRK_maxCount") ?? 0)
+            relationship.isOrdered = try annotations.flag("XD_PRK_ordered")
+            switch try annotations.number("XD_PRK_deleteRule") ?? 1 {
             case 0: relationship.deleteRule = .noAction
             case 2: relationship.deleteRule = .cascade
             case 3: relationship.deleteRule = .deny

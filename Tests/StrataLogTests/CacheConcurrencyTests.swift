@@ -23,7 +23,8 @@ import Testing
         let location = place(number)
         encoded.stamp(
             at: Place(
-                storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1))
+                storeUUID: FormatPosition.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1
+            ))
         return try load(encoded.bytes, layout, at: location)
     }
 
@@ -90,7 +91,7 @@ import Testing
                 func check(_ block: Block, _ number: Int) throws {
                     if try !Self.isWhole(block, number) { wrong.wrappingAdd(1, ordering: .relaxed) }
                 }
-                let places = UnsafeMutablePointer<BlockPlace>.allocate(capacity: 8)
+                let places = UnsafeMutablePointer<LocatedRow>.allocate(capacity: 8)
                 defer { places.deallocate() }
                 for round in 0..<rounds {
                     let number = random.below(300)
@@ -100,7 +101,7 @@ import Testing
                     case 2:
                         let numbers = (0..<8).map { _ in random.below(300) }
                         for index in 0..<8 {
-                            (places + index).initialize(to: BlockPlace())
+                            (places + index).initialize(to: LocatedRow())
                             places[index].location = Self.place(numbers[index])
                         }
                         cache.find(places, 8)

@@ -19,7 +19,8 @@ import Testing
         let location = place(number)
         encoded.stamp(
             at: Place(
-                storeUUID: FormatPlace.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1))
+                storeUUID: FormatPosition.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1
+            ))
         return try load(encoded.bytes, layout, at: location)
     }
 

@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// After a power loss the record that retires segments was there, and the one before it, with the rows that had been
-    /// moved, was not. Without a checkpoint the segments were passed over all the same.
+    /// After a power loss the record that retires segments was there, and the one before it, with the rows that had
+    /// been moved, was not. Without a checkpoint the segments were passed over all the same.
     @Test func aRetirementDoesNotOutliveWhatItGoesBy() throws {
         let fileSystem = SimulatedFileSystem()
         let options = Self.options()
@@ -166,14 +166,14 @@ import Testing
 
     /// No record begins there, and what is read behind it trapped.
     @Test func anArchiveAtAnImpossiblePlaceIsRefused() {
-        var facts = CompactionFacts()
+        var facts = CompactionState()
         facts.add(.init(first: 1, last: 2, position: LogPosition(segment: 1, offset: 1000)))
         var writer = ByteWriter()
         facts.append(to: &writer)
         #expect(throws: MalformedBytes.self) {
             try writer.bytes.withBytes { bytes throws(MalformedBytes) in
                 var reader = ByteReader(bytes)
-                return try CompactionFacts(from: &reader)
+                return try CompactionState(from: &reader)
             }
         }
     }

@@ -20,8 +20,8 @@ import Testing
         } catch {
             #expect(error.code == .corruption || error.code == .unsupportedFormat)
             if error.code == .corruption {
-                #expect(error.segment == FormatPlace.location.segment)
-                #expect(error.offset == FormatPlace.location.byteOffset)
+                #expect(error.segment == FormatPosition.location.segment)
+                #expect(error.offset == FormatPosition.location.byteOffset)
             }
             return nil
         }
@@ -160,10 +160,10 @@ import Testing
                 (try? load(bytes, layout).column(slot)) == nil
             else { continue }
             found += 1
-            let damage = DamagedPlaces()
+            let damage = DamagedLocations()
             block.tell(damage)
             for _ in 0..<3 { #expect(block.verifiedColumn(slot).isNull(3)) }
-            #expect(damage.count == 1 && damage.entries.first?.place.offset == FormatPlace.location.byteOffset)
+            #expect(damage.count == 1 && damage.entries.first?.place.offset == FormatPosition.location.byteOffset)
             #expect(throws: StoreError.self) { try block.column(slot) }
             #expect(throws: StoreError.self) { try block.verify() }
             // Others of the block are read as before.
@@ -175,7 +175,7 @@ import Testing
     /// Whoever listens takes note; what nobody takes is noted all the same.
     @Test func damageIsToldToWhoListens() {
         let error = StoreError(.corruption, "a test", segment: 1, offset: 64)
-        let (kept, passed) = (DamagedPlaces(), DamagedPlaces())
+        let (kept, passed) = (DamagedLocations(), DamagedLocations())
         kept.listen { _ in true }
         passed.listen { _ in false }
         for places in [kept, passed] { places.meet(error) }
@@ -218,8 +218,8 @@ import Testing
             let crc = BlockHeader.checksum(
                 start, headerByteCount: length,
                 place: Place(
-                    storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
-                    offset: FormatPlace.location.byteOffset,
+                    storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
+                    offset: FormatPosition.location.byteOffset,
                     sequence: start.load(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self)))
             start.storeBytes(of: crc, toByteOffset: BlockFormat.Header.checksum, as: UInt32.self)
         }

@@ -69,10 +69,10 @@ import Testing
         try bytes.withUnsafeBytes { buffer in
             #expect(BlockHeader.unverifiedByteCount(UnsafeRawBufferPointer(rebasing: buffer[..<64])) == bytes.count)
             let header = try BlockHeader(
-                parsing: buffer, location: FormatPlace.location, storeUUID: FormatPlace.storeUUID)
+                parsing: buffer, location: FormatPosition.location, storeUUID: FormatPosition.storeUUID)
             #expect(header.entity == 3 && header.schemaVersion == 5 && header.rowCount == 30 && header.slotCount == 2)
             #expect(header.firstKey == 1_000 && !header.hasStoredKeys && !header.hasStoredSequences)
-            #expect(header.sequence == FormatPlace.sequence && header.byteCount == bytes.count)
+            #expect(header.sequence == FormatPosition.sequence && header.byteCount == bytes.count)
         }
         #expect([0, 1, 2].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil)
     }

@@ -40,7 +40,7 @@ struct FormatRow: Equatable {
     var values: [FormatValue]
 }
 
-enum FormatPlace {
+enum FormatPosition {
     static let storeUUID = StoreUUID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210)
     static let location = Location(segment: 7, byteOffset: 4_096, row: 0)
     static let sequence: UInt64 = 99
@@ -95,14 +95,14 @@ func stamped(_ block: EncodedBlock) -> EncodedBlock {
     var block = block
     block.stamp(
         at: Place(
-            storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
-            offset: FormatPlace.location.byteOffset, sequence: FormatPlace.sequence))
+            storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
+            offset: FormatPosition.location.byteOffset, sequence: FormatPosition.sequence))
     return block
 }
 
 func load(
-    _ bytes: [UInt8], _ layout: EntityLayout, at location: Location = FormatPlace.location,
-    storeUUID: StoreUUID = FormatPlace.storeUUID
+    _ bytes: [UInt8], _ layout: EntityLayout, at location: Location = FormatPosition.location,
+    storeUUID: StoreUUID = FormatPosition.storeUUID
 ) throws(StoreError) -> Block {
     let schema = Schema(entities: [layout])
     let result = bytes.withUnsafeBytes { bytes in

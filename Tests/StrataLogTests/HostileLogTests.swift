@@ -26,7 +26,7 @@ import Testing
             storeUUID: uuid, segment: 1, previousSegment: 0, previousValidByteCount: 0,
             previousSequence: headerSequence, previousChecksum: 0)
         var body = ByteWriter()
-        var facts = StoreFacts()
+        var facts = StoreState()
         facts.schemas = [NumberedSchema(version: 1, schema: SampleSchema.schema)]
         facts.append(to: &body)
         let preamble = RecordImage.plain(
@@ -87,7 +87,7 @@ import Testing
             sequence: snapshot.sequence, timestampNanoseconds: 0, layout: snapshot.layout, indexes: snapshot.indexes,
             postings: snapshot.postings, counts: snapshot.counts, source: snapshot.source,
             end: LogPosition(segment: 1, offset: offset), checksum: snapshot.checksum)
-        try Checkpoint.write(number: 9, snapshot: forged, facts: StoreFacts())
+        try Checkpoint.write(number: 9, snapshot: forged, storeState: StoreState())
         try store.close()
         do {
             let again = try Self.open(files)

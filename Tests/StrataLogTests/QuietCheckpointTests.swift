@@ -64,7 +64,7 @@ import Testing
         var persons = try Self.fill(store)
         let sealed = store.snapshot.sealed()
         store.published.withLock { $0 = sealed }
-        try Checkpoint.write(number: 1, snapshot: sealed, facts: store.state.withLock { $0.facts })
+        try Checkpoint.write(number: 1, snapshot: sealed, storeState: store.state.withLock { $0.storeState })
         persons += try StoreTests.insert(store, 10, department: try StoreTests.makeDepartment(store))
         let reopened = try Checkpoint.open(number: 1, source: store.source, removesDamaged: false).snapshot
         let rebased = store.snapshot.rebased(onto: reopened, from: sealed, letsPagesGo: true)

@@ -37,14 +37,14 @@ enum GeneratedAccessors {
     static func record(of type: NSManagedObject.Type) -> ManagedClassRecord {
         let id = ObjectIdentifier(type)
         if let record = records.withLock({ $0[id] }) { return record }
-        var facts = ManagedClassFacts()
-        tables.entries[id]?.fill(&facts)
+        var summary = ManagedClassSummary()
+        tables.entries[id]?.fill(&summary)
         if type != NSManagedObject.self, let superclass = _getSuperclass(type) as? NSManagedObject.Type {
-            let inherited = record(of: superclass).facts
-            facts.validators.merge(inherited.validators) { own, _ in own }
-            facts.accessors.merge(inherited.accessors) { own, _ in own }
+            let inherited = record(of: superclass).summary
+            summary.validators.merge(inherited.validators) { own, _ in own }
+            summary.accessors.merge(inherited.accessors) { own, _ in own }
         }
-        let record = ManagedClassRecord(facts)
+        let record = ManagedClassRecord(summary)
         records.withLock { $0[id] = record }
         return record
     }

@@ -75,7 +75,7 @@ extension KeyAccessor {
 extension NSManagedObject {
     /// The accessor that the class declares for a key, unless it is the one that asks.
     private func ownAccessor(_ key: String) -> KeyAccessor? {
-        guard GeneratedAccessors.areThere, let accessor = classRecord.facts.accessors[key],
+        guard GeneratedAccessors.areThere, let accessor = classRecord.summary.accessors[key],
             !KeyAccessor.Call.isRunning(self, key)
         else { return nil }
         return accessor

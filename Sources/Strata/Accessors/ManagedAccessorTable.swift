@@ -17,21 +17,21 @@ public struct _ManagedClasses {
         _ type: Object.Type, _ fill: @escaping (inout _ManagedClass<Object>) -> Void
     ) {
         classes.append(
-            ManagedClassEntry(type: type) { facts in
+            ManagedClassEntry(type: type) { summary in
                 var description = _ManagedClass<Object>()
                 fill(&description)
-                facts = description.facts
+                summary = description.summary
             })
     }
 }
 
 /// A class of managed objects, described by generated code. Not API.
 public struct _ManagedClass<Object: NSManagedObject> {
-    var facts = ManagedClassFacts()
+    var summary = ManagedClassSummary()
 
     /// Says which property a key path reads.
     public mutating func name(_ keyPath: PartialKeyPath<Object>, _ name: String) {
-        facts.propertyNames[keyPath] = name
+        summary.propertyNames[keyPath] = name
     }
 
     /// Adds a method `validate<Key>`.
@@ -39,38 +39,38 @@ public struct _ManagedClass<Object: NSManagedObject> {
         _ key: String,
         _ method: @escaping (Object) -> (AutoreleasingUnsafeMutablePointer<AnyObject?>) throws -> Void
     ) {
-        facts.validators[key] = KeyValidator(method)
+        summary.validators[key] = KeyValidator(method)
     }
 
     /// Adds a property that the class declares itself, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: KeyPath<Object, Value>) {
-        facts.accessors[key] = KeyAccessor(keyPath)
+        summary.accessors[key] = KeyAccessor(keyPath)
     }
 
     /// Adds a property that the class declares itself and that can be set, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
-        facts.accessors[key] = KeyAccessor(writable: keyPath)
+        summary.accessors[key] = KeyAccessor(writable: keyPath)
     }
 }
 
 /// A class and what tells its properties.
 struct ManagedClassEntry {
     let type: NSManagedObject.Type
-    let fill: (inout ManagedClassFacts) -> Void
+    let fill: (inout ManagedClassSummary) -> Void
 }
 
 /// What generated code says of a class, kept for good.
 final class ManagedClassRecord: @unchecked Sendable {
     // Unchecked: constant; key paths are immutable, and closures over them hold nothing else.
-    let facts: ManagedClassFacts
+    let summary: ManagedClassSummary
 
-    init(_ facts: ManagedClassFacts) {
-        self.facts = facts
+    init(_ summary: ManagedClassSummary) {
+        self.summary = summary
     }
 }
 
 /// What generated code says of a class.
-struct ManagedClassFacts {
+struct ManagedClassSummary {
     var propertyNames: [AnyKeyPath: String] = [:]
     var validators: [String: KeyValidator] = [:]
     var accessors: [String: KeyAccessor] = [:]

@@ -24,7 +24,7 @@ final class ScratchObject {
     /// Gives the object its default values. Setting others then is no change that anybody is told of.
     func clear() {
         if let overlay = object.overlay {
-            overlay.clearValues(shape.facts) { present, _ in present }
+            overlay.clearValues(shape.summary) { present, _ in present }
         } else {
             object.overlay = Overlay.allocate(shape)
         }

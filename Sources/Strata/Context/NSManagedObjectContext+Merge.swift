@@ -194,7 +194,7 @@ extension NSManagedObjectContext {
     final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
-        object.overlay?.clearReferences(object.facts)
+        object.overlay?.clearReferences(object.summary)
         object.toMany = []
     }
 }

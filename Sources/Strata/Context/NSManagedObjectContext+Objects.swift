@@ -137,8 +137,8 @@ extension NSManagedObjectContext {
             return
         }
         // What follows may call the program, which may let go of the context.
-        let kept = Unmanaged.passRetained(self)
-        defer { kept.release() }
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         guard let handle = registry.handle(object.storeIndex) else {
             if object.storeIndex == ObjectRegistry.unsavedIndex { inaccessible(object, slot) }
             return
@@ -181,8 +181,8 @@ extension NSManagedObjectContext {
 
     private func fulfillFromParent(_ object: NSManagedObject, _ slot: Int) {
         guard let link else { return }
-        let kept = Unmanaged.passRetained(self)
-        defer { kept.release() }
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         do {
             adoptPermanentIDs()
             guard try readFromParent(object, link) else {
@@ -204,8 +204,8 @@ extension NSManagedObjectContext {
     @inline(never)
     private final func callAwake(_ object: NSManagedObject) {
         // The program's method may be what lets go of the context.
-        let kept = Unmanaged.passRetained(self)
-        defer { kept.release() }
+        let retained = Unmanaged.passRetained(self)
+        defer { retained.release() }
         object.withoutChangeTracking {
             if object.flags.contains(.refreshing) {
                 object.awake(fromSnapshotEvents: .refresh)
@@ -215,8 +215,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Fires the fault of an object that may be gone, where the program can be told so by an error: it is not asked what
-    /// is to become of the fault, which stays one.
+    /// Fires the fault of an object that may be gone, where the program can be told so by an error: it is not asked
+    /// what is to become of the fault, which stays one.
     ///
     /// - Returns: whether the object has values now.
     /// - Throws: why it cannot be read.

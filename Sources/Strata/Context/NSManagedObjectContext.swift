@@ -127,7 +127,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
     @exclusivity(unchecked) final var mergedDependents: [NSManagedObject] = []
     /// The results of the fetches of the block that runs.
-    @exclusivity(unchecked) final var heldResults = HeldResults()
+    @exclusivity(unchecked) final var heldResults = DeferredRelease()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
     /// What reading objects has cost so far.
@@ -316,8 +316,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// which breaks the circles of references among them.
     open func refreshAllObjects() { onQueue().refreshEverything() }
 
-    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have the
-    /// values again that they were last read or saved with. Nothing is read anew; ``refresh(_:mergeChanges:)`` does that.
+    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have
+    /// the values again that they were last read or saved with. Nothing is read anew; ``refresh(_:mergeChanges:)`` does
+    /// that.
     open func rollback() {
         onQueue().rollBackChanges()
         stateMayHaveChanged()
@@ -371,7 +372,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
     ///
-    /// - Precondition: the object is a managed object, its entity is in the store's configuration, and it has no permanent
+    /// - Precondition: the object is a managed object, its entity is in the store's configuration, and it has no
+    ///   permanent
     ///   ID of another store.
     open func assign(_ object: Any, to store: NSPersistentStore) { onQueue().assignObject(object, to: store) }
 
@@ -443,8 +445,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// next reads. Saves look for conflicts in the newest state, as always. Stores added later are not seen until the
     /// context moves.
     ///
-    /// A context that is pinned to a point of the past (see ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``)
-    /// stays there: merging and resetting do not move it, and it cannot save.
+    /// A context that is pinned to a point of the past (see
+    /// ``NSPersistentStoreCoordinator/queryGeneration(at:)-(Date)``) stays there: merging and resetting do not move it,
+    /// and it cannot save.
     ///
     /// - Parameter generation: nil to read what is newest whenever something is read;
     ///   ``NSQueryGenerationToken/current`` for the state at the next reading; another context's
@@ -499,7 +502,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
         registry.context = nil
         for object in registry.all {
             // References to other objects may form circles, which nothing else would break.
-            object.overlay?.clearReferences(object.facts)
+            object.overlay?.clearReferences(object.summary)
             object.toMany = []
             // Nobody is to be told of changes any more.
             object.flags.subtract([.listed, .inEvent])

@@ -52,7 +52,8 @@ extension NSPersistentStoreCoordinator {
     /// them, and written so when compaction comes to them.
     public func finishDeferredLightweightMigration() throws {}
 
-    /// Does the next piece of work that lightweight migrations have put off; see ``finishDeferredLightweightMigration()``.
+    /// Does the next piece of work that lightweight migrations have put off; see
+    /// ``finishDeferredLightweightMigration()``.
     public func finishDeferredLightweightMigrationTask() throws {}
 
     // MARK: Replacing and destroying
@@ -65,7 +66,7 @@ extension NSPersistentStoreCoordinator {
         options[NSPersistentStoreTimeoutOption] =
             options[NSPersistentStoreTimeoutOption] ?? sourceOptions?[NSPersistentStoreTimeoutOption]
         let custom = try StoreClasses.customClass(storeType)
-        guard StorePlace(destinationURL) != StorePlace(sourceURL) else { return }
+        guard StoreLocation(destinationURL) != StoreLocation(sourceURL) else { return }
         if let custom {
             try checkCanBeReplaced(destinationURL, by: custom)
             if let store = persistentStore(for: destinationURL) { try remove(store) }

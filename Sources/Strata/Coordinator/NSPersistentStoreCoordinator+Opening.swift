@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
     private func prepare(
         _ handle: StoreHandle, _ policy: HistoryRetention?, _ options: [AnyHashable: Any]?
     ) throws {
-        try HistoryFacts.noteWriter(handle)
+        try HistoryState.noteWriter(handle)
         if let policy {
             handle.retention = RetentionKeeper(policy)
             try handle.retention?.apply(handle)
@@ -100,7 +100,8 @@ extension NSPersistentStoreCoordinator {
             ])
     }
 
-    /// Object IDs name a store by its UUID: two stores of one UUID, such as a store and its copy, could not be told apart.
+    /// Object IDs name a store by its UUID: two stores of one UUID, such as a store and its copy, could not be told
+    /// apart.
     private func checkIsOnly(_ handle: StoreHandle) throws {
         guard let other = persistentStores.first(where: { $0.handle?.identity === handle.identity }) else { return }
         throw DescribedError(
@@ -179,8 +180,8 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Whether an earlier build of Strata wrote a file with this model, when constraints were not part of version hashes.
-    /// Stores without rows know nothing of what is unique.
+    /// Whether an earlier build of Strata wrote a file with this model, when constraints were not part of version
+    /// hashes. Stores without rows know nothing of what is unique.
     private func hasHashesWithoutConstraints(
         _ type: NSPersistentStore.Type, _ url: URL?, _ configuration: String?, _ hashes: [String: Data]
     ) throws -> Bool {

@@ -12,8 +12,8 @@ final class FaultBatch {
     static let defaultSize = 60
     /// The most that is looked up together, whatever the request says: the blocks are kept meanwhile.
     static let maximumSize = 1_024
-    /// The members of a relationship are mostly read in the order in which their set has them, but they need not be: all of
-    /// them are looked up together, up to so many.
+    /// The members of a relationship are mostly read in the order in which their set has them, but they need not be:
+    /// all of them are looked up together, up to so many.
     static let maximumMemberCount = 4_096
     /// How many results that are no faults any more are passed over in search of the one that fires.
     private static let lookAhead = 8
@@ -32,7 +32,7 @@ final class FaultBatch {
     @exclusivity(unchecked) private var next = 0
     @exclusivity(unchecked) private var window = 0..<0
     /// Those of the window; memory for ``size`` of them when it is first needed.
-    @exclusivity(unchecked) private var places: UnsafeMutablePointer<BlockPlace>?
+    @exclusivity(unchecked) private var places: UnsafeMutablePointer<LocatedRow>?
     @exclusivity(unchecked) private var publication: UInt64 = 0
     @exclusivity(unchecked) private var pipeline = RowPipeline()
     /// How many faults in a row fired in no order: looking up the neighbours of each would be in vain.
@@ -69,11 +69,11 @@ final class FaultBatch {
     }
 
     deinit {
-        forgetPlaces()
+        forgetLocations()
         places?.deallocate()
     }
 
-    private func forgetPlaces() {
+    private func forgetLocations() {
         guard let places else { return }
         for index in 0..<window.count { places[index].block?.release() }
         window = 0..<0
@@ -175,11 +175,11 @@ final class FaultBatch {
         let (log, snapshot) = (handle.log, handle.log.snapshot)
         // It keeps the places from being compacted away meanwhile.
         defer { withExtendedLifetime(snapshot) {} }
-        forgetPlaces()
+        forgetLocations()
         let places = self.places ?? .allocate(capacity: size)
         self.places = places
         let range = start..<min(start + size, refs.count)
-        places.initialize(repeating: BlockPlace(), count: range.count)
+        places.initialize(repeating: LocatedRow(), count: range.count)
         window = range
         pipeline = RowPipeline()
         self.publication = publication
@@ -192,7 +192,7 @@ final class FaultBatch {
             try readBlocks(first - start, range.count, places, log)
         } catch {
             // What comes behind it has not been verified yet.
-            forgetPlaces()
+            forgetLocations()
             throw error
         }
     }
@@ -203,7 +203,7 @@ final class FaultBatch {
     ///   - first: the place whose block must be there.
     ///   - count: of the places.
     private func readBlocks(
-        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<BlockPlace>, _ log: LogStore
+        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<LocatedRow>, _ log: LogStore
     ) throws(StoreError) {
         let cache = log.blockCache
         var known: [Location: Block] = [:]

@@ -2,10 +2,11 @@ import StrataLog
 import StrataRuntime
 import Synchronization
 
-/// Finds the rows of one context's faults. It alone knows in which order objects are read, and so what to look up ahead.
+/// Finds the rows of one context's faults. It alone knows in which order objects are read, and so what to look up
+/// ahead.
 ///
-/// The policy is one: a row that a neighbour's fault had looked up is taken; else the rows of the neighbours are looked up
-/// along with the one that is wanted. Who is a neighbour says, in this order, the faults that were last made by ID
+/// The policy is one: a row that a neighbour's fault had looked up is taken; else the rows of the neighbours are looked
+/// up along with the one that is wanted. Who is a neighbour says, in this order, the faults that were last made by ID
 /// (``RecentFaults``), the relationship that was last read, and the last results (``FaultBatch``). A fault that none of
 /// them knows is looked up by itself. `docs/faulting.md` explains it.
 ///
@@ -23,8 +24,8 @@ final class FaultService {
     @exclusivity(unchecked) private var resultsReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private var membersReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private var sampling = ReadSampling()
-    /// The block that a row was last read from, and its store: locations are those of one store. The next row is often a
-    /// neighbour.
+    /// The block that a row was last read from, and its store: locations are those of one store. The next row is often
+    /// a neighbour.
     @exclusivity(unchecked) private var lastBlock: (block: Block, handle: StoreHandle)?
     /// What reading objects has cost so far.
     @exclusivity(unchecked) private(set) var statistics = FaultStatistics()
@@ -59,13 +60,13 @@ final class FaultService {
         lastBlock = nil
         results = nil
         members = nil
-        recent.forgetPlaces()
+        recent.forgetLocations()
     }
 
     // MARK: Rows
 
-    /// The row of an object whose fault fires, with a reference to its block for the caller, if a neighbour is known. Nil
-    /// if the row is still to be found.
+    /// The row of an object whose fault fires, with a reference to its block for the caller, if a neighbour is known.
+    /// Nil if the row is still to be found.
     @inline(__always)
     func neighbourRow(
         of object: NSManagedObject, in handle: StoreHandle, _ registry: ObjectRegistry
@@ -73,7 +74,7 @@ final class FaultService {
         if sampling.isSample() { object.flags.insert(.sampled) }
         let wanted = sampling.wanted
         let found = recent.take(
-            object.ref, object.row, object.storeIndex, handle, wanted, wanted & object.facts.pointee.toOneMask[0],
+            object.ref, object.row, object.storeIndex, handle, wanted, wanted & object.summary.pointee.toOneMask[0],
             registry)
         if let found { return found }
         if let found = try take(object, from: membersReference, handle) { return found }

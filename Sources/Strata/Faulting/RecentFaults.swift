@@ -24,8 +24,8 @@ final class RecentFaults {
     /// After more faults than this that did not fire, their order is not that in which they were made.
     private static let gapMaximum = 8
 
-    /// The references of the faults, by their number modulo the capacity. Made with the first fault, as most contexts of
-    /// a service make none by ID.
+    /// The references of the faults, by their number modulo the capacity. Made with the first fault, as most contexts
+    /// of a service make none by ID.
     @exclusivity(unchecked) private var refs: UnsafeMutablePointer<ObjectRef>!
     /// Those of the faults from ``next`` up to, not including, ``located``, by their number modulo the count. Made with
     /// ``refs``.
@@ -45,7 +45,7 @@ final class RecentFaults {
     init() {}
 
     deinit {
-        forgetPlaces()
+        forgetLocations()
         places?.deallocate()
         refs?.deallocate()
     }
@@ -62,7 +62,7 @@ final class RecentFaults {
     func add(_ ref: ObjectRef, _ storeIndex: UInt16) -> UInt32 {
         if storeIndex != self.storeIndex {
             // One store is the common case.
-            forgetPlaces()
+            forgetLocations()
             (next, located) = (made, made)
             self.storeIndex = storeIndex
         }
@@ -73,7 +73,7 @@ final class RecentFaults {
     }
 
     /// Lets go of what was looked up.
-    func forgetPlaces() {
+    func forgetLocations() {
         while next < located { drop() }
     }
 
@@ -94,13 +94,13 @@ final class RecentFaults {
         guard refs[index & (Self.capacity - 1)] == ref else { return nil }
         if index < next || index - next > Self.gapMaximum {
             // It may begin a new order, which the next fault shows.
-            forgetPlaces()
+            forgetLocations()
             (next, located, ahead) = (index + 1, index + 1, 1)
             return nil
         }
         let newest = handle.log.publicationCount
         if newest != publication {
-            forgetPlaces()
+            forgetLocations()
             (next, located, publication, ahead) = (index, index, newest, 1)
         }
         while next < min(index, located) { drop() }
@@ -155,7 +155,7 @@ final class RecentFaults {
             places[number & (Self.placeCount - 1)] = Place(location: location)
             if location.isAbsent || location.block == last { return }
             last = location.block
-            log.prefetchPlace(at: location)
+            log.prefetchLocation(at: location)
         }
         last = .absent
         var blocks = 0

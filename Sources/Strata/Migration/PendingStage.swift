@@ -1,8 +1,8 @@
 import Foundation
 import StrataLog
 
-/// A custom stage whose second handler is due once the store has the stage's next model. It is noted in the store before
-/// the model changes, and forgotten when the handler has returned.
+/// A custom stage whose second handler is due once the store has the stage's next model. It is noted in the store
+/// before the model changes, and forgotten when the handler has returned.
 struct PendingStage {
     /// Checksums of the models that the stage leads from and to.
     var from: String
@@ -17,8 +17,8 @@ struct PendingStage {
 
     /// What a store has noted; nil for nothing.
     init?(_ log: LogStore) {
-        guard let facts = StoreMetadata.entries(log)[Self.key] as? [String: String], let from = facts["from"],
-            let to = facts["to"]
+        guard let entry = StoreMetadata.entries(log)[Self.key] as? [String: String], let from = entry["from"],
+            let to = entry["to"]
         else { return nil }
         self.init(from: from, to: to)
     }

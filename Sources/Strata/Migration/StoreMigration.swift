@@ -35,7 +35,7 @@ struct StoreMigration {
         let opening = try StoreOpening(
             coordinator.shapes, type: type, configuration: configuration, url: url, options: options)
         let fileSystem = StoreHost.of(options).fileSystem
-        let isSamePlace = store.url.map { StorePlace($0) == StorePlace(url) } ?? false
+        let isSamePlace = store.url.map { StoreLocation($0) == StoreLocation(url) } ?? false
         do {
             // What another coordinator would write from now on would be lost.
             let claim = isSamePlace ? SharedLogs.claim(source.log) : nil

@@ -138,7 +138,7 @@ extension NSManagedObject {
         if context.link != nil, (shape.persistentSlotCount..<shape.slots.count).contains(where: overlay.isDirty) {
             return
         }
-        overlay.clearDirty(facts)
+        overlay.clearDirty(summary)
         flags.remove(.dirtySlots)
     }
 

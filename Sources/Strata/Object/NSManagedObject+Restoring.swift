@@ -5,15 +5,15 @@ extension NSManagedObject {
     /// Takes the changes since the last save or fetch back. The object keeps what it has read and stays no fault.
     ///
     /// The other ends of its relationships have changes of their own, which are taken back with theirs. What was
-    /// committed comes from the row that the object goes by, not from the store's newest one. An object whose row cannot
-    /// be had becomes a fault.
+    /// committed comes from the row that the object goes by, not from the store's newest one. An object whose row
+    /// cannot be had becomes a fault.
     ///
     /// - Complexity: O(n) in the object's slots and the members of its changed relationships.
     final func restoreCommitted() {
         guard !isFault, !flags.contains(.unreadable) else { return giveUpChanges() }
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
         defer { if !flags.contains(.unobserved) { observedEverythingDidChange() } }
-        if let overlay, !isRowCommitted || overlay.isAnyDirty(facts) {
+        if let overlay, !isRowCommitted || overlay.isAnyDirty(summary) {
             guard restoreSlots(overlay) else { return turnIntoFault(keepingChanges: false) }
         }
         restoreMembers()
@@ -41,7 +41,7 @@ extension NSManagedObject {
     /// Makes the changed slots read from the committed row. False if that cannot be had.
     private func restoreSlots(_ overlay: Overlay) -> Bool {
         if isRowCommitted {
-            overlay.clearValues(facts) { present, dirty in present & dirty }
+            overlay.clearValues(summary) { present, dirty in present & dirty }
             return true
         }
         // What a child's object was read as is not in the log.
@@ -50,7 +50,7 @@ extension NSManagedObject {
         else { return false }
         keepTransientDefaults(overlay)
         let version = version
-        overlay.clearValues(facts) { present, dirty in present & dirty }
+        overlay.clearValues(summary) { present, dirty in present & dirty }
         attach(row.block, row: row.row, location: version.location)
         self.version = version
         flags.remove(.defaultsBelow)

@@ -37,8 +37,8 @@ extension NSManagedObject {
         return own.toOpaque() == others.toOpaque()
     }
 
-    /// The object belongs to no context any more, and has no changes: whoever still holds it reads what it had. A fault has
-    /// nothing and never will.
+    /// The object belongs to no context any more, and has no changes: whoever still holds it reads what it had. A fault
+    /// has nothing and never will.
     ///
     /// - Returns: whether it is a fault.
     @discardableResult
@@ -107,8 +107,8 @@ extension NSManagedObject {
         flags.insert([.realized, .rowIsCommitted])
     }
 
-    /// Gives up the values; keeps changes and transient values only if `keepingChanges`, as the object does not become a
-    /// fault then for those who look at it. Its publisher then sends when the caller says so.
+    /// Gives up the values; keeps changes and transient values only if `keepingChanges`, as the object does not become
+    /// a fault then for those who look at it. Its publisher then sends when the caller says so.
     final func turnIntoFault(keepingChanges: Bool) {
         let wasRealized = flags.contains(.realized) && !keepingChanges
         if !flags.contains(.unobserved) { observedEverythingWillChange() }
@@ -117,9 +117,9 @@ extension NSManagedObject {
         if let overlay {
             if keepingChanges {
                 // No row has transient values.
-                overlay.clearUnchanged(facts, persistentSlots: shape.persistentSlotCount)
+                overlay.clearUnchanged(summary, persistentSlots: shape.persistentSlotCount)
             } else {
-                overlay.free(facts)
+                overlay.free(summary)
                 self.overlay = nil
             }
         }

@@ -11,7 +11,7 @@ extension NSManagedObject {
 
     /// Forgets which properties changed in the event that is over.
     final func endEvent() {
-        overlay?.clearEvent(facts)
+        overlay?.clearEvent(summary)
         if !toMany.isEmpty { for state in toMany { state?.endEvent() } }
     }
 }
@@ -27,7 +27,7 @@ extension Overlay {
     }
 
     func restoreChangeMarks(_ shape: EntityShape, _ marks: [(dirty: UInt64, event: UInt64)]?) {
-        guard let marks else { return clearDirty(shape.facts) }
+        guard let marks else { return clearDirty(shape.summary) }
         for (index, mark) in marks.enumerated() {
             let words = group(index * 64)
             words[2] = mark.dirty

@@ -140,12 +140,12 @@ extension NSManagedObject {
         if isFault { realize(slot) }
         if overlay == nil {
             overlay =
-                registryReference?.withBorrowed { Overlay.allocate(facts, in: &$0.overlays) }
+                registryReference?.withBorrowed { Overlay.allocate(summary, in: &$0.overlays) }
                 ?? Overlay.allocate(shape)
         }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
         // What is transient needs no new row.
-        noteChange(slot < facts.pointee.persistentSlotCount ? .dirtySlots : [])
+        noteChange(slot < summary.pointee.persistentSlotCount ? .dirtySlots : [])
     }
 
     /// Tells observers, of which there may be some, that a slot has changed.

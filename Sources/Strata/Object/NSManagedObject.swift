@@ -14,7 +14,7 @@ open class NSManagedObject: NSObject {
     // SAFETY: shapes are never freed.
     final unowned(unsafe) let shape: EntityShape
     /// The shape's facts that every object's save and release ask for: reading them counts no references.
-    final let facts: UnsafePointer<ShapeFacts>
+    final let summary: UnsafePointer<ShapeSummary>
     /// The shape's id, for accessors.
     @usableFromInline final let shapeID: UInt32
     // The properties that every access touches are not checked for overlapping accesses: an object belongs to one
@@ -49,7 +49,7 @@ open class NSManagedObject: NSObject {
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         let reference = EntityShape.reference(of: entity, for: context)
         shape = reference.withBorrowed { $0 }
-        facts = reference.withBorrowed { $0.facts }
+        summary = reference.withBorrowed { $0.summary }
         shapeID = reference.withBorrowed { $0.id }
         ref = TemporaryRefs.next()
         super.init()
@@ -72,7 +72,7 @@ open class NSManagedObject: NSObject {
             hasReference = registryReference.withBorrowed { $0.removeDying(self) }
         }
         if !flags.contains(.unobserved) { ObservedObjects.remove(self) }
-        overlay?.free(facts)
+        overlay?.free(summary)
         blockReference?.release()
         if hasReference { registryReference?.release() }
     }
@@ -358,8 +358,8 @@ open class NSManagedObject: NSObject {
     ///     }
     open class var propertyNames: [AnyKeyPath: String] { [:] }
 
-    /// A request for all objects of the class's entity. A method of this name in a subclass that returns a typed request
-    /// is preferred where both would do.
+    /// A request for all objects of the class's entity. A method of this name in a subclass that returns a typed
+    /// request is preferred where both would do.
     @_disfavoredOverload
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()

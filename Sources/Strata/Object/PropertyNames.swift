@@ -4,7 +4,7 @@ import StrataIO
 extension NSManagedObject: ModelObject {
     /// The property's name, if the class says one or its accessor shows one.
     package static func propertyName(of keyPath: AnyKeyPath) -> String? {
-        propertyNames[keyPath] ?? GeneratedAccessors.record(of: self).facts.propertyNames[keyPath]
+        propertyNames[keyPath] ?? GeneratedAccessors.record(of: self).summary.propertyNames[keyPath]
             ?? KeyPathNames.name(of: keyPath, self)
     }
 }
@@ -100,7 +100,8 @@ extension KeyedSortDescriptorFactory {
 extension NSExpression {
     /// The value of the property that a Swift key path reads.
     ///
-    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or each accessor on the way reads
+    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or each accessor on the way
+    ///   reads
     ///   exactly one property of an entity in use.
     public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = PropertyNames.name(of: keyPath) else {

@@ -42,7 +42,7 @@ enum SharedLogs {
         _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, claim: Claim? = nil,
         _ body: () throws -> LogStore
     ) throws -> LogStore {
-        let place = StorePlace.canonical(path, fileSystem)
+        let place = StoreLocation.canonical(path, fileSystem)
         return try alone(at: place) {
             if let log = try take(path, fileSystem, isWriter, claim) { return log }
             let log = try body()

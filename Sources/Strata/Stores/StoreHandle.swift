@@ -27,13 +27,13 @@ final class StoreHandle: Sendable {
     private let keeper = AdaptiveMutex<RetentionKeeper?>(nil)
     private let hasRetention = Atomic<Bool>(false)
 
-    private let stripCache = AdaptiveMutex<StripCache?>(nil)
+    private let columnChunkCache = AdaptiveMutex<ColumnChunkCache?>(nil)
 
     /// What scans keep of the columns. Made with the first scan.
-    var strips: StripCache {
-        stripCache.withLock { cache in
+    var columnChunks: ColumnChunkCache {
+        columnChunkCache.withLock { cache in
             if let cache { return cache }
-            let made = StripCache(budgetBytes: StripUse.budgetBytes ?? StripCache.defaultBudgetBytes)
+            let made = ColumnChunkCache(budgetBytes: ColumnChunkUse.budgetBytes ?? ColumnChunkCache.defaultBudgetBytes)
             cache = made
             return made
         }

@@ -49,29 +49,29 @@ struct StoreLineage: Equatable {
     }
 
     private init(_ entries: [String: Any], _ log: LogStore) {
-        let facts = entries[Self.key] as? [String: Any] ?? [:]
-        uuid = facts["uuid"] as? String ?? StoreHandle.uuid(log.storeUUID).uuidString
-        if let inode = facts["inode"] as? NSNumber, let created = facts["created"] as? NSNumber {
+        let record = entries[Self.key] as? [String: Any] ?? [:]
+        uuid = record["uuid"] as? String ?? StoreHandle.uuid(log.storeUUID).uuidString
+        if let inode = record["inode"] as? NSNumber, let created = record["created"] as? NSNumber {
             place = Place(inode: inode.uint64Value, createdNanoseconds: created.int64Value)
         }
-        ancestors = (facts["ancestors"] as? [[String: Any]] ?? []).compactMap { entry in
+        ancestors = (record["ancestors"] as? [[String: Any]] ?? []).compactMap { entry in
             guard let uuid = entry["uuid"] as? String, let sequence = entry["sequence"] as? NSNumber else { return nil }
             return Ancestor(uuid: uuid, sequence: sequence.uint64Value)
         }
     }
 
     private var plist: [String: Any] {
-        var facts: [String: Any] = [
+        var record: [String: Any] = [
             "uuid": uuid,
             "ancestors": ancestors.map {
                 ["uuid": $0.uuid, "sequence": NSNumber(value: $0.sequence)] as [String: Any]
             },
         ]
         if let place {
-            facts["inode"] = NSNumber(value: place.inode)
-            facts["created"] = NSNumber(value: place.createdNanoseconds)
+            record["inode"] = NSNumber(value: place.inode)
+            record["created"] = NSNumber(value: place.createdNanoseconds)
         }
-        return facts
+        return record
     }
 
     /// Before a store is written: gives it a UUID of its own if it has been copied here. Durable when it returns.

@@ -38,7 +38,7 @@ package final class StoreBuilder {
     private var author: String?
     private var contextName: String?
     /// The programs that wrote what the history shows.
-    private var programs: [HistoryFacts.Writer] = []
+    private var programs: [HistoryState.Writer] = []
 
     /// A transaction must not grow without bounds; nobody sees the store before all of it is there.
     private static let rowsPerTransaction = 100_000
@@ -53,7 +53,8 @@ package final class StoreBuilder {
     /// Makes a store. Durable when it returns.
     ///
     /// - Parameter fill: inserts the rows.
-    /// - Throws: `CocoaError` when something is there already, or the disk refuses; what `fill` throws. Nothing is there
+    /// - Throws: `CocoaError` when something is there already, or the disk refuses; what `fill` throws. Nothing is
+    ///   there
     ///   then.
     package static func build(
         at url: URL, model: NSManagedObjectModel, _ settings: Settings, fill: (StoreBuilder) throws -> Void
@@ -165,8 +166,8 @@ package final class StoreBuilder {
         historyStart = log.snapshot.sequence + 1
     }
 
-    /// Ends the transaction before, if any, and begins one that the history shows. A very large one becomes several with
-    /// the same author and time.
+    /// Ends the transaction before, if any, and begins one that the history shows. A very large one becomes several
+    /// with the same author and time.
     ///
     /// - Parameters:
     ///   - date: when the history says that it was committed.
@@ -178,10 +179,10 @@ package final class StoreBuilder {
         (self.author, self.contextName) = (author, contextName)
         try commit()
         clock.set(date)
-        let program = HistoryFacts.Writer(first: log.snapshot.sequence + 1, process: process, bundle: bundle)
+        let program = HistoryState.Writer(first: log.snapshot.sequence + 1, process: process, bundle: bundle)
         if programs.last?.process == process, programs.last?.bundle == bundle { return }
         programs.append(program)
-        if programs.count > HistoryFacts.maximumWriters { programs.removeFirst() }
+        if programs.count > HistoryState.maximumWriters { programs.removeFirst() }
     }
 
     /// Writes an object's row once more, so that the history shows a change. The values stay.
@@ -213,10 +214,10 @@ package final class StoreBuilder {
             for (name, value) in settings.hiddenMetadata { entries[StoreMetadata.privatePrefix + name] = value }
             return !settings.hiddenMetadata.isEmpty
         }
-        try HistoryFacts.update(log) { facts in
-            facts.start = historyStart ?? 1
-            facts.writers = programs
-            return facts.start > 1 || !programs.isEmpty
+        try HistoryState.update(log) { state in
+            state.start = historyStart ?? 1
+            state.writers = programs
+            return state.start > 1 || !programs.isEmpty
         }
     }
 

@@ -12,8 +12,8 @@ extension StoreReader {
         package let process: String?
         package let bundle: String?
         package let groups: [ChangeGroup]
-        /// Objects of which nothing has changed but relationships that are to-many at both ends, or have no inverse: their
-        /// rows do not have them.
+        /// Objects of which nothing has changed but relationships that are to-many at both ends, or have no inverse:
+        /// their rows do not have them.
         package let linked: [ObjectRef]
     }
 
@@ -21,11 +21,11 @@ extension StoreReader {
     ///
     /// - Throws: what `body` throws; `CocoaError` when something cannot be read.
     package func forEachTransaction(_ body: (Transaction) throws -> Void) throws {
-        let facts = HistoryFacts(log)
+        let state = HistoryState(log)
         do {
-            var reader = try log.history(after: facts.start - 1)
+            var reader = try log.history(after: state.start - 1)
             while let entry = try reader.next() {
-                let writer = facts.writers.last { $0.first <= entry.sequence }
+                let writer = state.writers.last { $0.first <= entry.sequence }
                 var linked = Set(try LinkEnds.changed(by: entry, map, snapshot).keys)
                 if !linked.isEmpty {
                     for group in entry.groups {

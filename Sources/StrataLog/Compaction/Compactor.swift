@@ -131,8 +131,8 @@ final class Compactor {
         return hasMoved
     }
 
-    /// The rows must be those of the objects whose places they are: another's row would be moved without end, since that
-    /// changes nothing in these places.
+    /// The rows must be those of the objects whose places they are: another's row would be moved without end, since
+    /// that changes nothing in these places.
     private func check(
         _ block: Block, has run: RowRun, of root: UInt16, _ snapshot: Snapshot
     ) throws(StoreError) {
@@ -228,7 +228,7 @@ final class Compactor {
     }
 
     private func archiveHistory() throws(StoreError) {
-        let facts = store.state.withLock { $0.facts.compaction }
+        let compaction = store.state.withLock { $0.storeState.compaction }
         let floor = min(retention.historyFloor, store.snapshot.sequence)
         var kept: [Kept] = []
         for victim in victims.sorted() {
@@ -240,7 +240,7 @@ final class Compactor {
                         droppedHistory = max(droppedHistory, header.sequence)
                         return
                     }
-                    guard !isArchived(header.sequence, facts) else { return }
+                    guard !isArchived(header.sequence, compaction) else { return }
                     let transaction = CompactionBody.ArchivedTransaction(
                         sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds,
                         author: body.author, contextName: body.contextName, changes: body.changes)
@@ -252,7 +252,9 @@ final class Compactor {
                             droppedHistory = max(droppedHistory, transaction.sequence)
                             continue
                         }
-                        guard !isInLog(transaction.sequence), !isArchived(transaction.sequence, facts) else { continue }
+                        guard !isInLog(transaction.sequence), !isArchived(transaction.sequence, compaction) else {
+                            continue
+                        }
                         kept.append(Self.kept(transaction, body.blocks, info.segment, offset + header.blocksOffset))
                     }
                 }
@@ -298,8 +300,8 @@ final class Compactor {
     }
 
     /// Whether an archive outside of the victims has the transaction.
-    private func isArchived(_ sequence: UInt64, _ facts: CompactionFacts) -> Bool {
-        facts.archives.contains {
+    private func isArchived(_ sequence: UInt64, _ compaction: CompactionState) -> Bool {
+        compaction.archives.contains {
             $0.first <= sequence && sequence <= $0.last && !victims.contains($0.position.segment)
         }
     }

@@ -62,7 +62,7 @@ struct FreshRowMerger {
 
     /// Nil when the block is gone: its segment was compacted away, or given up after a failed flush.
     private func read(_ place: Location) throws(StoreError) -> CompactionBuilder.Source? {
-        guard !snapshot.epoch.facts.holes.contains(place.segment), !snapshot.source.isAbandoned(place) else {
+        guard !snapshot.epoch.compaction.holes.contains(place.segment), !snapshot.source.isAbandoned(place) else {
             return nil
         }
         if let cached = snapshot.source.cache.peek(place) { return try .init(cached, isCached: true) }

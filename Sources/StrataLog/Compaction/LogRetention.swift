@@ -31,5 +31,5 @@ extension LogStore {
 
     /// The history has every transaction after this one; those up to it may have been dropped by compaction. 0 while
     /// nothing was dropped.
-    public var historyFloor: UInt64 { state.withLock { $0.facts.compaction.historyFloor } }
+    public var historyFloor: UInt64 { state.withLock { $0.storeState.compaction.historyFloor } }
 }

@@ -38,7 +38,7 @@ extension LogStore {
 
     /// The newest schema that has an entity: later ones may lack it, but its rows are there.
     func newestSchema(with entity: UInt16) -> NumberedSchema? {
-        state.withLock { $0.facts.schemas.last { $0.schema.entity(entity) != nil } }
+        state.withLock { $0.storeState.schemas.last { $0.schema.entity(entity) != nil } }
     }
 
     /// The newest snapshot with the log's end as it is now.
@@ -70,7 +70,8 @@ extension LogStore {
         return result
     }
 
-    /// - Parameter isFull: the disk has no room for what this would write. Then the reserve is given up, and segments go
+    /// - Parameter isFull: the disk has no room for what this would write. Then the reserve is given up, and segments
+    ///   go
     ///   one by one, those first that cost least: each gives the next ones room.
     private func compact(
         target: Double, isFull: Bool, into total: inout CompactionReport, _ report: (CompactionProgress) -> Bool
@@ -197,7 +198,7 @@ extension LogStore {
             try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
             try writer.append(.retirement, body: body) { $0.compaction.apply(retirement) }
             try GroupCommit.publishRelocated(writer, base: snapshot, publish: publish)
-            source.retire(retirement.segments.map(\.segment), facts: writer.facts.compaction)
+            source.retire(retirement.segments.map(\.segment), compaction: writer.storeState.compaction)
             try publishEnd(writer)
         }
         let freed = segmentInfos.withLock { infos in

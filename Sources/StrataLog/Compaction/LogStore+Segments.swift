@@ -7,7 +7,8 @@ extension LogStore {
     /// keep.
     ///
     /// - Throws: `.io` or `.corruption` when a segment cannot be read.
-    /// - Complexity: O(objects in runs); reads a segment the first time that it is asked about, and in a read-only store
+    /// - Complexity: O(objects in runs); reads a segment the first time that it is asked about, and in a read-only
+    ///   store
     ///   the one that the log goes on in each time.
     public func segmentStatistics() throws(StoreError) -> [SegmentStatistics] {
         let snapshot = snapshot
@@ -35,7 +36,7 @@ extension LogStore {
         } else {
             result.append(current(snapshot, liveRows: rows[snapshot.end.segment]))
         }
-        for segment in source.segments.open where snapshot.epoch.facts.holes.contains(segment) {
+        for segment in source.segments.open where snapshot.epoch.compaction.holes.contains(segment) {
             guard let file = source.segments[segment], let count = try? file.byteCount() else { continue }
             var statistics = SegmentStatistics(
                 segment: segment, byteCount: Int(count), liveByteCount: 0, historyByteCount: 0,
@@ -57,8 +58,8 @@ extension LogStore {
             isCurrent: false)
     }
 
-    /// The segment that the log goes on in: estimated, as it is not read. Rows written to it before the store was opened
-    /// pass for live.
+    /// The segment that the log goes on in: estimated, as it is not read. Rows written to it before the store was
+    /// opened pass for live.
     private func current(_ snapshot: Snapshot, liveRows: Int) -> SegmentStatistics {
         let end = snapshot.end
         var dead = 0
@@ -75,7 +76,7 @@ extension LogStore {
     /// What is known of the segments that a snapshot's log has left; those not seen before are read.
     func knownSegments(_ snapshot: Snapshot) throws(StoreError) -> [UInt32: SegmentInfo] {
         let last = snapshot.end.segment
-        let holes = snapshot.epoch.facts.holes
+        let holes = snapshot.epoch.compaction.holes
         var infos: [UInt32: SegmentInfo] = [:]
         for segment in holes.remaining(1, through: last - 1) {
             if let info = segmentInfos.withLock({ $0[segment] }) {

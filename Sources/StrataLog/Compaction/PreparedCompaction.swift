@@ -137,7 +137,7 @@ final class PreparedCompaction {
     }
 
     /// Where the archived transactions are, once the record has its place.
-    var archive: CompactionFacts.Archive? {
+    var archive: CompactionState.Archive? {
         guard let position, let first = transactions.first, let last = transactions.last else { return nil }
         return .init(first: first.sequence, last: last.sequence, position: position)
     }

@@ -6,7 +6,7 @@ internal import StrataIO
 /// retirement has gone, whatever came after it.
 final class SegmentEpoch: Sendable {
     /// What had been compacted away when the epoch began.
-    let facts: CompactionFacts
+    let compaction: CompactionState
     private let files: SegmentFiles
     private let ending = AdaptiveMutex(Ending())
 
@@ -16,14 +16,14 @@ final class SegmentEpoch: Sendable {
         var segments: [UInt32] = []
     }
 
-    init(facts: CompactionFacts, files: SegmentFiles) {
-        self.facts = facts
+    init(compaction: CompactionState, files: SegmentFiles) {
+        self.compaction = compaction
         self.files = files
     }
 
     /// Ends the epoch with a retirement and returns the next one.
-    func end(retiring segments: [UInt32], facts: CompactionFacts) -> SegmentEpoch {
-        let next = SegmentEpoch(facts: facts, files: files)
+    func end(retiring segments: [UInt32], compaction: CompactionState) -> SegmentEpoch {
+        let next = SegmentEpoch(compaction: compaction, files: files)
         ending.withLock { $0 = Ending(next: next, segments: segments) }
         return next
     }

@@ -22,7 +22,8 @@ extension LogStore {
     /// and of a dead one those that the next will keep. Snapshots taken before stay as they are.
     ///
     /// - Returns: whether there was something new.
-    /// - Throws: `.io` or `.corruption`; the snapshot stays where it was then, and a later call may succeed. `.corruption`
+    /// - Throws: `.io` or `.corruption`; the snapshot stays where it was then, and a later call may succeed.
+    ///   `.corruption`
     ///   for good when the log no longer has what was shown (somebody put an older one in its place).
     /// - Complexity: O(1) when there is nothing new, otherwise in proportion to what was committed.
     @discardableResult
@@ -60,7 +61,7 @@ extension LogStore {
     /// What a refresh found.
     private struct Step {
         var snapshot: Snapshot
-        var facts: StoreFacts
+        var storeState: StoreState
         /// Bytes of log read for it.
         var byteCount: Int
         /// Whether it was read from a checkpoint on, and not from the snapshot before.
@@ -69,11 +70,11 @@ extension LogStore {
 
     private func adopt(_ step: Step, _ follow: inout FollowState) throws(StoreError) -> Bool {
         let shown = snapshot
-        try checkSchema(step.facts, &follow)
+        try checkSchema(step.storeState, &follow)
         if step.isReopened { try checkContinues(shown, step.snapshot, &follow) }
         guard step.isReopened || step.snapshot.end != shown.end else { return false }
         follow.replayedBytes = step.isReopened ? step.byteCount : follow.replayedBytes + step.byteCount
-        state.withLock { $0.facts = step.facts }
+        state.withLock { $0.storeState = step.storeState }
         publish(step.snapshot)
         if follow.replayedBytes > 2 * options.checkpointTailBytes, !step.isReopened {
             try rebaseOnCheckpoint(&follow)
@@ -82,9 +83,9 @@ extension LogStore {
     }
 
     /// Whoever reads by an older schema is not shown rows of a newer one.
-    private func checkSchema(_ facts: StoreFacts, _ follow: inout FollowState) throws(StoreError) {
+    private func checkSchema(_ storeState: StoreState, _ follow: inout FollowState) throws(StoreError) {
         let version = schemaVersion
-        guard facts.schemas.contains(where: { $0.version > version && $0.schema.isMigration }) else { return }
+        guard storeState.schemas.contains(where: { $0.version > version && $0.schema.isMigration }) else { return }
         follow.failure = SchemaVersions.tooNew
         throw SchemaVersions.tooNew
     }
@@ -117,7 +118,7 @@ extension LogStore {
             limit = try opener.proven(
                 chain.isEmpty ? [try opener.header(of: start.segment)] : chain, from: start, source)
         }
-        var replayer = LogReplayer(base: snapshot, facts: state.withLock { $0.facts }, durable: start)
+        var replayer = LogReplayer(base: snapshot, storeState: state.withLock { $0.storeState }, durable: start)
         let ends = chain.map(\.previousValidByteCount) + [limit?.offset]
         for (segment, end) in zip([start.segment] + chain.map(\.segment), ends) {
             if segment > start.segment, let header = chain.first(where: { $0.segment == segment }) {
@@ -131,7 +132,8 @@ extension LogStore {
             }
         }
         return Step(
-            snapshot: try replayer.finish(), facts: replayer.facts, byteCount: replayer.byteCount, isReopened: false)
+            snapshot: try replayer.finish(), storeState: replayer.storeState, byteCount: replayer.byteCount,
+            isReopened: false)
     }
 
     /// The headers of the segments behind a position; nil when they do not follow it.
@@ -162,7 +164,7 @@ extension LogStore {
         var opener = StoreOpener(files: files, options: options)
         let opened = try opener.read(source, StoreOpener.Bound(now))
         return Step(
-            snapshot: opened.snapshot, facts: opened.facts, byteCount: opened.report.replayedByteCount,
+            snapshot: opened.snapshot, storeState: opened.storeState, byteCount: opened.report.replayedByteCount,
             isReopened: true)
     }
 

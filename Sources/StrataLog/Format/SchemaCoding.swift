@@ -87,7 +87,7 @@ struct NumberedSchema: Hashable, Sendable {
 }
 
 /// What has to be known beside the rows: written at the head of each segment and into each checkpoint.
-struct StoreFacts: Hashable, Sendable {
+struct StoreState: Hashable, Sendable {
     /// Every schema some block may name, ascending by version.
     var schemas: [NumberedSchema] = []
     /// The object graph's own data about the store.
@@ -95,7 +95,7 @@ struct StoreFacts: Hashable, Sendable {
     /// For each root entity the next primary key never used, ascending by entity.
     var nextKeys: [KeyRange] = []
     /// Written apart from the others, and only once there is something to say.
-    var compaction = CompactionFacts()
+    var compaction = CompactionState()
 
     struct KeyRange: Hashable, Sendable {
         var root: UInt16

@@ -28,8 +28,8 @@ public struct HistoryReader {
         epoch = snapshot.epoch
         end = snapshot.end
         newest = snapshot.sequence
-        returned = max(sequence, snapshot.epoch.facts.historyFloor)
-        segments = epoch.facts.holes.remaining(1, through: end.segment)
+        returned = max(sequence, snapshot.epoch.compaction.historyFloor)
+        segments = epoch.compaction.holes.remaining(1, through: end.segment)
         try skipSegments()
     }
 
@@ -97,7 +97,7 @@ public struct HistoryReader {
             return
         }
         let current = reader.segment
-        let holes = snapshot.epoch.facts.holes
+        let holes = snapshot.epoch.compaction.holes
         let limit = try validByteCount(of: current, in: holes, before: snapshot.end)
         guard limit >= offset, !holes.contains(current), reader.segment <= snapshot.end.segment else {
             // A flush failed, and what was read has been written again in a later segment; or the segment is no longer
@@ -122,7 +122,7 @@ public struct HistoryReader {
             try readArchive(of: passed + 1, before: segment)
             return nil
         }
-        let limit = try validByteCount(of: segment, in: epoch.facts.holes, before: end)
+        let limit = try validByteCount(of: segment, in: epoch.compaction.holes, before: end)
         let new = try reader(of: segment, limit: limit)
         guard new.limit == limit else {
             throw StoreError(
@@ -142,8 +142,8 @@ public struct HistoryReader {
         return try currentReader()
     }
 
-    /// How many bytes of a segment count. Of one that the log has left that is what the next one's header says, not what
-    /// the file holds.
+    /// How many bytes of a segment count. Of one that the log has left that is what the next one's header says, not
+    /// what the file holds.
     private func validByteCount(
         of segment: UInt32, in holes: SegmentHoles, before end: LogPosition
     ) throws(StoreError) -> Int {
@@ -203,7 +203,7 @@ public struct HistoryReader {
 
     /// Reads what compaction wrote down of transactions whose segment is gone.
     private mutating func readArchive(of sequence: UInt64, before segment: UInt32) throws(StoreError) {
-        guard let archive = epoch.facts.archive(of: sequence) else {
+        guard let archive = epoch.compaction.archive(of: sequence) else {
             throw corrupt("transaction \(sequence) is neither in the log nor in an archive", segment)
         }
         let place = archive.position

@@ -5,7 +5,8 @@ extension LogStore {
     /// The store as it was after a transaction: everything that a snapshot answers, as of then.
     ///
     /// - Parameter sequence: the last transaction to be shown; 0 for the empty store before the first.
-    /// - Throws: `.expired`, naming the earliest point that is left, when the store does not retain that state any more;
+    /// - Throws: `.expired`, naming the earliest point that is left, when the store does not retain that state any
+    ///   more;
     ///   `.invalidArgument` when there is no such transaction yet; `.io`, `.corruption`.
     /// - Complexity: O(1) for the newest transaction, else reads what was committed since. Keeping and releasing the
     ///   snapshot is O(1); it shares with the newest what is the same.
@@ -31,7 +32,7 @@ extension LogStore {
         let last = snapshot.end.segment
         var kept = 0
         var newer: UInt32?
-        for segment in snapshot.epoch.facts.holes.remaining(1, through: last).reversed() {
+        for segment in snapshot.epoch.compaction.holes.remaining(1, through: last).reversed() {
             let file = try source.file(segment: segment)
             let path = files.segment(segment)
             if let newer, kept >= byteCount {

@@ -3,37 +3,40 @@ internal import SystemPackage
 
 // The past, as the schema of then had it.
 extension LogStore {
-    /// The store as it was after a transaction, by an earlier version of its schema: a store of its own, for reading, which
-    /// stays what it is.
+    /// The store as it was after a transaction, by an earlier version of its schema: a store of its own, for reading,
+    /// which stays what it is.
     ///
-    /// Rows are shown as that version had them, also slots, entities and relationships that a later one does without. The
-    /// files that it needs stay open as long as it or one of its snapshots does.
+    /// Rows are shown as that version had them, also slots, entities and relationships that a later one does without.
+    /// The files that it needs stay open as long as it or one of its snapshots does.
     ///
     /// - Parameters:
     ///   - sequence: the last transaction to be shown; 0 for the empty store before the first.
     ///   - version: the schema that the store had then; see ``schemas``.
-    /// - Throws: `.expired` when the store does not retain that state any more; `.invalidArgument` when there is no such
+    /// - Throws: `.expired` when the store does not retain that state any more; `.invalidArgument` when there is no
+    ///   such
     ///   transaction yet, or no such version; `.io`, `.corruption`. Where compaction has written rows anew by a later
     ///   version that has not all their values, reading them throws `.expired`.
-    /// - Complexity: reads what was committed since. O(n) in the rows that have relationships which a later version does
+    /// - Complexity: reads what was committed since. O(n) in the rows that have relationships which a later version
+    ///   does
     ///   without; where entities are gone, reads the headers of the whole log.
     public func past(at sequence: UInt64, schemaVersion version: UInt16) throws(StoreError) -> LogStore {
         let newest = snapshot
-        var facts = state.withLock { $0.facts }
-        guard sequence <= newest.sequence, let schema = facts.schema(version: version) else {
+        var storeState = state.withLock { $0.storeState }
+        guard sequence <= newest.sequence, let schema = storeState.schema(version: version) else {
             throw StoreError(
                 .invalidArgument, "there is no transaction \(sequence) yet, or no schema version \(version)",
                 path: files.directory.string)
         }
-        let later = facts.schemas.filter { $0.version > version }
-        facts.schemas.removeAll { $0.version > version }
+        let later = storeState.schemas.filter { $0.version > version }
+        storeState.schemas.removeAll { $0.version > version }
         let past = source.showing(
             version: version, in: newest.epoch, cacheMaximumBytes: self.options.cacheMaximumBytes)
         let shown = try Self.state(of: newest, at: sequence, by: schema, later.map(\.schema), past)
         var options = self.options
         options.access = .readOnly
         let opened = OpenedStore(
-            files: files, source: past, snapshot: shown, facts: facts, checkpoint: 0, checkpointEnd: shown.end,
+            files: files, source: past, snapshot: shown, storeState: storeState, checkpoint: 0,
+            checkpointEnd: shown.end,
             manifestNumber: 0, report: RecoveryReport(),
             end: LogWriter.End(position: shown.end, sequence: shown.sequence, checksum: shown.checksum))
         return LogStore(opened, options: options)
@@ -66,7 +69,7 @@ extension PastSnapshotBuilder {
     /// - Throws: `.expired` when the log does not have all of their rows any more; `.io`, `.corruption`.
     /// - Complexity: reads the headers and change tables of the whole log, and the keys of their rows.
     mutating func restore(_ roots: Set<UInt16>) throws(StoreError) {
-        guard base.epoch.facts.holes.isEmpty, base.epoch.facts.historyFloor == 0 else {
+        guard base.epoch.compaction.holes.isEmpty, base.epoch.compaction.historyFloor == 0 else {
             throw StoreError(
                 .expired,
                 "the store as of transaction \(target) is no longer retained: the model of then has entities that a later "

@@ -30,7 +30,7 @@ struct RecordWalker {
         source = snapshot.source
         end = snapshot.end
         epoch = snapshot.epoch
-        segments = epoch.facts.holes.remaining(1, through: end.segment)
+        segments = epoch.compaction.holes.remaining(1, through: end.segment)
         var low = 0
         var high = segments.count
         while high - low > 1 {
@@ -62,7 +62,7 @@ struct RecordWalker {
             guard !segments.isEmpty else { return nil }
             let segment = segments.removeFirst()
             var limit = segment == end.segment ? end.offset : nil
-            if let hole = epoch.facts.holes.hole(at: segment + 1) {
+            if let hole = epoch.compaction.holes.hole(at: segment + 1) {
                 limit = hole.previousValidByteCount
             } else if let next = segments.first {
                 let header = try reader(of: next).segmentHeader()

@@ -12,9 +12,9 @@ public struct RowDifference: Sendable {
 
 /// Goes through the objects whose rows differ between two states of a store, in the order in which they first changed.
 ///
-/// Reads the change tables between the two and nothing else but the rows themselves. An object comes where it was changed
-/// first: that is an insertion, or the one change whose replaced row was not written after the earlier state. So nothing
-/// is remembered of the objects that have come; memory is that of one transaction's change table.
+/// Reads the change tables between the two and nothing else but the rows themselves. An object comes where it was
+/// changed first: that is an insertion, or the one change whose replaced row was not written after the earlier state.
+/// So nothing is remembered of the objects that have come; memory is that of one transaction's change table.
 public struct StoreDifference {
     /// The states that are compared.
     public let from: Snapshot
@@ -87,12 +87,12 @@ extension LogStore {
         let first = min(from.sequence, to.sequence)
         // What a state has kept may be gone from the newest, whose log is the better one otherwise.
         for base in [snapshot, later]
-        where first >= base.epoch.facts.historyFloor || from.sequence == to.sequence {
+        where first >= base.epoch.compaction.historyFloor || from.sequence == to.sequence {
             return StoreDifference(from: from, to: to, try HistoryReader(snapshot: base, after: first))
         }
         throw StoreError(
             .expired,
             "the changes after transaction \(first) are no longer retained: the history begins behind transaction "
-                + "\(later.epoch.facts.historyFloor)", path: files.directory.string)
+                + "\(later.epoch.compaction.historyFloor)", path: files.directory.string)
     }
 }

@@ -56,13 +56,13 @@ public final class Block: @unchecked Sendable {
     private var epoch: SegmentEpoch?
     private var kept: [Block] = []
     /// Where a column is told of that cannot be decoded after it was verified. Set before the block is handed out.
-    private var damage: DamagedPlaces?
+    private var damage: DamagedLocations?
     /// What stands for such columns, by slot. Guarded by `lock`.
     private var undecodable: [Int: DecodedColumn] = [:]
     private let hasUndecodable = Atomic<Bool>(false)
 
-    /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place. Its rows are shown
-    /// as they are stored.
+    /// Copies the block at the start of `bytes` (which may go on after it) and checks header and place. Its rows are
+    /// shown as they are stored.
     ///
     /// - Parameters:
     ///   - location: where the bytes lie.
@@ -276,7 +276,7 @@ public final class Block: @unchecked Sendable {
     }
 
     /// Says where to tell of columns that turn out to be undecodable. Only by the thread that loaded the block.
-    func tell(_ damage: DamagedPlaces) {
+    func tell(_ damage: DamagedLocations) {
         self.damage = damage
     }
 

@@ -10,9 +10,9 @@ internal import Synchronization
 /// queue and drives nothing out. Repeated look-ups of one block without any other block coming in between count as one,
 /// so that reading a block row by row does not make it look popular.
 ///
-/// What is here is found without a lock (``CacheFront``, ``ReadGuard``): threads that find what they look for never wait
-/// for each other. Blocks that go are released when nobody is looking at them, and come in under a lock of their part
-/// of the cache.
+/// What is here is found without a lock (``CacheFront``, ``ReadGuard``): threads that find what they look for never
+/// wait for each other. Blocks that go are released when nobody is looking at them, and come in under a lock of their
+/// part of the cache.
 ///
 /// Unchecked: the parts lie in memory that lives as long as the cache; each consists of atomic words and a lock.
 package final class BlockCache: @unchecked Sendable {
@@ -120,7 +120,7 @@ package final class BlockCache: @unchecked Sendable {
     }
 
     /// Asks the processor for where ``get(_:)`` looks.
-    package func prefetchPlace(of location: Location) {
+    package func prefetchLocation(of location: Location) {
         let hash = CacheTable.hash(location.block.rawValue)
         front(hash).pointee.prefetch(hash: hash)
     }
@@ -141,9 +141,9 @@ package final class BlockCache: @unchecked Sendable {
         strata_prefetch(found.block + 64)
     }
 
-    /// Finds the blocks of places as far as they are here: of places of one block that follow each other, the first gets
-    /// it. The look-ups wait for memory together.
-    package func find(_ places: UnsafeMutablePointer<BlockPlace>, _ count: Int) {
+    /// Finds the blocks of places as far as they are here: of places of one block that follow each other, the first
+    /// gets it. The look-ups wait for memory together.
+    package func find(_ places: UnsafeMutablePointer<LocatedRow>, _ count: Int) {
         @inline(__always)
         func forEach(_ body: (_ index: Int, _ key: UInt64, _ hash: UInt64) -> Void) {
             var previous = Location.absent

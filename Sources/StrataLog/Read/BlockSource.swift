@@ -19,7 +19,7 @@ final class BlockSource: MemoryHolder {
     private let currentEpoch: AdaptiveMutex<SegmentEpoch>
     let references = SegmentReferences()
     /// What could not be read.
-    let damage = DamagedPlaces()
+    let damage = DamagedLocations()
     /// Whether a compaction has the processor that would help to encode transactions.
     let isCrowded = Atomic<Bool>(false)
     private let schemas = AdaptiveMutex(SchemaVersions())
@@ -28,7 +28,7 @@ final class BlockSource: MemoryHolder {
     /// system call does.
     private let expectedByteCount = Atomic<Int>(firstReadByteCount)
     /// Where transactions lie.
-    let places = LogPlaces()
+    let places = TransactionOffsets()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
 
@@ -42,7 +42,7 @@ final class BlockSource: MemoryHolder {
         let segments = SegmentFiles()
         self.init(
             files: files, storeUUID: storeUUID, cacheMaximumBytes: cacheMaximumBytes, budget: budget,
-            segments: segments, epoch: SegmentEpoch(facts: CompactionFacts(), files: segments))
+            segments: segments, epoch: SegmentEpoch(compaction: CompactionState(), files: segments))
     }
 
     private init(
@@ -82,20 +82,20 @@ final class BlockSource: MemoryHolder {
     var epoch: SegmentEpoch { currentEpoch.withLock { $0 } }
 
     /// Goes on with what reading the log has told: the epoch in which the log is so.
-    func enterEpoch(_ facts: CompactionFacts) -> SegmentEpoch {
+    func enterEpoch(_ compaction: CompactionState) -> SegmentEpoch {
         currentEpoch.withLock { epoch in
-            let before = epoch.facts
-            guard before != facts else { return epoch }
-            let retired = segments.open.filter { facts.holes.contains($0) && !before.holes.contains($0) }
-            epoch = epoch.end(retiring: retired, facts: facts)
+            let before = epoch.compaction
+            guard before != compaction else { return epoch }
+            let retired = segments.open.filter { compaction.holes.contains($0) && !before.holes.contains($0) }
+            epoch = epoch.end(retiring: retired, compaction: compaction)
             places.forget(retired)
             return epoch
         }
     }
 
     /// Ends the epoch: snapshots made from now on do not keep these segments.
-    func retire(_ retired: [UInt32], facts: CompactionFacts) {
-        currentEpoch.withLock { $0 = $0.end(retiring: retired, facts: facts) }
+    func retire(_ retired: [UInt32], compaction: CompactionState) {
+        currentEpoch.withLock { $0 = $0.end(retiring: retired, compaction: compaction) }
         places.forget(retired)
     }
 
@@ -157,7 +157,7 @@ final class BlockSource: MemoryHolder {
         let path = files.segment(segment)
         let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
         // Whoever still goes by a place in a segment that is being removed must not keep its space.
-        if epoch.facts.holes.contains(segment) { return opened }
+        if epoch.compaction.holes.contains(segment) { return opened }
         return segments.insert(opened, segment: segment)
     }
 

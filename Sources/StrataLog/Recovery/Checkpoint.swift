@@ -21,13 +21,13 @@ struct Checkpoint {
     static let magic: [UInt8] = Array("STRACHK1".utf8)
     static let trailerByteCount = 64
     static let directoryMaximumByteCount = 256 << 20
-    /// Checkpoints up to this size are checked to the last byte when they are opened (a fraction of a millisecond); of larger
-    /// ones each page when it is first touched.
+    /// Checkpoints up to this size are checked to the last byte when they are opened (a fraction of a millisecond); of
+    /// larger ones each page when it is first touched.
     static let checkedMaximumByteCount: Int64 = 1 << 20
 
     var number: UInt32
     var snapshot: Snapshot
-    var facts: StoreFacts
+    var storeState: StoreState
 
     /// What the directory says, in the order in which it is stored.
     struct Directory {
@@ -35,7 +35,7 @@ struct Checkpoint {
         var sequence: UInt64
         var timestampNanoseconds: Int64
         var checksum: UInt32
-        var facts: StoreFacts
+        var storeState: StoreState
         var counts: [(entity: UInt16, count: UInt64)] = []
         var indexes: [(root: UInt16, section: CheckpointSection)] = []
         var postings: [(id: UInt16, section: CheckpointSection)] = []
@@ -49,7 +49,7 @@ struct Checkpoint {
             writer.append(sequence)
             writer.append(timestampNanoseconds)
             writer.append(checksum)
-            facts.append(to: &writer)
+            storeState.append(to: &writer)
             writer.append(UInt32(counts.count))
             for entry in counts {
                 writer.append(entry.entity)
@@ -69,16 +69,17 @@ struct Checkpoint {
                 writer.append(section.offset)
                 writer.append(UInt64(section.byteCount))
             }
-            facts.compaction.append(to: &writer)
+            storeState.compaction.append(to: &writer)
             return writer.bytes
         }
 
-        init(end: LogPosition, sequence: UInt64, timestampNanoseconds: Int64, checksum: UInt32, facts: StoreFacts) {
+        init(end: LogPosition, sequence: UInt64, timestampNanoseconds: Int64, checksum: UInt32, storeState: StoreState)
+        {
             self.end = end
             self.sequence = sequence
             self.timestampNanoseconds = timestampNanoseconds
             self.checksum = checksum
-            self.facts = facts
+            self.storeState = storeState
         }
 
         init(_ bytes: UnsafeRawBufferPointer, fileByteCount: Int64) throws(MalformedBytes) {
@@ -93,7 +94,7 @@ struct Checkpoint {
             guard sequence <= RecordHeader.maximumSequence else { throw reader.malformed("sequence number") }
             timestampNanoseconds = try reader.read()
             checksum = try reader.read()
-            facts = try StoreFacts(from: &reader)
+            storeState = try StoreState(from: &reader)
             for _ in 0..<(try reader.readCount(minimumByteCount: 10)) {
                 let entity = try reader.read(UInt16.self)
                 let count = try reader.read(UInt64.self)
@@ -105,7 +106,7 @@ struct Checkpoint {
             for _ in 0..<(try reader.readCount(minimumByteCount: 16)) {
                 ordered.append(try Self.readSection(&reader, fileByteCount))
             }
-            facts.compaction = try CompactionFacts(from: &reader)
+            storeState.compaction = try CompactionState(from: &reader)
         }
 
         private static func readSection(
@@ -146,7 +147,7 @@ struct Checkpoint {
         let pages = CheckpointPages(file: file, path: path, fileSystem: removesDamaged ? source.files.fileSystem : nil)
         let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
         let directory = try readDirectory(number, pages, byteCount, source.storeUUID)
-        let layout = StoreLayout(directory.facts.schemas)
+        let layout = StoreLayout(directory.storeState.schemas)
         var indexes: [ObjectIndex] = []
         for root in layout.roots {
             if let entry = directory.indexes.first(where: { $0.root == root }) {
@@ -169,7 +170,7 @@ struct Checkpoint {
             sequence: directory.sequence, timestampNanoseconds: directory.timestampNanoseconds, layout: layout,
             indexes: indexes, postings: postings, counts: counts, source: source, end: directory.end,
             checksum: directory.checksum, ordered: OrderedIndexes(ordered))
-        return Checkpoint(number: number, snapshot: snapshot, facts: directory.facts)
+        return Checkpoint(number: number, snapshot: snapshot, storeState: directory.storeState)
     }
 
     /// Reads a checkpoint whole and compares every checksum.
@@ -263,7 +264,7 @@ struct Checkpoint {
     /// Writes a snapshot as checkpoint `number` and makes it durable under its final name.
     ///
     /// - Precondition: the log is durable up to the snapshot's end: a checkpoint may not know more than the log.
-    static func write(number: UInt32, snapshot: Snapshot, facts: StoreFacts) throws(StoreError) {
+    static func write(number: UInt32, snapshot: Snapshot, storeState: StoreState) throws(StoreError) {
         let files = snapshot.source.files
         let path = files.unfinishedCheckpoint(number)
         if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
@@ -272,7 +273,7 @@ struct Checkpoint {
         let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
         do throws(StoreError) {
             let sink = CheckpointFileSink(file: file, path: path)
-            try write(number: number, snapshot: snapshot, facts: facts, to: sink)
+            try write(number: number, snapshot: snapshot, storeState: storeState, to: sink)
             try io("flush", path) { () throws(Errno) in try file.sync() }
             try io("close", path) { () throws(Errno) in try file.close() }
             let final = files.checkpoint(number)
@@ -288,11 +289,11 @@ struct Checkpoint {
     }
 
     private static func write(
-        number: UInt32, snapshot: Snapshot, facts: StoreFacts, to sink: CheckpointFileSink
+        number: UInt32, snapshot: Snapshot, storeState: StoreState, to sink: CheckpointFileSink
     ) throws(StoreError) {
         var directory = Directory(
             end: snapshot.end, sequence: snapshot.sequence, timestampNanoseconds: snapshot.timestampNanoseconds,
-            checksum: snapshot.checksum, facts: facts)
+            checksum: snapshot.checksum, storeState: storeState)
         for (entity, count) in snapshot.counts.enumerated() where count > 0 {
             directory.counts.append((UInt16(entity), UInt64(count)))
         }

@@ -13,7 +13,7 @@ struct LogReplayer {
 
     let source: BlockSource
     private(set) var edit: SnapshotEdit
-    private(set) var facts: StoreFacts
+    private(set) var storeState: StoreState
     private(set) var end: LogWriter.End
     /// The furthest point that anything read claims to be durable.
     private(set) var durable: LogPosition
@@ -25,10 +25,10 @@ struct LogReplayer {
     private var layout: StoreLayout
     private var ordered: OrderedReplay
 
-    init(base: Snapshot, facts: StoreFacts, durable: LogPosition) {
+    init(base: Snapshot, storeState: StoreState, durable: LogPosition) {
         source = base.source
         edit = SnapshotEdit(base: base)
-        self.facts = facts
+        self.storeState = storeState
         layout = base.layout
         ordered = OrderedReplay(base)
         end = LogWriter.End(position: base.end, sequence: base.sequence, checksum: base.checksum)
@@ -109,20 +109,20 @@ struct LogReplayer {
 
     private mutating func apply(_ contents: RecordContents, _ header: RecordHeader) throws(StoreError) {
         switch contents.payload {
-        case .preamble(var facts):
+        case .preamble(var storeState):
             // A preamble repeats which segments are gone, but not where archives are.
-            for archive in self.facts.compaction.archives { facts.compaction.add(archive) }
-            try adopt(facts)
+            for archive in self.storeState.compaction.archives { storeState.compaction.add(archive) }
+            try adopt(storeState)
         case .compaction(let body, let blocks):
             try apply(body, blocks, at: end.position)
         case .retirement(let retirement):
-            facts.compaction.apply(retirement)
+            storeState.compaction.apply(retirement)
         case .schema(let schema):
-            var facts = facts
-            facts.schemas.append(schema)
-            try adopt(facts)
+            var storeState = storeState
+            storeState.schemas.append(schema)
+            try adopt(storeState)
         case .metadata(let bytes):
-            facts.metadata = bytes
+            storeState.metadata = bytes
         case .transaction(let body, let blocks):
             try apply(body, blocks)
             edit.note(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
@@ -130,9 +130,9 @@ struct LogReplayer {
         }
     }
 
-    private mutating func adopt(_ new: StoreFacts) throws(StoreError) {
-        let before = facts.schemas
-        facts = new
+    private mutating func adopt(_ new: StoreState) throws(StoreError) {
+        let before = storeState.schemas
+        storeState = new
         guard new.schemas != before else { return }
         source.setSchemas(new.schemas)
         layout = StoreLayout(new.schemas)
@@ -143,7 +143,7 @@ struct LogReplayer {
         ordered.lift(from: before, to: new.schemas)
     }
 
-    private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.PlacedBlock]) throws(StoreError) {
+    private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.LocatedBlock]) throws(StoreError) {
         for placed in blocks where placed.role != .tombstone {
             let block = placed.block
             let keys = (0..<block.rowCount).map { block.key($0) }
@@ -153,7 +153,7 @@ struct LogReplayer {
             ordered.touch(keys, root: layout.root(ofEntity: block.entity))
             if placed.role == .inserted {
                 if let highest = keys.max(), let root = layout.root(ofEntity: block.entity) {
-                    facts.raiseNextKey(root: root, to: min(highest + 1, ObjectRef.maximumKey))
+                    storeState.raiseNextKey(root: root, to: min(highest + 1, ObjectRef.maximumKey))
                 }
                 try addPostings(of: block)
             }
@@ -168,7 +168,7 @@ struct LogReplayer {
     }
 
     private mutating func apply(
-        _ body: CompactionBody, _ blocks: [RecordContents.PlacedBlock], at position: LogPosition
+        _ body: CompactionBody, _ blocks: [RecordContents.LocatedBlock], at position: LogPosition
     ) throws(StoreError) {
         let rows = blocks.filter { $0.role == .updated }.map(\.block)
         for (block, table) in zip(rows, body.rows) {
@@ -177,12 +177,12 @@ struct LogReplayer {
             blockCount += 1
             rowCount += block.rowCount
             if let root = layout.root(ofEntity: block.entity) {
-                facts.raiseNextKey(root: root, to: min(table.keys.upperBound + 1, ObjectRef.maximumKey))
+                storeState.raiseNextKey(root: root, to: min(table.keys.upperBound + 1, ObjectRef.maximumKey))
             }
         }
         for group in body.absent { try edit.setAbsent(group.keys, entity: group.entity) }
         if let first = body.transactions.first, let last = body.transactions.last {
-            facts.compaction.add(.init(first: first.sequence, last: last.sequence, position: position))
+            storeState.compaction.add(.init(first: first.sequence, last: last.sequence, position: position))
         }
     }
 
@@ -203,7 +203,7 @@ struct LogReplayer {
     /// The snapshot of everything read so far, which keeps only the segments that are not compacted away by then.
     func finish() throws(StoreError) -> Snapshot {
         let snapshot = try edit.finish(
-            end: end.position, checksum: end.checksum, epoch: source.enterEpoch(facts.compaction))
+            end: end.position, checksum: end.checksum, epoch: source.enterEpoch(storeState.compaction))
         return snapshot.ordered.list.isEmpty ? snapshot : snapshot.with(ordered.indexes(for: snapshot))
     }
 }

@@ -3,8 +3,8 @@ internal import SystemPackage
 
 /// Reads the segments of a log one by one and names every damaged place in them, those behind damage, too.
 ///
-/// Nothing goes by what it reads, so that it needs no sound beginning: where a record cannot be read, it goes on with the
-/// next one that can.
+/// Nothing goes by what it reads, so that it needs no sound beginning: where a record cannot be read, it goes on with
+/// the next one that can.
 struct LogScrubber {
     private let source: BlockSource
     private(set) var report = VerifyReport()
@@ -88,7 +88,7 @@ struct LogScrubber {
             let contents = try RecordContents(
                 bytes, header: header, segment: reader.segment, offset: offset, source: source)
             switch contents.payload {
-            case .preamble(let facts) where facts.schemas.count >= schemas.count: schemas = facts.schemas
+            case .preamble(let storeState) where storeState.schemas.count >= schemas.count: schemas = storeState.schemas
             case .schema(let schema) where !schemas.contains(where: { $0.version == schema.version }):
                 schemas.append(schema)
             default: break
@@ -120,7 +120,8 @@ struct LogScrubber {
 }
 
 extension RecordContents {
-    /// The blocks and large values of a record that cannot be read; empty when its body, which names them, is what cannot.
+    /// The blocks and large values of a record that cannot be read; empty when its body, which names them, is what
+    /// cannot.
     static func damagedPieces(
         _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource
     ) -> [StoreError] {

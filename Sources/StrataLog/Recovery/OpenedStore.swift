@@ -27,7 +27,7 @@ struct OpenedStore {
     var source: BlockSource
     var lock: (any File)?
     var snapshot: Snapshot
-    var facts: StoreFacts
+    var storeState: StoreState
     var checkpoint: UInt32
     var checkpointEnd: LogPosition
     var manifestNumber: UInt64
@@ -46,6 +46,6 @@ struct OpenedStore {
         guard let writable else { return nil }
         return LogWriter(
             files: files, source: source, options: options, file: writable.file, fileByteCount: writable.byteCount,
-            end: end, facts: facts)
+            end: end, storeState: storeState)
     }
 }

@@ -2,17 +2,17 @@ internal import SystemPackage
 
 /// One record, checked to its last byte.
 struct RecordContents {
-    struct PlacedBlock {
+    struct LocatedBlock {
         var role: TransactionBody.BlockRole
         var block: Block
     }
 
     enum Payload {
-        case transaction(TransactionBody, blocks: [PlacedBlock])
-        case preamble(StoreFacts)
+        case transaction(TransactionBody, blocks: [LocatedBlock])
+        case preamble(StoreState)
         case schema(NumberedSchema)
         case metadata([UInt8])
-        case compaction(CompactionBody, blocks: [PlacedBlock])
+        case compaction(CompactionBody, blocks: [LocatedBlock])
         case retirement(Retirement)
     }
 
@@ -44,9 +44,9 @@ struct RecordContents {
             var reader = ByteReader(body)
             switch header.kind {
             case .preamble:
-                var facts = try StoreFacts(from: &reader)
-                facts.compaction = try CompactionFacts(fromPreamble: &reader)
-                payload = .preamble(facts)
+                var storeState = try StoreState(from: &reader)
+                storeState.compaction = try CompactionState(fromPreamble: &reader)
+                payload = .preamble(storeState)
             case .schema, .migration: payload = .schema(try NumberedSchema(from: &reader))
             case .metadata: payload = .metadata([UInt8](body))
             case .transaction:
@@ -81,7 +81,7 @@ struct RecordContents {
     private static func blocks(
         _ pieces: [TransactionBody.Piece], _ largeValueByteCounts: [Int], _ bytes: UnsafeRawBufferPointer,
         header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource, checksums: inout [UInt32]
-    ) throws(StoreError) -> [PlacedBlock] {
+    ) throws(StoreError) -> [LocatedBlock] {
         let alignment = Location.alignmentBytes
         var position = header.blocksOffset
         let end = bytes.count - RecordFooter.byteCount
@@ -93,7 +93,7 @@ struct RecordContents {
             defer { position += byteCount }
             return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
         }
-        var blocks: [PlacedBlock] = []
+        var blocks: [LocatedBlock] = []
         blocks.reserveCapacity(pieces.count)
         for entry in pieces {
             let start = position
@@ -112,7 +112,7 @@ struct RecordContents {
                     .corruption, "a block is not the one its record names", segment: segment, offset: offset + start)
             }
             checksums.append(BlockHeader.storedChecksum(bytes))
-            blocks.append(PlacedBlock(role: entry.role, block: block))
+            blocks.append(LocatedBlock(role: entry.role, block: block))
         }
         for byteCount in largeValueByteCounts {
             let start = position

@@ -22,12 +22,12 @@ extension StoreOpener {
     }
 
     mutating func recover(
-        _ listing: StoreFiles.Listing, _ base: (snapshot: Snapshot, facts: StoreFacts), _ manifest: Manifest?,
+        _ listing: StoreFiles.Listing, _ base: (snapshot: Snapshot, storeState: StoreState), _ manifest: Manifest?,
         _ chain: [SegmentHeader], _ source: BlockSource, _ lock: (any File)?
     ) throws(StoreError) -> OpenedStore {
-        source.setSchemas(base.facts.schemas)
+        source.setSchemas(base.storeState.schemas)
         var replayer = LogReplayer(
-            base: base.snapshot, facts: base.facts,
+            base: base.snapshot, storeState: base.storeState,
             durable: max(manifest?.durable ?? base.snapshot.end, base.snapshot.end))
         // From the beginning, segments that were compacted away count for nothing, whether their files are still
         // there or not.
@@ -41,7 +41,7 @@ extension StoreOpener {
             try replay(
                 rest, holes, source, &replayer, upTo: try proven(chain, from: replayer.durable, source))
         }
-        try checkHoles(chain, replayer.facts.compaction.holes)
+        try checkHoles(chain, replayer.storeState.compaction.holes)
         report.replayedRecords = replayer.recordCount
         report.replayedTransactions = replayer.transactionCount
         report.replayedByteCount = replayer.byteCount
@@ -49,7 +49,7 @@ extension StoreOpener {
         var snapshot = try replayer.finish()
         if !holes.isEmpty { snapshot = try LogCensus.complete(snapshot) }
         var opened = OpenedStore(
-            files: files, source: source, lock: lock, snapshot: snapshot, facts: replayer.facts,
+            files: files, source: source, lock: lock, snapshot: snapshot, storeState: replayer.storeState,
             checkpoint: listing.checkpoints.last ?? 0, checkpointEnd: base.snapshot.end,
             manifestNumber: manifest?.number ?? 0, report: report, end: replayer.end)
         if report.checkpoint == nil || report.checkpoint != listing.checkpoints.last {
@@ -60,7 +60,7 @@ extension StoreOpener {
             opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.
             if manifest == nil { try? files.remove(files.manifest) }
-            opened.leftovers = leftovers(listing, replayer.facts.compaction.holes)
+            opened.leftovers = leftovers(listing, replayer.storeState.compaction.holes)
         }
         return opened
     }
@@ -69,7 +69,7 @@ extension StoreOpener {
     /// there is none.
     private mutating func loadCheckpoint(
         _ candidates: inout [UInt32], _ chain: [SegmentHeader], _ manifest: Manifest?, _ source: BlockSource
-    ) throws(StoreError) -> (snapshot: Snapshot, facts: StoreFacts) {
+    ) throws(StoreError) -> (snapshot: Snapshot, storeState: StoreState) {
         while let number = candidates.popLast() {
             do throws(StoreError) {
                 let checkpoint = try Checkpoint.open(number: number, source: source, removesDamaged: isWritable)
@@ -85,7 +85,7 @@ extension StoreOpener {
                         path: files.segment(end.segment).string, segment: end.segment)
                 }
                 report.checkpoint = number
-                return (checkpoint.snapshot, checkpoint.facts)
+                return (checkpoint.snapshot, checkpoint.storeState)
             } catch {
                 if error.segment != nil { throw error }
                 report.damagedCheckpoints.append(error.description)
@@ -102,7 +102,7 @@ extension StoreOpener {
             position: LogPosition(segment: first.segment, offset: SegmentHeader.byteCount),
             sequence: first.previousSequence, checksum: first.previousChecksum)
         let layout = StoreLayout([])
-        return (.empty(layout: layout, source: source, end: start), StoreFacts())
+        return (.empty(layout: layout, source: source, end: start), StoreState())
     }
 
     /// Replays from the checkpoint to the end of the log; returns how many bytes behind it are torn.

@@ -90,10 +90,11 @@ extension StoreOpener {
 
     /// Whether something was written to a segment behind its preamble.
     ///
-    /// A file that was being made when the power went may show blocks of one that was removed before. Their records carry
-    /// checksums of another place; with those of this place nothing gets here but by being written.
+    /// A file that was being made when the power went may show blocks of one that was removed before. Their records
+    /// carry checksums of another place; with those of this place nothing gets here but by being written.
     ///
-    /// - Parameter isNew: whether there is no other segment, so that it is not known which store this is: then everything
+    /// - Parameter isNew: whether there is no other segment, so that it is not known which store this is: then
+    ///   everything
     ///   that looks like a record counts.
     private func containsRecords(
         _ segment: UInt32, _ source: BlockSource, isNew: Bool
@@ -182,7 +183,7 @@ extension StoreOpener {
         toldBy header: SegmentHeader, before limit: LogPosition?, _ source: BlockSource
     ) throws(StoreError) -> SegmentHoles {
         let reader = try reader(header.segment, source)
-        var facts = CompactionFacts()
+        var compaction = CompactionState()
         var offset = SegmentHeader.byteCount
         while let record = try reader.header(at: offset) {
             if let limit, LogPosition(segment: header.segment, offset: offset) >= limit { break }
@@ -191,8 +192,8 @@ extension StoreOpener {
                 do throws(StoreError) {
                     let contents = try RecordContents(
                         bytes, header: record, segment: header.segment, offset: offset, source: source)
-                    if case .preamble(let told) = contents.payload { facts = told.compaction }
-                    if case .retirement(let retirement) = contents.payload { facts.apply(retirement) }
+                    if case .preamble(let told) = contents.payload { compaction = told.compaction }
+                    if case .retirement(let retirement) = contents.payload { compaction.apply(retirement) }
                 } catch {
                     guard error.code == .corruption else { throw error }
                     break
@@ -200,6 +201,6 @@ extension StoreOpener {
             }
             offset += record.byteCount
         }
-        return facts.holes
+        return compaction.holes
     }
 }

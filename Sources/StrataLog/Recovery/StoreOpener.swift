@@ -102,14 +102,15 @@ struct StoreOpener {
         }
         let source = BlockSource(
             files: files, storeUUID: options.newStoreUUID ?? .random(), cacheMaximumBytes: options.cacheMaximumBytes)
-        var facts = StoreFacts()
-        if let schema { facts.schemas = [NumberedSchema(version: 1, schema: schema)] }
-        source.setSchemas(facts.schemas)
+        var storeState = StoreState()
+        if let schema { storeState.schemas = [NumberedSchema(version: 1, schema: schema)] }
+        source.setSchemas(storeState.schemas)
         var mayReappear = false
         let created = try LogWriter.createSegment(
-            1, after: .start, files: files, source: source, options: options, facts: facts, mayReappear: &mayReappear)
-        // Should this process be killed before the directory has been flushed, the next one is to do that: it does if the
-        // log is longer than is known to be durable.
+            1, after: .start, files: files, source: source, options: options, storeState: storeState,
+            mayReappear: &mayReappear)
+        // Should this process be killed before the directory has been flushed, the next one is to do that: it does if
+        // the log is longer than is known to be durable.
         let first = Manifest(
             number: 1, storeUUID: source.storeUUID, segment: 1, checkpoint: 0,
             durable: LogPosition(segment: 1, offset: SegmentHeader.byteCount))
@@ -117,10 +118,10 @@ struct StoreOpener {
         // Flushes the directory, too.
         try first.write(files)
         report.isNew = true
-        let layout = StoreLayout(facts.schemas)
+        let layout = StoreLayout(storeState.schemas)
         let snapshot = Snapshot.empty(layout: layout, source: source, end: created.end)
         return OpenedStore(
-            files: files, source: source, lock: lock, snapshot: snapshot, facts: facts, checkpoint: 0,
+            files: files, source: source, lock: lock, snapshot: snapshot, storeState: storeState, checkpoint: 0,
             checkpointEnd: created.end.position, manifestNumber: 1, report: report,
             writable: (created.file, created.byteCount), end: created.end)
     }

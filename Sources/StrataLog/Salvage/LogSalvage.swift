@@ -22,7 +22,7 @@ public enum LogSalvage {
         let files = StoreFiles(fileSystem: fileSystem, directory: path)
         var reader = try SalvageReader(files)
         try reader.run(progress)
-        guard let schema = reader.facts.schemas.last?.schema.standalone else {
+        guard let schema = reader.storeState.schemas.last?.schema.standalone else {
             throw StoreError(.corruption, "no schema of the store can be read", path: path.string)
         }
         let directory = try StoreDirectory(target, fileSystem)
@@ -54,8 +54,8 @@ public enum LogSalvage {
     ) throws(StoreError) -> SalvageReport {
         do throws(StoreError) {
             var writer = SalvageWriter(snapshot: snapshot, store: store, report: reader.report)
-            try writer.run(nextKeys: reader.facts.nextKeys, progress)
-            let kept = metadata(reader.facts.metadata)
+            try writer.run(nextKeys: reader.storeState.nextKeys, progress)
+            let kept = metadata(reader.storeState.metadata)
             if !kept.isEmpty { try store.setMetadata(kept) }
             try store.sync()
             try store.close()

@@ -7,7 +7,7 @@ struct SalvageReader {
     private let source: BlockSource
     /// Those that were not compacted away.
     private var segments: [UInt32]
-    private(set) var facts = StoreFacts()
+    private(set) var storeState = StoreState()
     private(set) var report = SalvageReport()
     private var edit: SnapshotEdit?
     private var last: UInt64 = 0
@@ -41,14 +41,14 @@ struct SalvageReader {
         // Rows are read with schemas that a later segment's preamble may be the first to tell.
         var total = 0
         for segment in segments {
-            try readFacts(segment)
+            try readState(segment)
             total += (try? source.file(segment: segment).byteCount()).map(Int.init) ?? 0
         }
         // What is left of retired segments contradicts what is gone of them.
-        let holes = facts.compaction.holes
+        let holes = storeState.compaction.holes
         segments.removeAll { holes.contains($0) }
-        source.setSchemas(facts.schemas)
-        let layout = StoreLayout(facts.schemas)
+        source.setSchemas(storeState.schemas)
+        let layout = StoreLayout(storeState.schemas)
         let start = LogWriter.End(position: LogPosition(segment: 0, offset: 0), sequence: 0, checksum: 0)
         edit = SnapshotEdit(base: .empty(layout: layout, source: source, end: start))
         var done = 0
@@ -69,11 +69,11 @@ struct SalvageReader {
         guard let edit else { throw StoreError(.corruption, "nothing was read", path: files.directory.string) }
         let end = LogPosition(segment: segments.last ?? 0, offset: 0)
         var migrated = SnapshotEdit(base: try edit.finish(end: end, checksum: 0))
-        migrated.retire(by: facts.schemas)
+        migrated.retire(by: storeState.schemas)
         return try migrated.finish(end: end, checksum: 0)
     }
 
-    private mutating func readFacts(_ segment: UInt32) throws(StoreError) {
+    private mutating func readState(_ segment: UInt32) throws(StoreError) {
         let reader = try RecordReader(
             files: files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment))
         var offset = SegmentHeader.byteCount
@@ -142,7 +142,7 @@ struct SalvageReader {
                 edit?.note(sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds)
                 report.transactions += 1
             } else {
-                try takeFacts(header.kind, record)
+                try takeSummary(header.kind, record)
             }
         } catch {
             guard error.code != .io else { throw error }
@@ -150,20 +150,20 @@ struct SalvageReader {
         }
     }
 
-    private mutating func takeFacts(_ kind: RecordHeader.Kind, _ record: LogRecord) throws(StoreError) {
+    private mutating func takeSummary(_ kind: RecordHeader.Kind, _ record: LogRecord) throws(StoreError) {
         let bytes = try record.bodyBytes()
         do {
             var reader = ByteReader(bytes)
             switch kind {
             case .preamble:
-                var new = try StoreFacts(from: &reader)
-                new.compaction = try CompactionFacts(fromPreamble: &reader)
-                if new.schemas.count >= facts.schemas.count { facts = new }
+                var new = try StoreState(from: &reader)
+                new.compaction = try CompactionState(fromPreamble: &reader)
+                if new.schemas.count >= storeState.schemas.count { storeState = new }
             case .schema, .migration:
                 let schema = try NumberedSchema(from: &reader)
-                if schema.version > facts.schemas.last?.version ?? 0 { facts.schemas.append(schema) }
-            case .metadata: facts.metadata = [UInt8](bytes)
-            case .retirement: facts.compaction.apply(try Retirement(from: &reader))
+                if schema.version > storeState.schemas.last?.version ?? 0 { storeState.schemas.append(schema) }
+            case .metadata: storeState.metadata = [UInt8](bytes)
+            case .retirement: storeState.compaction.apply(try Retirement(from: &reader))
             case .compaction: try applyCompaction(record, try CompactionBody(bytes))
             case .transaction: break
             }

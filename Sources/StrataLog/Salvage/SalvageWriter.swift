@@ -16,7 +16,7 @@ struct SalvageWriter {
     }
 
     /// - Throws: `.io` when the new store cannot be written.
-    mutating func run(nextKeys: [StoreFacts.KeyRange], _ progress: (Int, Int) -> Void) throws(StoreError) {
+    mutating func run(nextKeys: [StoreState.KeyRange], _ progress: (Int, Int) -> Void) throws(StoreError) {
         let total = snapshot.counts.reduce(0) { $0 + max($1, 0) }
         var transaction = store.makeTransaction()
         var pending = 0

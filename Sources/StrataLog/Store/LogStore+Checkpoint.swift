@@ -25,11 +25,11 @@ extension LogStore {
     }
 
     private func writeCheckpointAlone(isClosing: Bool, letsPagesGo: Bool = false) throws(StoreError) {
-        let (sealed, facts, durable) = try flushed(isClosing: isClosing)
+        let (sealed, storeState, durable) = try flushed(isClosing: isClosing)
         let isCurrent = state.withLock { $0.checkpoint > 0 && $0.checkpointEnd == sealed.end }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
-            try Checkpoint.write(number: number, snapshot: sealed, facts: facts)
+            try Checkpoint.write(number: number, snapshot: sealed, storeState: storeState)
             state.withLock { state in
                 state.checkpoint = number
                 state.previousCheckpointEnd = state.checkpointEnd
@@ -56,7 +56,7 @@ extension LogStore {
     /// writer with the same lock: no commit is acknowledged behind this flush.
     private func flushed(
         isClosing: Bool
-    ) throws(StoreError) -> (sealed: Snapshot, facts: StoreFacts, durable: LogPosition) {
+    ) throws(StoreError) -> (sealed: Snapshot, storeState: StoreState, durable: LogPosition) {
         try writer.withLock { writer throws(StoreError) in
             guard let open = writer else { throw refusal }
             defer {
@@ -70,7 +70,7 @@ extension LogStore {
             }
             let sealed = self.snapshot.sealed()
             published.withLock { $0 = sealed }
-            return (sealed, open.facts, open.durable.position)
+            return (sealed, open.storeState, open.durable.position)
         }
     }
 

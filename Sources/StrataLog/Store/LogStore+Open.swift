@@ -54,7 +54,7 @@ extension LogStore {
     /// - Throws: `.schemaMismatch` for a read-only store, or a schema that rows cannot be read by; `.io`; `.closed`.
     /// - Complexity: O(1) in the rows.
     public func register(_ schema: Schema) throws(StoreError) {
-        let current = state.withLock { $0.facts.schemas.last }
+        let current = state.withLock { $0.storeState.schemas.last }
         guard current?.schema != schema else { return }
         guard !isReadOnly else {
             throw StoreError(
@@ -75,7 +75,7 @@ extension LogStore {
         numbered.append(to: &body)
         try append(schema.isMigration ? .migration : .schema, body: body.bytes) { $0.schemas.append(numbered) }
         try withWriter { writer throws(StoreError) in
-            let schemas = writer.facts.schemas
+            let schemas = writer.storeState.schemas
             let ordered = snapshot.ordered.lifted(from: schemas.dropLast(), to: schemas)
             source.setSchemas(schemas)
             source.pinSchema()
@@ -92,7 +92,7 @@ extension LogStore {
         func mismatch(_ what: String) -> StoreError {
             StoreError(.schemaMismatch, what, path: files.directory.string)
         }
-        let earlier = state.withLock { $0.facts.schemas }
+        let earlier = state.withLock { $0.storeState.schemas }
         for entity in new.entities {
             guard let before = old.entity(entity.id) else {
                 guard !earlier.contains(where: { $0.schema.entity(entity.id) != nil }) else {

@@ -3,10 +3,11 @@ internal import Synchronization
 internal import SystemPackage
 
 extension LogStore {
-    /// Reads the whole log, checks every checksum, rebuilds the index from it and compares that with the one in use; and
-    /// checks manifest and checkpoints.
+    /// Reads the whole log, checks every checksum, rebuilds the index from it and compares that with the one in use;
+    /// and checks manifest and checkpoints.
     ///
-    /// Names every damaged place. Where the log is damaged, the index is not compared: there is nothing to compare it with.
+    /// Names every damaged place. Where the log is damaged, the index is not compared: there is nothing to compare it
+    /// with.
     ///
     /// Works on the newest snapshot beside readers and writers; changes nothing.
     ///
@@ -32,9 +33,9 @@ extension LogStore {
     /// Goes through the log once more, record by record, to name all that is damaged.
     private func scrub(upTo snapshot: Snapshot) throws(StoreError) -> VerifyReport {
         let last = snapshot.end.segment
-        let holes = snapshot.epoch.facts.holes
+        let holes = snapshot.epoch.compaction.holes
         let fresh = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
-        var scrubber = LogScrubber(fresh, schemas: state.withLock { $0.facts.schemas })
+        var scrubber = LogScrubber(fresh, schemas: state.withLock { $0.storeState.schemas })
         for number in holes.remaining(1, through: last) {
             let file = try source.file(segment: number)
             try scrubber.scrub(
@@ -48,7 +49,7 @@ extension LogStore {
     /// Where a segment's records end; nil when the header that says so is damaged.
     private func validByteCount(of number: UInt32, _ snapshot: Snapshot) throws(StoreError) -> Int? {
         if number == snapshot.end.segment { return snapshot.end.offset }
-        if let hole = snapshot.epoch.facts.holes.hole(at: number + 1) { return hole.previousValidByteCount }
+        if let hole = snapshot.epoch.compaction.holes.hole(at: number + 1) { return hole.previousValidByteCount }
         let next = try RecordReader(
             files: files, storeUUID: storeUUID, segment: number + 1, file: try source.file(segment: number + 1))
         do throws(StoreError) {
@@ -63,10 +64,10 @@ extension LogStore {
         upTo snapshot: Snapshot, _ report: inout VerifyReport, _ progress: (Int, Int) -> Void
     ) throws(StoreError) -> Snapshot {
         let last = snapshot.end.segment
-        let holes = snapshot.epoch.facts.holes
+        let holes = snapshot.epoch.compaction.holes
         // A source of its own: blocks come from the disk, not from the cache, and schemas from the log.
         let source = BlockSource(files: files, storeUUID: storeUUID, cacheMaximumBytes: 0)
-        _ = source.enterEpoch(snapshot.epoch.facts)
+        _ = source.enterEpoch(snapshot.epoch.compaction)
         var segments: [(header: SegmentHeader, file: any File)] = []
         for number in holes.remaining(1, through: last) {
             // The snapshot keeps files open that compaction has removed.
@@ -82,7 +83,7 @@ extension LogStore {
             position: LogPosition(segment: first.segment, offset: SegmentHeader.byteCount),
             sequence: first.previousSequence, checksum: first.previousChecksum)
         var replayer = LogReplayer(
-            base: .empty(layout: StoreLayout([]), source: source, end: start), facts: StoreFacts(),
+            base: .empty(layout: StoreLayout([]), source: source, end: start), storeState: StoreState(),
             durable: start.position)
         let limits = segments.indices.map { index in
             let number = segments[index].header.segment

@@ -35,11 +35,11 @@ public final class LogStore: Sendable {
     /// What opening found.
     public let recovery: RecoveryReport
     /// What could not be read since.
-    public var damage: DamagedPlaces { source.damage }
+    public var damage: DamagedLocations { source.damage }
 
     /// What many threads ask for and few change.
     struct SharedState {
-        var facts: StoreFacts
+        var storeState: StoreState
         var uniqueRules: UniqueRules?
         var orderedRules = OrderedRules.none
         var isBuildingIndexes = false
@@ -70,10 +70,10 @@ public final class LogStore: Sendable {
         published = AdaptiveMutex(opened.snapshot)
         opened.source.pinSchema()
         var nextKeys: [UInt16: UInt64] = [:]
-        for range in opened.facts.nextKeys { nextKeys[range.root] = range.next }
+        for range in opened.storeState.nextKeys { nextKeys[range.root] = range.next }
         state = AdaptiveMutex(
             SharedState(
-                facts: opened.facts, nextKeys: nextKeys, checkpoint: opened.checkpoint,
+                storeState: opened.storeState, nextKeys: nextKeys, checkpoint: opened.checkpoint,
                 checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
                 manifestNumber: opened.manifestNumber, retention: options.retention,
                 freshRows: FreshRowSchedule(options, openedAt: opened.snapshot.sequence)))
@@ -102,7 +102,7 @@ public final class LogStore: Sendable {
     public var schemaVersion: UInt16 { newestSchema.version }
 
     var newestSchema: NumberedSchema {
-        state.withLock { $0.facts.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
+        state.withLock { $0.storeState.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
     }
 
     /// The schema that blocks of this version were written with.
@@ -112,11 +112,11 @@ public final class LogStore: Sendable {
 
     /// All schemas that the store has had, by version, the newest last.
     public var schemas: [(version: UInt16, schema: Schema)] {
-        state.withLock { $0.facts.schemas.map { ($0.version, $0.schema) } }
+        state.withLock { $0.storeState.schemas.map { ($0.version, $0.schema) } }
     }
 
-    /// The slots that an entity's had in rows of a schema version, in the order of the newest; nil for those that are new.
-    /// Nil if that version does not have the entity.
+    /// The slots that an entity's had in rows of a schema version, in the order of the newest; nil for those that are
+    /// new. Nil if that version does not have the entity.
     ///
     /// - Throws: `.schemaMismatch` for a version that is newer than what the store is read by.
     public func slots(of entity: UInt16, inVersion version: UInt16) throws(StoreError) -> [Int?]? {
@@ -125,7 +125,7 @@ public final class LogStore: Sendable {
     }
 
     /// The object graph's own data about the store.
-    public var metadata: [UInt8] { state.withLock { $0.facts.metadata } }
+    public var metadata: [UInt8] { state.withLock { $0.storeState.metadata } }
 
     /// Whether a snapshot was made by this opening of the store.
     public func owns(_ snapshot: Snapshot) -> Bool { snapshot.source === source }
@@ -166,7 +166,7 @@ public final class LogStore: Sendable {
     package var blockCache: BlockCache { source.cache }
 
     /// Asks the processor for where ``cachedBlock(at:)`` looks.
-    package func prefetchPlace(at location: Location) { source.cache.prefetchPlace(of: location) }
+    package func prefetchLocation(at location: Location) { source.cache.prefetchLocation(of: location) }
 
     /// Asks the processor for the beginning of the block at a location, if it is in the cache.
     package func prefetchBlock(at location: Location) { source.cache.prefetch(location) }
@@ -191,7 +191,7 @@ public final class LogStore: Sendable {
         do throws(StoreError) {
             return try source.row(at: version.location)
         } catch {
-            guard source.epoch.facts.holes.contains(version.location.segment) else { throw error }
+            guard source.epoch.compaction.holes.contains(version.location.segment) else { throw error }
             guard let row = try snapshot.row(ref), row.version.sequence == version.sequence else { return nil }
             return row
         }
@@ -311,7 +311,7 @@ public final class LogStore: Sendable {
             }
             let keys = state.withLock { state in state.nextKeys }
             writer.raiseNextKeys(
-                keys.map { StoreFacts.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
+                keys.map { StoreState.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in publish(snapshot) }
             note(writer)
@@ -332,7 +332,7 @@ public final class LogStore: Sendable {
             state.bytesSinceCheckpoint += written
             state.compaction.newByteCount += written
             state.counters = writer.counters
-            state.facts = writer.facts
+            state.storeState = writer.storeState
         }
         // Whatever is written has been acknowledged, or is about to be, unless the writer has given up.
         if writer.failure == nil { announcer?.announce(writer.end.position) }
@@ -407,7 +407,7 @@ public final class LogStore: Sendable {
 
     /// Appends a record that changes the facts; durable when it returns.
     func append(
-        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void
+        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreState) -> Void
     ) throws(StoreError) {
         guard body.count <= LogWriter.factMaximumByteCount else {
             throw StoreError(

@@ -21,7 +21,7 @@ extension LogStore {
         defer { withExtendedLifetime(snapshot) {} }
         let end = snapshot.end
         var summaries: [SegmentSummary] = []
-        for number in snapshot.epoch.facts.holes.remaining(1, through: end.segment) {
+        for number in snapshot.epoch.compaction.holes.remaining(1, through: end.segment) {
             let reader = try RecordReader(
                 files: files, storeUUID: storeUUID, segment: number, file: try source.file(segment: number))
             summaries.append(

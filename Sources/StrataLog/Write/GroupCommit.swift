@@ -28,7 +28,7 @@ struct GroupCommit {
                 try commitNext(&remaining, &accepted, publish)
             } catch {
                 writer.uniqueness?.settle(isCommitted: false)
-                writer.claims.settle(isCommitted: false)
+                writer.conflictKeys.settle(isCommitted: false)
                 for entry in accepted { entry.request.result = .failure(error) }
                 if accepted.isEmpty, let first = remaining.popFirst() { first.result = .failure(error) }
             }
@@ -57,7 +57,7 @@ struct GroupCommit {
                         .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
                         conflicts: conflicts)
                 }
-                guard writer.claims.admits(transaction) else {
+                guard writer.conflictKeys.admits(transaction) else {
                     throw StoreError(.conflict, "another commit has changed what this one goes by")
                 }
                 if let changes = transaction.uniqueChanges, let index = writer.uniqueness {
@@ -75,7 +75,7 @@ struct GroupCommit {
             let entry = Accepted(
                 request: request, sequence: end.sequence + 1, timestampNanoseconds: writer.options.clock())
             accepted.append(entry)
-            writer.claims.note(transaction, sequence: entry.sequence)
+            writer.conflictKeys.note(transaction, sequence: entry.sequence)
             let record = LogWriter.UnsyncedRecord.transaction(
                 request.prepared, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
             images.append(writer.place(record, at: &end))
@@ -124,7 +124,7 @@ struct GroupCommit {
         base = snapshot
         publish(snapshot)
         writer.uniqueness?.settle(isCommitted: true)
-        writer.claims.settle(isCommitted: true)
+        writer.conflictKeys.settle(isCommitted: true)
         writer.noteCommits(accepted.count, rows: accepted.reduce(0) { $0 + $1.request.prepared.changeCount })
         for entry in accepted {
             entry.request.result = .success(

@@ -36,7 +36,7 @@ final class LogWriter: @unchecked Sendable {
     private(set) var end: End
     /// Everything before is flushed. Always in the current segment.
     private(set) var durable: End
-    private(set) var facts: StoreFacts
+    private(set) var storeState: StoreState
     /// Why nothing can be written any more until the store is opened again.
     private(set) var failure: StoreError?
     private(set) var counters = Counters()
@@ -52,7 +52,7 @@ final class LogWriter: @unchecked Sendable {
     private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
     var uniqueness: UniquenessIndex?
-    var claims = CommitClaims()
+    var conflictKeys = ConflictKeys()
     /// The segment's end could not be put in order after a failed write: go on in a new one.
     private var mustLeaveSegment = false
     /// A flush of the segment failed: it must not be flushed again.
@@ -71,7 +71,7 @@ final class LogWriter: @unchecked Sendable {
     /// Continues a log that recovery has brought in order.
     init(
         files: StoreFiles, source: BlockSource, options: LogOptions, file: any File, fileByteCount: Int, end: End,
-        facts: StoreFacts
+        storeState: StoreState
     ) {
         self.files = files
         self.source = source
@@ -81,7 +81,7 @@ final class LogWriter: @unchecked Sendable {
         self.end = end
         durable = end
         source.setDurable(end.position)
-        self.facts = facts
+        self.storeState = storeState
         preallocatedEnd = fileByteCount
     }
 
@@ -90,20 +90,20 @@ final class LogWriter: @unchecked Sendable {
     /// Writes a new segment with header and preamble and makes it durable, name included.
     static func createSegment(
         _ number: UInt32, after previous: End, files: StoreFiles, source: BlockSource, options: LogOptions,
-        facts: StoreFacts, mayReappear: inout Bool
+        storeState: StoreState, mayReappear: inout Bool
     ) throws(StoreError) -> (file: any File, end: End, byteCount: Int) {
         guard number <= Location.maximumSegment else {
             throw StoreError(.tooLarge, "the store has used all \(Location.maximumSegment) segment numbers")
         }
-        let isMigrated = facts.schemas.contains(where: \.schema.isMigration)
+        let isMigrated = storeState.schemas.contains(where: \.schema.isMigration)
         let header = SegmentHeader(
             version: isMigrated ? SegmentHeader.migrationVersion : SegmentHeader.plainVersion,
             storeUUID: source.storeUUID, segment: number, previousSegment: previous.position.segment,
             previousValidByteCount: previous.position.offset, previousSequence: previous.sequence,
             previousChecksum: previous.checksum)
         var body = ByteWriter()
-        facts.append(to: &body)
-        facts.compaction.appendToPreamble(&body)
+        storeState.append(to: &body)
+        storeState.compaction.appendToPreamble(&body)
         let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
         let preamble = RecordImage.plain(
             .preamble, body: body.bytes,
@@ -160,7 +160,8 @@ final class LogWriter: @unchecked Sendable {
             if mayReappear { mustLeaveSegment = true }
         }
         let created = try Self.createSegment(
-            durable.position.segment + 1, after: durable, files: files, source: source, options: options, facts: facts,
+            durable.position.segment + 1, after: durable, files: files, source: source, options: options,
+            storeState: storeState,
             mayReappear: &mayReappear)
         mayReappear = false
         if durable.position == end.position {
@@ -404,12 +405,12 @@ final class LogWriter: @unchecked Sendable {
     /// Notes where archived transactions are, in place of where they were before a failed flush.
     func noteArchive(of compaction: PreparedCompaction) {
         guard let archive = compaction.archive else { return }
-        if let replaced = compaction.replacedPosition { facts.compaction.removeArchive(at: replaced) }
-        facts.compaction.add(archive)
+        if let replaced = compaction.replacedPosition { storeState.compaction.removeArchive(at: replaced) }
+        storeState.compaction.add(archive)
     }
 
-    func raiseNextKeys(_ ranges: [StoreFacts.KeyRange]) {
-        for range in ranges { facts.raiseNextKey(root: range.root, to: range.next) }
+    func raiseNextKeys(_ ranges: [StoreState.KeyRange]) {
+        for range in ranges { storeState.raiseNextKey(root: range.root, to: range.next) }
     }
 
     /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.
@@ -419,14 +420,14 @@ final class LogWriter: @unchecked Sendable {
     ///
     /// - Precondition: there is room for it, see ``makeRoom(for:)``.
     func append(
-        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreFacts) -> Void
+        _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreState) -> Void
     ) throws(StoreError) {
         var next = end
         let record = UnsyncedRecord.plain(kind, body: body)
         let image = place(record, at: &next)
         try write([image], newEnd: next, unsynced: [record])
         try flush()
-        update(&facts)
+        update(&storeState)
     }
 
     /// Before the store is closed: leaves a segment whose end could not be put in order, as its header alone would

@@ -35,8 +35,8 @@ public final class WriteTransaction {
     private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
     /// Objects that must exist when the transaction is committed, whatever their rows are.
     private(set) var referenced: [ObjectRef] = []
-    private(set) var claims: Set<CommitClaim> = []
-    /// The oldest snapshot that the claims go by.
+    private(set) var conflictKeys: Set<ConflictKey> = []
+    /// The oldest snapshot that the keys go by.
     private(set) var basis: UInt64 = .max
     var isSpent = false
 
@@ -124,12 +124,12 @@ public final class WriteTransaction {
         referenced.append(ref)
     }
 
-    /// Makes the commit fail with a conflict that names no object if another commit has claimed the same fact since the
-    /// snapshot with this sequence number. Any number of transactions may rely on a fact; only one may change it.
+    /// Makes the commit fail with a conflict that names no object if another commit has used the key since the snapshot
+    /// with this sequence number. Any number of transactions may read what a key names; only one may change it.
     ///
     /// A transaction without changes is not checked.
-    public func claim(_ fact: CommitClaim, asOf sequence: UInt64) {
-        claims.insert(fact)
+    public func hold(_ key: ConflictKey, asOf sequence: UInt64) {
+        conflictKeys.insert(key)
         basis = min(basis, sequence)
     }
 

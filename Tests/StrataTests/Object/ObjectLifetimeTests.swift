@@ -107,7 +107,7 @@ import Testing
     @Test func howMuchABlockHoldsIsLimited() throws {
         let store = try TestStore(.memory)
         let badge = try #require(store.model.entitiesByName["Badge"])
-        var held = HeldResults()
+        var held = DeferredRelease()
         func make(_ count: Int) -> [NSManagedObject] {
             (0..<count).map { _ in NSManagedObject(entity: badge, insertInto: nil) }
         }
@@ -119,7 +119,7 @@ import Testing
             held.hold(results)
         }
         #expect(first != nil)
-        for _ in 0..<HeldResults.maximumCount / 1_000 {
+        for _ in 0..<DeferredRelease.maximumCount / 1_000 {
             let results = make(1_000)
             last = results[0]
             held.hold(results)

@@ -6,7 +6,7 @@ final class InterruptCleanup {
     private var sources: [any DispatchSourceSignal] = []
 
     /// From now until the instance goes, SIGINT and SIGTERM remove the place's temporary folder and end the program.
-    init(_ place: StorePlace) {
+    init(_ place: StoreLocation) {
         for signalNumber in [SIGINT, SIGTERM] {
             signal(signalNumber, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signalNumber, queue: .global())

@@ -35,7 +35,7 @@ struct PackageGraphCommand: AsyncParsableCommand {
         let source = file.map { IndexSource(path: $0) } ?? IndexSource.discover()
         let (index, parseTime) = try read(source)
         let subject = try Subject.choose(package, in: index)
-        let place = try StorePlace(path: store)
+        let place = try StoreLocation(path: store)
         defer { place.removeIfTemporary() }
         let cleanup = InterruptCleanup(place)
         defer { withExtendedLifetime(cleanup) {} }
@@ -77,7 +77,7 @@ struct PackageGraphCommand: AsyncParsableCommand {
         return (index, duration)
     }
 
-    private func importGraph(_ index: PackageIndex, at place: StorePlace) async throws -> Importer.Outcome {
+    private func importGraph(_ index: PackageIndex, at place: StoreLocation) async throws -> Importer.Outcome {
         print("Importing into \(place.url.path), \(Text.count(batch)) objects a save, each durable when it returns")
         let graph = try GraphStore(at: place.url)
         let context = graph.container.newBackgroundContext()

@@ -12,7 +12,7 @@ struct GraphTests {
         _ index: PackageIndex, batchSize: Int = 1_000,
         _ body: @escaping @Sendable (NSManagedObjectContext, Importer.Outcome) throws -> Void
     ) async throws {
-        let place = try StorePlace(path: nil)
+        let place = try StoreLocation(path: nil)
         defer { place.removeIfTemporary() }
         let writing = try GraphStore(at: place.url)
         let importing = writing.container.newBackgroundContext()
@@ -195,10 +195,10 @@ struct GraphTests {
 
     @Test("A store that exists is not overwritten, and a place that cannot take one is an error")
     func refusesPlaces() throws {
-        let place = try StorePlace(path: nil)
+        let place = try StoreLocation(path: nil)
         defer { place.removeIfTemporary() }
         let folder = place.url.deletingLastPathComponent()
-        #expect(throws: StorePlace.PlaceError.self) { try StorePlace(path: folder.path) }
+        #expect(throws: StoreLocation.PlaceError.self) { try StoreLocation(path: folder.path) }
         let impossible = URL(fileURLWithPath: "/dev/null/store")
         #expect(throws: GraphStore.OpenError.self) { try GraphStore(at: impossible) }
     }

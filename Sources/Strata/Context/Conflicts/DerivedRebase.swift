@@ -38,7 +38,7 @@ struct DerivedRebase {
                 continue
             }
             if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
-            object.overlay?.clearUnchanged(object.facts, persistentSlots: object.shape.persistentSlotCount)
+            object.overlay?.clearUnchanged(object.summary, persistentSlots: object.shape.persistentSlotCount)
             object.attach(row.block, row: row.index, location: row.location)
             for state in object.toMany { state?.unload() }
             if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }

@@ -120,7 +120,7 @@ struct ObjectMerge {
             settleInverse(slot, row)
             if isDirty { object.overlay?.clearValue(slot, shape) }
         }
-        object.overlay?.clearValues(object.facts) { present, dirty in present & ~dirty }
+        object.overlay?.clearValues(object.summary) { present, dirty in present & ~dirty }
         object.flags.remove(.defaultsBelow)
         object.attach(row.block, row: row.index, location: row.location)
         for state in object.toMany { state?.unload() }
@@ -170,9 +170,9 @@ struct ObjectMerge {
 
     // MARK: The other ends of relationships
 
-    /// Takes the object's changes of relationships back on their other sides, in favour of the row; without a row nothing
-    /// refers to the object any more. Returns the states of relationships that are facts of other objects' rows and stay
-    /// as they are.
+    /// Takes the object's changes of relationships back on their other sides, in favour of the row; without a row
+    /// nothing refers to the object any more. Returns the states of relationships that are facts of other objects' rows
+    /// and stay as they are.
     private func undoReferences(_ row: Row?) -> ContiguousArray<ToManyState?> {
         for relationship in shape.relationships where !relationship.isToMany {
             settleInverse(relationship.slot, row)

@@ -4,15 +4,15 @@ import StrataLog
 /// What objects will be like once a save has been committed, for those who derive values from them: what the context
 /// has changed, over the newest rows of the store.
 ///
-/// What the context has read is not enough: others may have changed it since, and a value that was derived from it would
-/// be wrong from then on. Nothing that is looked at here is brought up to date for the program.
+/// What the context has read is not enough: others may have changed it since, and a value that was derived from it
+/// would be wrong from then on. Nothing that is looked at here is brought up to date for the program.
 ///
-/// Remembers what was looked at, for the commit: see ``claim(in:of:)``. Belongs to the context's queue and to one
-/// attempt to save.
+/// Remembers what was looked at, for the commit: see ``addConflictKeys(to:of:)``. Belongs to the context's queue and to
+/// one attempt to save.
 final class DerivationView {
     private let context: NSManagedObjectContext
     private var snapshots: [UInt16: Snapshot] = [:]
-    private var claims: [UInt16: Set<CommitClaim>] = [:]
+    private var conflictKeys: [UInt16: Set<ConflictKey>] = [:]
     /// Why something could not be read; what was derived is of no use then.
     private(set) var failure: (any Error)?
 
@@ -25,16 +25,16 @@ final class DerivationView {
     // MARK: What the commit has to make sure of
 
     /// Others must not change what is derived from the object at the same time.
-    func claim(_ object: NSManagedObject, isExclusive: Bool = true) {
+    func guardDerivation(from object: NSManagedObject, isExclusive: Bool = true) {
         guard !object.isInserted, snapshot(for: object) != nil else { return }
-        claims[object.storeIndex, default: []].insert(
-            CommitClaim(kind: FactKind.derivation, object.ref.rawValue, isExclusive: isExclusive))
+        conflictKeys[object.storeIndex, default: []].insert(
+            ConflictKey(kind: ConflictKeyKind.derivation, object.ref.rawValue, isExclusive: isExclusive))
     }
 
     /// Has the commit to a store refused if others have changed what was looked at.
-    func claim(in transaction: WriteTransaction, of storeIndex: UInt16) {
+    func addConflictKeys(to transaction: WriteTransaction, of storeIndex: UInt16) {
         guard let snapshot = snapshots[storeIndex] else { return }
-        for claim in claims[storeIndex] ?? [] { transaction.claim(claim, asOf: snapshot.sequence) }
+        for key in conflictKeys[storeIndex] ?? [] { transaction.hold(key, asOf: snapshot.sequence) }
     }
 
     // MARK: Rows
@@ -182,20 +182,10 @@ final class DerivationView {
             let index = object.shape.slots[slot].relationshipIndex
             guard index >= 0 else { return attribute(slot, of: object) }
             let target = target(object.shape.relationships[index], of: object)
-            if let target { claim(target, isExclusive: false) }
+            if let target { guardDerivation(from: target, isExclusive: false) }
             return target
         case .toMany(let index)?: return members(object.shape.relationships[index], of: object)
         default: return KeyValueAccess.value(of: object, forKey: name)
         }
     }
-}
-
-/// The sorts of facts that saves claim.
-enum FactKind {
-    /// What is derived from an object.
-    static let derivation: UInt64 = 1
-    /// That two objects are linked.
-    static let link: UInt64 = 2
-    /// That an object may have links.
-    static let linkEnd: UInt64 = 3
 }

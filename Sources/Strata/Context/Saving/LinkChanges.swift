@@ -20,7 +20,7 @@ final class LinkChanges {
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
-    private var claims: Set<CommitClaim> = []
+    private var conflictKeys: Set<ConflictKey> = []
 
     init(_ save: StoreSave) {
         self.save = save
@@ -41,7 +41,7 @@ final class LinkChanges {
 
     private func collectDeleted(_ object: NSManagedObject) throws {
         // A link that somebody else adds at the same time would stay behind.
-        claims.insert(CommitClaim(kind: FactKind.linkEnd, object.ref.rawValue, isExclusive: true))
+        conflictKeys.insert(ConflictKey(kind: ConflictKeyKind.linkEnd, object.ref.rawValue, isExclusive: true))
         for relationship in object.shape.relationships {
             guard case .link(let link, let side) = relationship.storage else { continue }
             for side in relationship.isSymmetric ? [0, 1] : [side] {
@@ -99,10 +99,10 @@ final class LinkChanges {
         for member in state.added.objects where !member.isDeleted {
             let pair = ends(ownerRef, ref(member), side, relationship)
             var stored: Row?
-            if owner.storeIndex != 0 { claimEnd(ownerRef) }
-            if member.storeIndex != 0 { claimEnd(ref(member)) }
+            if owner.storeIndex != 0 { addKey(ofEnd: ownerRef) }
+            if member.storeIndex != 0 { addKey(ofEnd: ref(member)) }
             if owner.storeIndex != 0, member.storeIndex != 0 {
-                claim(link, pair)
+                addKey(of: link, pair)
                 if !readsAll, links[link.index]?[pair] == nil {
                     stored = try reader.link(link, pair.first, pair.second)
                 }
@@ -140,16 +140,16 @@ final class LinkChanges {
     }
 
     /// Others may add the same link at the same time.
-    private func claim(_ link: LinkShape, _ ends: Ends) {
-        claims.insert(
-            CommitClaim(
-                kind: FactKind.link &+ UInt64(link.index) << 8, ends.first.rawValue, ends.second.rawValue,
+    private func addKey(of link: LinkShape, _ ends: Ends) {
+        conflictKeys.insert(
+            ConflictKey(
+                kind: ConflictKeyKind.link &+ UInt64(link.index) << 8, ends.first.rawValue, ends.second.rawValue,
                 isExclusive: true))
     }
 
     /// Others may delete an object, with the links that they know of, while this save adds one.
-    private func claimEnd(_ end: ObjectRef) {
-        claims.insert(CommitClaim(kind: FactKind.linkEnd, end.rawValue, isExclusive: false))
+    private func addKey(ofEnd end: ObjectRef) {
+        conflictKeys.insert(ConflictKey(kind: ConflictKeyKind.linkEnd, end.rawValue, isExclusive: false))
     }
 
     /// The ends of a link that one of the objects knows as `side`.
@@ -210,7 +210,7 @@ final class LinkChanges {
     }
 
     func write(to transaction: WriteTransaction) throws {
-        for claim in claims { transaction.claim(claim, asOf: snapshot.sequence) }
+        for key in conflictKeys { transaction.hold(key, asOf: snapshot.sequence) }
         for (index, entries) in links.sorted(by: { $0.key < $1.key }) {
             guard let shape = shapes[index] else { continue }
             let number = save.handle.map.linkNumber(shape)

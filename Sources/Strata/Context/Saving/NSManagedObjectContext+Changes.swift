@@ -5,7 +5,7 @@ import StrataLog
 extension NSManagedObjectContext {
     /// Takes an object in that was just created, of an entity of the coordinator's model.
     final func insertNew(_ object: NSManagedObject) {
-        guard !object.facts.pointee.isAbstract else {
+        guard !object.summary.pointee.isAbstract else {
             programmerError(
                 object.shape.name, "the entity is abstract and has no objects of its own",
                 "Insert an object of one of its subentities")
@@ -212,8 +212,8 @@ extension NSManagedObjectContext {
 
     // MARK: Going back
 
-    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have the
-    /// values again that they were last read or saved with.
+    /// Gives up all changes and everything that could be undone: inserted objects leave the context, all others have
+    /// the values again that they were last read or saved with.
     ///
     /// `NSManagedObjectContextObjectsDidChange` tells of objects whose insertion had been reported as deleted, of those
     /// whose deletion had been processed as inserted, and of all others as refreshed.

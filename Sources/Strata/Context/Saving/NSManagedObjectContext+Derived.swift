@@ -56,7 +56,7 @@ extension NSManagedObjectContext {
         var isChanged = false
         for derivation in object.shape.derivations where !derivation.isTime {
             let view = derivation.isLocal ? nil : view
-            view?.claim(object)
+            view?.guardDerivation(from: object)
             let value = derivation.value(for: object, in: view)
             if Operand(value).equals(Operand(object.boxedValue(derivation.slot))),
                 view?.hasStored(value, in: derivation.slot, of: object) ?? true
@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
 extension DerivationDependency {
     /// The objects with the derived attribute.
     func owners(of object: NSManagedObject, in view: DerivationView? = nil) -> [NSManagedObject] {
-        view?.claim(object)
+        view?.guardDerivation(from: object)
         var level = [object]
         for step in way {
             var next: [NSManagedObject] = []
@@ -82,7 +82,7 @@ extension DerivationDependency {
                 guard let relationship = object.shape.relationship(step.name) else { continue }
                 for target in view?.targets(relationship, of: object) ?? object.targets(relationship)
                 where !target.isDeleted && seen.insert(ObjectIdentifier(target)).inserted {
-                    view?.claim(target)
+                    view?.guardDerivation(from: target)
                     next.append(target)
                 }
             }

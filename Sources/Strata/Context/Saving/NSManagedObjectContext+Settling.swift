@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
             }
             return false
         }
-        object.overlay?.clearDirty(object.facts)
+        object.overlay?.clearDirty(object.summary)
         if !object.toMany.isEmpty { for state in object.toMany { state?.didSave() } }
         return true
     }

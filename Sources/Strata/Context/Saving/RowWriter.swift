@@ -69,12 +69,12 @@ final class RowWriter {
 
     private func writeSlots(_ object: NSManagedObject, _ writer: EntityWriter) throws {
         let row = writer.row
-        let facts = object.facts
-        let codes = facts.pointee.codes
+        let summary = object.summary
+        let codes = summary.pointee.codes
         if let overlay = object.overlay {
-            for group in 0..<facts.pointee.groupCount {
+            for group in 0..<summary.pointee.groupCount {
                 let words = overlay.group(group * 64)
-                var slots = words[0] & ~words[1] & facts.pointee.persistentMask[group]
+                var slots = words[0] & ~words[1] & summary.pointee.persistentMask[group]
                 while slots != 0 {
                     let slot = group * 64 + slots.trailingZeroBitCount
                     slots &= slots - 1
@@ -83,7 +83,7 @@ final class RowWriter {
                 }
             }
         }
-        if object.blockReference == nil, !facts.pointee.hasDefaults { return }
+        if object.blockReference == nil, !summary.pointee.hasDefaults { return }
         try writeUnset(object, writer)
     }
 

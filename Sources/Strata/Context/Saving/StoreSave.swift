@@ -110,7 +110,7 @@ final class StoreSave {
             try last?.writer.delete(key: ref.key, replacing: object.version)
         }
         try links.write(to: transaction)
-        context.derivationView?.claim(in: transaction, of: storeIndex)
+        context.derivationView?.addConflictKeys(to: transaction, of: storeIndex)
         for object in context.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }

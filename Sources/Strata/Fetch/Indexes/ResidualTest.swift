@@ -2,9 +2,9 @@ import StrataLog
 
 /// Tests rows that an index hands out one by one for what the index does not say, until enough of them match.
 ///
-/// Rows are looked up a part at a time, so that they wait for memory together. The first part is little larger than what
-/// is wanted, so that a page of a list does not read hundreds of rows; each further one is as large as it takes if as
-/// many match as did so far, but no larger than twice the one before.
+/// Rows are looked up a part at a time, so that they wait for memory together. The first part is little larger than
+/// what is wanted, so that a page of a list does not read hundreds of rows; each further one is as large as it takes if
+/// as many match as did so far, but no larger than twice the one before.
 struct ResidualTest {
     private static let firstPartMinimumCount = 32
     private static let firstPartMaximumCount = 256
@@ -95,10 +95,10 @@ struct ResidualTest {
         for (key, position) in order {
             runs.append(RowRun(firstKey: key, count: 1, location: try scan.snapshot.locate(part[position])))
         }
-        let chunk = try ScannedChunk(runs, scan, evaluator)
+        let rowGroup = try ScannedRowGroup(runs, scan, evaluator)
         var holds = [Bool](repeating: false, count: part.count)
-        chunk.forEachMatchingRun { holds[order[$0].position] = true }
-        statistics.add(chunk.statistics)
+        rowGroup.forEachMatchingRun { holds[order[$0].position] = true }
+        statistics.add(rowGroup.statistics)
         for position in part.indices where holds[position] {
             if matches.count == limit { break }
             matches.append(part[position])

@@ -16,8 +16,8 @@ enum RowPart {
     ) throws(StoreError) -> ScanStatistics {
         var statistics = ScanStatistics()
         let count = refs.count
-        let places = UnsafeMutablePointer<BlockPlace>.allocate(capacity: count)
-        places.initialize(repeating: BlockPlace(), count: count)
+        let places = UnsafeMutablePointer<LocatedRow>.allocate(capacity: count)
+        places.initialize(repeating: LocatedRow(), count: count)
         defer {
             for index in 0..<count { places[index].block?.release() }
             places.deallocate()

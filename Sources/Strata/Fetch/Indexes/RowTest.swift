@@ -2,10 +2,10 @@ import Foundation
 import StrataLog
 
 /// Asks single rows whether they satisfy a compiled program. For rows that lie scattered: to bring each block's rows
-/// together, as ``ScannedChunk`` does, takes longer than to test one of them.
+/// together, as ``ScannedRowGroup`` does, takes longer than to test one of them.
 ///
-/// A tree of objects, each with its constants in place: to take the program's enumerations apart for each row would copy
-/// their constants each time. Belongs to one thread.
+/// A tree of objects, each with its constants in place: to take the program's enumerations apart for each row would
+/// copy their constants each time. Belongs to one thread.
 class RowTest {
     /// Nil for a program with a test that only ``ColumnEvaluator`` knows.
     static func make(_ program: CompiledPredicate.Node, _ log: LogStore) -> RowTest? {

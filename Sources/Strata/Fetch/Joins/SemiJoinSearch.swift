@@ -66,16 +66,16 @@ struct SemiJoinSearch {
 
     // MARK: To-one
 
-    /// The targets are searched first. Without a target the condition is that on null; then those are looked for that do
-    /// not satisfy it.
+    /// The targets are searched first. Without a target the condition is that on null; then those are looked for that
+    /// do not satisfy it.
     private func reference() throws -> CompiledPredicate.Node {
         let isNegated = join.condition.nullResult
         var keys: [Int64] = []
         try members.scan(isNegated ? .not(join.condition) : join.condition, reading: []).run(
             .whole, owners.turn
-        ) { chunk in
+        ) { rowGroup in
             var keys: [Int64] = []
-            chunk.forEach { _, _, key in keys.append(Int64(key)) }
+            rowGroup.forEach { _, _, key in keys.append(Int64(key)) }
             return keys
         } take: {
             keys += $0
@@ -150,12 +150,12 @@ struct SemiJoinSearch {
         case .slot: return []
         case .inverse(let slot):
             let scan = try members.scan(join.condition, reading: [slot], among: links)
-            return try collect(scan) { chunk throws(StoreError) in
+            return try collect(scan) { rowGroup throws(StoreError) in
                 var keys: [Int64] = []
-                keys.reserveCapacity(chunk.count)
-                for part in chunk.parts.indices {
-                    let column = try chunk.parts[part].column(slot)
-                    chunk.forEachRow(inPart: part) { row in
+                keys.reserveCapacity(rowGroup.count)
+                for part in rowGroup.parts.indices {
+                    let column = try rowGroup.parts[part].column(slot)
+                    rowGroup.forEachRow(inPart: part) { row in
                         let owner = column.reference(row)
                         if !owner.isNull { keys.append(Int64(owner.key)) }
                     }
@@ -168,11 +168,13 @@ struct SemiJoinSearch {
             let found = try matchingMembers(own)
             if links == nil, let refs = found.refs { links = try fewLinks(to: refs) }
             let (set, isSymmetric) = (found.keys, relationship.isSymmetric)
-            return try collect(linkScan(link, links)) { chunk throws(StoreError) in
+            return try collect(linkScan(link, links)) { rowGroup throws(StoreError) in
                 var keys: [Int64] = []
-                for part in chunk.parts.indices {
-                    let (owners, members) = (try chunk.parts[part].column(side), try chunk.parts[part].column(1 - side))
-                    chunk.forEachRow(inPart: part) { row in
+                for part in rowGroup.parts.indices {
+                    let (owners, members) = (
+                        try rowGroup.parts[part].column(side), try rowGroup.parts[part].column(1 - side)
+                    )
+                    rowGroup.forEachRow(inPart: part) { row in
                         let (owner, member) = (Int64(owners.reference(row).key), Int64(members.reference(row).key))
                         if set.contains(member) { keys.append(owner) }
                         if isSymmetric, owner != member, set.contains(owner) { keys.append(member) }
@@ -198,10 +200,10 @@ struct SemiJoinSearch {
         var refs: Set<ObjectRef> = []
         let isSymmetric = relationship.isSymmetric
         let scan = linkScan(link, links)
-        try run(scan) { chunk throws(StoreError) in
-            let ends = try Self.ends(chunk, side)
+        try run(scan) { rowGroup throws(StoreError) in
+            let ends = try Self.ends(rowGroup, side)
             var refs: [ObjectRef] = []
-            chunk.forEach { part, row, _ in
+            rowGroup.forEach { part, row, _ in
                 refs.append(ends[part].member.reference(row))
                 if isSymmetric { refs.append(ends[part].owner.reference(row)) }
             }
@@ -226,9 +228,9 @@ struct SemiJoinSearch {
             return (try owners.cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }, nil)
         }
         var refs: [ObjectRef] = []
-        try run(members.scan(join.condition, reading: [], among: among)) { chunk in
+        try run(members.scan(join.condition, reading: [], among: among)) { rowGroup in
             var refs: [ObjectRef] = []
-            chunk.forEach { part, _, key in refs.append(ObjectRef(entity: chunk.parts[part].entity, key: key)) }
+            rowGroup.forEach { part, _, key in refs.append(ObjectRef(entity: rowGroup.parts[part].entity, key: key)) }
             return refs
         } take: {
             refs += $0
@@ -257,11 +259,11 @@ struct SemiJoinSearch {
                 let number = handle.map.numbers[shape.index]
                 let own = links.map { $0.filter { $0.entity == number } }
                 let scan = try search.scan(.constant(true), reading: [inverse, slot], among: own)
-                try run(scan) { chunk throws(StoreError) in
-                    let (references, values) = (try Self.columns(chunk, inverse), try Self.columns(chunk, slot))
+                try run(scan) { rowGroup throws(StoreError) in
+                    let (references, values) = (try Self.columns(rowGroup, inverse), try Self.columns(rowGroup, slot))
                     var pairs: [(Int64, MemberAggregate.Value)] = []
-                    pairs.reserveCapacity(chunk.count)
-                    chunk.forEach { part, row, _ in
+                    pairs.reserveCapacity(rowGroup.count)
+                    rowGroup.forEach { part, row, _ in
                         let owner = references[part].reference(row)
                         if owner.isNull { return }
                         pairs.append((Int64(owner.key), MemberAggregate.Value(values[part], row, kind)))
@@ -275,11 +277,11 @@ struct SemiJoinSearch {
             let own = try links.map { try memberRefs(of: $0, link, side) }
             let values = try memberValues(slot, kind, own)
             let isSymmetric = relationship.isSymmetric
-            try run(linkScan(link, links)) { chunk throws(StoreError) in
-                let ends = try Self.ends(chunk, side)
+            try run(linkScan(link, links)) { rowGroup throws(StoreError) in
+                let ends = try Self.ends(rowGroup, side)
                 var pairs: [(Int64, Int64)] = []
-                pairs.reserveCapacity(chunk.count)
-                chunk.forEach { part, row, _ in
+                pairs.reserveCapacity(rowGroup.count)
+                rowGroup.forEach { part, row, _ in
                     let (owner, member) = (ends[part].owner.reference(row).key, ends[part].member.reference(row).key)
                     pairs.append((Int64(owner), Int64(member)))
                     if isSymmetric, owner != member { pairs.append((Int64(member), Int64(owner))) }
@@ -298,11 +300,11 @@ struct SemiJoinSearch {
         _ slot: Int, _ kind: SlotKind, _ among: [ObjectRef]?
     ) throws -> KeyTable<MemberAggregate.Value> {
         var values = KeyTable<MemberAggregate.Value>(rows: members.rowCount)
-        try run(members.scan(.constant(true), reading: [slot], among: among)) { chunk throws(StoreError) in
-            let columns = try Self.columns(chunk, slot)
+        try run(members.scan(.constant(true), reading: [slot], among: among)) { rowGroup throws(StoreError) in
+            let columns = try Self.columns(rowGroup, slot)
             var found: [(Int64, MemberAggregate.Value)] = []
-            found.reserveCapacity(chunk.count)
-            chunk.forEach { part, row, key in
+            found.reserveCapacity(rowGroup.count)
+            rowGroup.forEach { part, row, key in
                 found.append((Int64(key), MemberAggregate.Value(columns[part], row, kind)))
             }
             return found
@@ -324,7 +326,7 @@ struct SemiJoinSearch {
     }
 
     private func collect(
-        _ scan: CompiledScan, _ make: (ScannedChunk) throws(StoreError) -> [Int64]
+        _ scan: CompiledScan, _ make: (ScannedRowGroup) throws(StoreError) -> [Int64]
     ) throws -> [Int64] {
         var keys: [Int64] = []
         try run(scan, make) { keys += $0 }
@@ -332,7 +334,7 @@ struct SemiJoinSearch {
     }
 
     private func run<Part>(
-        _ scan: CompiledScan, _ make: (ScannedChunk) throws(StoreError) -> Part, take: (Part) -> Void
+        _ scan: CompiledScan, _ make: (ScannedRowGroup) throws(StoreError) -> Part, take: (Part) -> Void
     ) throws {
         try scan.run(.whole, owners.turn) {
             try make($0)
@@ -342,14 +344,14 @@ struct SemiJoinSearch {
         }
     }
 
-    private static func columns(_ chunk: ScannedChunk, _ slot: Int) throws(StoreError) -> [ColumnView] {
-        try chunk.parts.map { part throws(StoreError) in try part.column(slot) }
+    private static func columns(_ rowGroup: ScannedRowGroup, _ slot: Int) throws(StoreError) -> [ColumnView] {
+        try rowGroup.parts.map { part throws(StoreError) in try part.column(slot) }
     }
 
     /// The columns of link rows: on a side the owners, on the other the members.
     private static func ends(
-        _ chunk: ScannedChunk, _ side: Int
+        _ rowGroup: ScannedRowGroup, _ side: Int
     ) throws(StoreError) -> [(owner: ColumnView, member: ColumnView)] {
-        try chunk.parts.map { part throws(StoreError) in (try part.column(side), try part.column(1 - side)) }
+        try rowGroup.parts.map { part throws(StoreError) in (try part.column(side), try part.column(1 - side)) }
     }
 }

@@ -49,10 +49,10 @@ struct DictionaryFetch {
         var all = GroupedColumns(grouping)
         var found: [Group] = []
         do {
-            try scan.run(columns, .whole) { chunk in
+            try scan.run(columns, .whole) { rowGroup in
                 var part = GroupedColumns(grouping)
-                try part.add(chunk)
-                return (part, chunk.count)
+                try part.add(rowGroup)
+                return (part, rowGroup.count)
             } take: { (part: (groups: GroupedColumns, rows: Int)) in
                 report.statistics.rowsMatched += part.rows
                 try all.merge(part.groups)
@@ -209,8 +209,8 @@ struct DictionaryFetch {
         return order.map { groups[$0] }
     }
 
-    /// Numbers in the order of the values, when all are integers or null, or all are saved objects or null, and there is
-    /// one for each group: comparing values themselves takes most of the time of a request with many groups.
+    /// Numbers in the order of the values, when all are integers or null, or all are saved objects or null, and there
+    /// is one for each group: comparing values themselves takes most of the time of a request with many groups.
     private static func codes(_ operands: [[Operand]]) -> [(rank: Int, code: UInt64)]? {
         var codes: [(rank: Int, code: UInt64)] = []
         codes.reserveCapacity(operands.count)

@@ -34,10 +34,10 @@ extension FetchExecutor {
         do {
             var bound: UInt64?
             let control = control
-            try scan.run(columns, .steady) { chunk in
+            try scan.run(columns, .steady) { rowGroup in
                 var part = SortedRows(sorts, limit: rowLimit, control)
-                try part.add(chunk, bound: bound)
-                return (part, chunk.count)
+                try part.add(rowGroup, bound: bound)
+                return (part, rowGroup.count)
             } take: { (part: (rows: SortedRows, count: Int)) in
                 try rows.merge(part.rows)
                 report.statistics.rowsMatched += part.count
@@ -79,7 +79,7 @@ extension FetchExecutor {
         do {
             switch part {
             case .block(let block): return Row(block: block, index: Int(entry.row))
-            case .strips(let chunk): return try scope.rows.row(at: chunk.location(Int(entry.row)))
+            case .rowGroup(let rowGroup): return try scope.rows.row(at: rowGroup.location(Int(entry.row)))
             }
         } catch {
             throw StoreFailure.cocoaError(error, reading: scope.handle)

@@ -28,7 +28,7 @@ struct ColumnAggregate {
         }
     }
 
-    /// Takes in rows of a block or of strips.
+    /// Takes in rows of a block or of column chunks.
     ///
     /// - Throws: `NotCompiled` when a sum of integers overflows, or an extreme meets what is no number.
     mutating func add(

@@ -9,10 +9,10 @@ extension ColumnEvaluator {
             rows.forEach(in: 0..<part.rowCount) { row in
                 if keys.contains(Int64(block.key(row))) == isNegated { rows.remove(row) }
             }
-        case .strips(let chunk):
+        case .rowGroup(let rowGroup):
             // The keys of a run follow each other.
-            for (index, run) in chunk.runs.enumerated() {
-                let first = Int(chunk.starts[index])
+            for (index, run) in rowGroup.runs.enumerated() {
+                let first = Int(rowGroup.starts[index])
                 let base = Int64(run.firstKey) - Int64(first)
                 rows.forEach(in: first..<first + run.count) { row in
                     if keys.contains(base + Int64(row)) == isNegated { rows.remove(row) }

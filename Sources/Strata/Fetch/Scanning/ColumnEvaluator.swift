@@ -3,7 +3,7 @@ import Foundation
 import StrataLog
 import StrataRuntime
 
-/// Runs compiled predicates over blocks and strips. Belongs to one thread.
+/// Runs compiled predicates over blocks and column chunks. Belongs to one thread.
 final class ColumnEvaluator {
     private let log: LogStore
     private let snapshot: Snapshot
@@ -14,7 +14,7 @@ final class ColumnEvaluator {
     private var scratch: [UInt8] = []
     /// Bits that are not in use, each for the largest part.
     private var spare: [UnsafeMutablePointer<UInt64>] = []
-    private static let wordsMaximum = RowBits.wordCount(rows: ScannedChunk.partMaximumRows)
+    private static let wordsMaximum = RowBits.wordCount(rows: ScannedRowGroup.partMaximumRows)
 
     init(_ log: LogStore, _ snapshot: Snapshot, _ control: RequestControl? = nil) {
         self.control = control

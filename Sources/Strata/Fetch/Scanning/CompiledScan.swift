@@ -1,20 +1,20 @@
 import Foundation
 import StrataLog
 
-/// Runs a compiled predicate over all rows of an entity and its subentities, in chunks, on all cores.
+/// Runs a compiled predicate over all rows of an entity and its subentities, in row groups, on all cores.
 struct CompiledScan {
     let handle: StoreHandle
     let snapshot: Snapshot
     private(set) var predicate: CompiledPredicate
     /// The only objects to be looked at, by key, where an index gave them: ``predicate`` is what they have to satisfy.
     private(set) var candidates: [ObjectRef]?
-    /// The chunks' columns, put together from their blocks; nil when blocks are asked themselves.
-    private(set) var strips: StripSource?
+    /// The row groups' columns, put together from their blocks; nil when blocks are asked themselves.
+    private(set) var rowGroups: RowGroupSource?
     private let root: UInt16
     /// By entity number.
     private let wanted: [Bool]
 
-    /// How many chunks are worked on one after the other, and how many together.
+    /// How many row groups are worked on one after the other, and how many together.
     enum Pace {
         /// Few results may be enough.
         case careful
@@ -23,7 +23,7 @@ struct CompiledScan {
         /// Every row is wanted.
         case whole
 
-        fileprivate var serialChunks: Int {
+        fileprivate var serialRowGroups: Int {
             switch self {
             case .careful: 3
             case .steady: 1
@@ -31,20 +31,20 @@ struct CompiledScan {
             }
         }
 
-        fileprivate func chunks(cores: Int) -> Int { self == .whole ? cores * 32 : cores * 2 }
+        fileprivate func rowGroups(cores: Int) -> Int { self == .whole ? cores * 32 : cores * 2 }
     }
 
-    /// Rows of the first chunk, for those who want few results. Where chunks end does not depend on the number of cores,
-    /// so that sums of floating-point numbers do not, either.
-    private static let rowsOfFirstChunk = 4_096
+    /// Rows of the first row group, for those who want few results. Where row groups end does not depend on the number
+    /// of cores, so that sums of floating-point numbers do not, either.
+    private static let rowsOfFirstRowGroup = 4_096
     /// Chunks end where keys pass a multiple of this, so that rows that come or go elsewhere do not shift their ends.
-    private static let keysOfChunk: UInt64 = 1 << 16
-    /// A chunk that has fewer rows goes on, since many objects were deleted there.
-    private static let rowsOfThinChunk = 16_384
-    /// A chunk has fewer rows than this.
-    static let rowsOfChunkMaximum = 1 << 17
-    /// Runs of a chunk, however short: what lies scattered takes more time.
-    private static let runsOfChunk = 32_768
+    private static let keysOfRowGroup: UInt64 = 1 << 16
+    /// A row group that has fewer rows goes on, since many objects were deleted there.
+    private static let rowsOfThinRowGroup = 16_384
+    /// A row group has fewer rows than this.
+    static let rowsOfRowGroupMaximum = 1 << 17
+    /// Runs of a row group, however short: what lies scattered takes more time.
+    private static let runsOfRowGroup = 32_768
 
     /// - Parameter slots: what is read besides the columns of the predicate.
     init(
@@ -56,7 +56,7 @@ struct CompiledScan {
         self.predicate = predicate
         // Rows of several entities lie between each other.
         let all = predicate.program.slots.union(slots).sorted()
-        strips = wanted.count { $0 } == 1 ? StripSource(handle, root: root, slots: all) : nil
+        rowGroups = wanted.count { $0 } == 1 ? RowGroupSource(handle, root: root, slots: all) : nil
         self.root = root
         self.wanted = wanted
     }
@@ -66,7 +66,7 @@ struct CompiledScan {
         var scan = self
         scan.candidates = candidates
         scan.predicate = residual
-        scan.strips = nil
+        scan.rowGroups = nil
         return scan
     }
 
@@ -92,19 +92,19 @@ struct CompiledScan {
 
     func wants(_ entity: UInt16) -> Bool { Int(entity) < wanted.count && wanted[Int(entity)] }
 
-    /// Tests all rows, makes a part of each chunk, and takes the parts in the order of the rows.
+    /// Tests all rows, makes a part of each row group, and takes the parts in the order of the rows.
     ///
     /// - Parameters:
     ///   - turn: is left when the scan is over.
-    ///   - make: called on any thread, for several chunks at a time; must not change anything they share.
+    ///   - make: called on any thread, for several row groups at a time; must not change anything they share.
     ///   - take: called on this thread; false stops.
     func run<Part>(
-        _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedChunk) throws -> Part,
+        _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
         var wave: [[RowRun]] = []
         var runs: [RowRun] = []
-        var (rows, chunks) = (0, 0)
+        var (rows, rowGroups) = (0, 0)
         var wants = true
         var failure: (any Error)?
         let cores = ScanPool.shared.cores
@@ -122,33 +122,33 @@ struct CompiledScan {
                 return false
             }
         }
-        func finishChunk() -> Bool {
+        func finishRowGroup() -> Bool {
             wave.append(runs)
             runs = []
             waveRows += rows
             rows = 0
-            chunks += 1
+            rowGroups += 1
             if let control = turn?.control, control.isStopped {
                 failure = control.error
                 return false
             }
-            return wave.count < (chunks <= pace.serialChunks ? 1 : pace.chunks(cores: cores)) || finishWave()
+            return wave.count < (rowGroups <= pace.serialRowGroups ? 1 : pace.rowGroups(cores: cores)) || finishWave()
         }
-        /// Adds a run that passes no multiple of the keys of a chunk.
+        /// Adds a run that passes no multiple of the keys of a row group.
         func add(_ run: RowRun) -> Bool {
-            if rows >= Self.rowsOfThinChunk, let last = runs.last,
-                last.firstKey / Self.keysOfChunk != run.firstKey / Self.keysOfChunk, !finishChunk()
+            if rows >= Self.rowsOfThinRowGroup, let last = runs.last,
+                last.firstKey / Self.keysOfRowGroup != run.firstKey / Self.keysOfRowGroup, !finishRowGroup()
             {
                 return false
             }
             runs.append(run)
             rows += run.count
-            let isFull = runs.count >= Self.runsOfChunk || chunks == 0 && rows >= Self.rowsOfFirstChunk
-            return !isFull || finishChunk()
+            let isFull = runs.count >= Self.runsOfRowGroup || rowGroups == 0 && rows >= Self.rowsOfFirstRowGroup
+            return !isFull || finishRowGroup()
         }
         do {
             try forEachRun { run throws(StoreError) in
-                let end = (run.firstKey / Self.keysOfChunk + 1) * Self.keysOfChunk
+                let end = (run.firstKey / Self.keysOfRowGroup + 1) * Self.keysOfRowGroup
                 if run.firstKey + UInt64(run.count) <= end { return add(run) }
                 var (first, second) = (run, run)
                 first.count = Int(end - run.firstKey)
@@ -171,17 +171,17 @@ struct CompiledScan {
         if let failure { throw failure }
     }
 
-    /// Works on some chunks. False when no more are wanted.
+    /// Works on some row groups. False when no more are wanted.
     private func work<Part>(
-        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedChunk) throws -> Part,
+        _ wave: [[RowRun]], _ control: RequestControl?, _ make: (ScannedRowGroup) throws -> Part,
         _ take: (Part) throws -> Bool
     ) throws -> Bool {
-        func chunk(_ runs: [RowRun]) throws -> ScannedChunk {
-            try ScannedChunk(runs, self, ColumnEvaluator(handle.log, snapshot, control))
+        func rowGroup(_ runs: [RowRun]) throws -> ScannedRowGroup {
+            try ScannedRowGroup(runs, self, ColumnEvaluator(handle.log, snapshot, control))
         }
         guard wave.count > 1, ScanPool.shared.cores > 1 else {
             for runs in wave {
-                if try !take(make(chunk(runs))) { return false }
+                if try !take(make(rowGroup(runs))) { return false }
             }
             return true
         }
@@ -192,11 +192,12 @@ struct CompiledScan {
             results.deallocate()
         }
         withoutActuallyEscaping(make) { make in
-            // SAFETY: each thread has a chunk, an evaluator and a result of its own; the rest is constant meanwhile.
+            // SAFETY: each thread has a row group, an evaluator and a result of its own; the rest is constant
+            // meanwhile.
             let job = UncheckedBox { (index: Int) in
                 results[index] = Result {
                     try control?.check()
-                    return try make(chunk(wave[index]))
+                    return try make(rowGroup(wave[index]))
                 }
             }
             ScanPool.shared.perform(wave.count) { job.value($0) }

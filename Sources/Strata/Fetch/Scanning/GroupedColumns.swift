@@ -38,18 +38,18 @@ struct GroupedColumns {
 
     // MARK: Rows
 
-    /// Takes in the matches of a chunk.
+    /// Takes in the matches of a row group.
     ///
     /// - Throws: `NotCompiled` for values that the interpreter has to group.
-    mutating func add(_ chunk: ScannedChunk) throws {
+    mutating func add(_ rowGroup: ScannedRowGroup) throws {
         var rows: [Int32] = []
         var groups: [Int32] = []
-        for (index, part) in chunk.parts.enumerated() {
-            let count = chunk.count(inPart: index)
+        for (index, part) in rowGroup.parts.enumerated() {
+            let count = rowGroup.count(inPart: index)
             if count == 0 { continue }
             rows.removeAll(keepingCapacity: true)
             rows.reserveCapacity(count)
-            chunk.forEachRow(inPart: index) { rows.append(Int32($0)) }
+            rowGroup.forEachRow(inPart: index) { rows.append(Int32($0)) }
             if groups.count < count { groups = [Int32](repeating: 0, count: count) }
             try groups.withUnsafeMutableBufferPointer { groups in
                 try rows.withUnsafeBufferPointer { rows in
@@ -169,7 +169,7 @@ struct GroupedColumns {
 
     // MARK: Merging
 
-    /// Takes in what a later chunk found.
+    /// Takes in what a later row group found.
     mutating func merge(_ other: GroupedColumns) throws {
         for theirs in 0..<other.table.count {
             var key = Array(other.table.codes(of: theirs))

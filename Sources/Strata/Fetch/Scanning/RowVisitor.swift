@@ -65,10 +65,11 @@ final class RowVisitor {
     }
 }
 
-extension ScannedChunk {
+extension ScannedRowGroup {
     /// Calls the body with the matches in order until it returns false; false when it did.
     ///
-    /// - Parameter log: where blocks are read from that strips do not have; nil when nobody needs them, then the body
+    /// - Parameter log: where blocks are read from that column chunks do not have; nil when nobody needs them, then the
+    ///   body
     ///   gets none.
     func visitMatches(
         reading log: LogStore?, _ body: (ObjectRef, Block?, Int) -> Bool
@@ -93,10 +94,10 @@ extension ScannedChunk {
                 let goesOn: Bool
                 switch parts[index] {
                 case .block(let block): goesOn = body(ObjectRef(entity: block.entity, key: key), block, row)
-                case .strips(let chunk):
-                    let ref = ObjectRef(entity: chunk.entity, key: key)
+                case .rowGroup(let rowGroup):
+                    let ref = ObjectRef(entity: rowGroup.entity, key: key)
                     if let log {
-                        let place = chunk.location(row)
+                        let place = rowGroup.location(row)
                         goesOn = body(ref, try block(place, log), place.row)
                     } else {
                         goesOn = body(ref, nil, 0)

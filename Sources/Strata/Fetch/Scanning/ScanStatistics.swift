@@ -1,6 +1,6 @@
 /// What a search of the stores had to do.
 struct ScanStatistics: Sendable {
-    /// Blocks that hold rows of the entity, each counted once a chunk.
+    /// Blocks that hold rows of the entity, each counted once a row group.
     var blocks = 0
     /// Of these, those that zone maps ruled out.
     var prunedBlocks = 0

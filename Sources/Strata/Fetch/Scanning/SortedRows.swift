@@ -32,16 +32,16 @@ struct SortedRows {
         return list.last?.code
     }
 
-    /// Takes in the matches of a chunk, sorted.
+    /// Takes in the matches of a row group, sorted.
     ///
     /// - Parameter bound: see ``bound``; of an earlier part.
     /// - Throws: `NotCompiled` when a value lies out of line.
-    mutating func add(_ chunk: ScannedChunk, bound: UInt64?) throws {
+    mutating func add(_ rowGroup: ScannedRowGroup, bound: UInt64?) throws {
         var entries: [Entry] = []
         var bound = bound ?? .max
         // Sorted now and then, so that few are kept when few are wanted.
         let most = limit > Int.max / 4 ? Int.max : limit * 2 + 1_024
-        parts = chunk.parts
+        parts = rowGroup.parts
         columns.reserveCapacity(parts.count * sorts.count)
         for part in parts {
             for sort in sorts {
@@ -51,7 +51,7 @@ struct SortedRows {
             }
         }
         let first = sorts[0]
-        try chunk.forEach { index, row, key in
+        try rowGroup.forEach { index, row, key in
             let code = first.code(columns[index * sorts.count], row)
             if code > bound { return }
             entries.append(

@@ -119,7 +119,8 @@ struct StoreScan {
     /// Fewer objects than this are interpreted in less time than it takes to compile.
     private static let compiledRefsMinimum = 16
 
-    /// A scan over objects that the predicate names, when it asks for the members of their relationships; nil for others.
+    /// A scan over objects that the predicate names, when it asks for the members of their relationships; nil for
+    /// others.
     private func compiledScan(over refs: [ObjectRef]) throws -> CompiledScan? {
         guard context == nil, CompiledExecution.isEnabled, search.root != 0, refs.count >= Self.compiledRefsMinimum
         else { return nil }
@@ -147,12 +148,12 @@ struct StoreScan {
 
     /// Runs a scan, and adds what it did to the report.
     func run<Part>(
-        _ scan: CompiledScan, _ pace: CompiledScan.Pace = .careful, make: (ScannedChunk) throws -> Part,
+        _ scan: CompiledScan, _ pace: CompiledScan.Pace = .careful, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
         let report = report
-        try scan.run(pace, turn) { chunk in
-            (chunk.statistics, try make(chunk))
+        try scan.run(pace, turn) { rowGroup in
+            (rowGroup.statistics, try make(rowGroup))
         } take: { (part: (statistics: ScanStatistics, value: Part)) in
             report.statistics.add(part.statistics)
             return try take(part.value)
@@ -228,8 +229,8 @@ struct StoreScan {
                 let log = scope.handle.log
                 try run(scan) {
                     $0
-                } take: { chunk in
-                    try chunk.visitMatches(reading: visitor.needsRow ? log : nil) { visitor.visit($0, $1, $2) }
+                } take: { rowGroup in
+                    try rowGroup.visitMatches(reading: visitor.needsRow ? log : nil) { visitor.visit($0, $1, $2) }
                 }
             } _: {
                 try body($0, $1)

@@ -32,7 +32,7 @@ extension NSManagedObject {
         if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
             relationship.destinationID == target.shapeID
         {
-            let place = overlay.base + Int(facts.pointee.codes[relationship.slot].offset)
+            let place = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
             place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
             overlay.markChanged(relationship.slot, isNull: false)
             return true
@@ -43,7 +43,7 @@ extension NSManagedObject {
             !target.flags.isDisjoint(with: .pending), !target.flags.contains(.gone),
             let state = target.stateReference(relationship.setInverseIndex)
         else { return false }
-        let place = overlay.base + Int(facts.pointee.codes[relationship.slot].offset)
+        let place = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
         place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
         overlay.markChanged(relationship.slot, isNull: false)
         // SAFETY: the target holds its states, and nothing of this lets go of them.

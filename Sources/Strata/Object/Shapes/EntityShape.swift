@@ -33,7 +33,7 @@ struct SlotCode {
 }
 
 /// What a property name stands for in a shape.
-enum PropertyPlace {
+enum PropertyReference {
     case slot(Int)
     case toMany(Int)
     /// Several slots under one name.
@@ -83,7 +83,7 @@ final class EntityShape: @unchecked Sendable {
     let relationships: [RelationshipShape]
     /// The same without counting references; never freed, as the shape.
     let relationshipReferences: UnsafePointer<Unmanaged<RelationshipShape>>
-    let places: [String: PropertyPlace]
+    let places: [String: PropertyReference]
 
     /// One word of bits for every 64 slots. Never freed, as the shape.
     let referenceCounted: UnsafePointer<UInt64>
@@ -94,7 +94,7 @@ final class EntityShape: @unchecked Sendable {
     /// Whether any slot has a default value.
     let hasDefaults: Bool
     /// Some of this without references; never freed, as the shape.
-    let facts: UnsafePointer<ShapeFacts>
+    let summary: UnsafePointer<ShapeSummary>
     let hasComposites: Bool
     /// Attributes computed at each save.
     let derivations: [Derivation]
@@ -160,8 +160,8 @@ final class EntityShape: @unchecked Sendable {
         }
         let plainValidation = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: 1)
         plainValidation.initialize(to: Atomic(0))
-        facts = ShapeFacts.keep(
-            ShapeFacts(
+        summary = ShapeSummary.keep(
+            ShapeSummary(
                 groupCount: groups, overlayBytes: layout.overlayBytes, persistentSlotCount: persistentSlotCount,
                 codes: self.codes, referenceCounted: referenceCounted, persistentMask: persistentMask,
                 mandatory: mandatory, withDefault: withDefault, toOneMask: toOneMask, hasDefaults: hasDefaults,
@@ -202,7 +202,7 @@ final class EntityShape: @unchecked Sendable {
         return all
     }
 
-    func place(_ name: String) -> PropertyPlace? { places[name] }
+    func place(_ name: String) -> PropertyReference? { places[name] }
 
     /// The attribute or to-one relationship in a slot; nil for a hidden slot and for -1.
     func property(atSlot slot: Int) -> NSPropertyDescription? {

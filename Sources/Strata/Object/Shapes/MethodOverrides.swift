@@ -91,6 +91,6 @@ extension NSManagedObject {
     /// What the object's class overrides, which mostly is the one that its entity names.
     @inline(__always)
     final var overrides: MethodOverrides {
-        ObjectIdentifier(type(of: self)) == facts.pointee.objectClass ? facts.pointee.overrides : .all
+        ObjectIdentifier(type(of: self)) == summary.pointee.objectClass ? summary.pointee.overrides : .all
     }
 }

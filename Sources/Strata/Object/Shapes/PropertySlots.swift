@@ -87,7 +87,7 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     }
 }
 
-private func attributeProblem(_ shape: EntityShape, _ place: PropertyPlace, fits: (UInt8) -> Bool) -> String? {
+private func attributeProblem(_ shape: EntityShape, _ place: PropertyReference, fits: (UInt8) -> Bool) -> String? {
     guard case .slot(let slot) = place, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
     return fits(shape.slots[slot].kind.rawValue) ? nil : "its values are of type \(shape.slots[slot].kind)"
 }

@@ -4,7 +4,7 @@ import Foundation
 struct ShapeLayout {
     private(set) var slots: [SlotInfo] = []
     private(set) var relationships: [RelationshipShape] = []
-    private(set) var places: [String: PropertyPlace] = [:]
+    private(set) var places: [String: PropertyReference] = [:]
     private(set) var overlayBytes = 0
 
     /// The name of the hidden slot beside a to-one whose inverse is ordered. No property name contains a space.

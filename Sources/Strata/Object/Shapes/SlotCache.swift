@@ -38,7 +38,7 @@ public struct _SlotCache: @unchecked Sendable {
     @usableFromInline let last: UnsafeMutablePointer<Atomic<UInt64>>
     private let property: Unmanaged<SlotProperty>
 
-    init(_ name: String, check: @escaping @Sendable (EntityShape, PropertyPlace) -> String?) {
+    init(_ name: String, check: @escaping @Sendable (EntityShape, PropertyReference) -> String?) {
         property = .passRetained(SlotProperty(name, check))
         last = .allocate(capacity: 1)
         last.initialize(to: Atomic(0))
@@ -67,9 +67,9 @@ public struct _SlotCache: @unchecked Sendable {
 private final class SlotProperty: Sendable {
     let name: String
     /// Says what is wrong with a place, nil when the accessor can use it.
-    private let check: @Sendable (EntityShape, PropertyPlace) -> String?
+    private let check: @Sendable (EntityShape, PropertyReference) -> String?
 
-    init(_ name: String, _ check: @escaping @Sendable (EntityShape, PropertyPlace) -> String?) {
+    init(_ name: String, _ check: @escaping @Sendable (EntityShape, PropertyReference) -> String?) {
         self.name = name
         self.check = check
     }

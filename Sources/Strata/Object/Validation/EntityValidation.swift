@@ -10,7 +10,7 @@ final class EntityValidation: @unchecked Sendable {
     /// One property and what it must satisfy.
     struct Key {
         let name: String
-        let place: PropertyPlace
+        let place: PropertyReference
         let isMandatory: Bool
         let isToMany: Bool
         let minimum: Int
@@ -44,7 +44,7 @@ final class EntityValidation: @unchecked Sendable {
         isPlain = !asksForEachKey && keys.isEmpty
     }
 
-    private static func key(_ name: String, _ place: PropertyPlace, _ shape: EntityShape) -> Key? {
+    private static func key(_ name: String, _ place: PropertyReference, _ shape: EntityShape) -> Key? {
         let property: NSPropertyDescription
         var minimum = 0
         var maximum = 0
@@ -154,7 +154,7 @@ extension EntityShape {
     var validation: EntityValidation {
         if let validation = compiledValidation.load() { return validation }
         let validation = compiledValidation.storeIfNil(EntityValidation(self))
-        facts.pointee.plainValidation.pointee.store(validation.isPlain ? 1 : 2, ordering: .relaxed)
+        summary.pointee.plainValidation.pointee.store(validation.isPlain ? 1 : 2, ordering: .relaxed)
         return validation
     }
 

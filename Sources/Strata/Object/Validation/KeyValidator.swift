@@ -35,7 +35,7 @@ public struct KeyValidator {
     /// The validators of a class and its superclasses.
     static func all(of type: NSManagedObject.Type) -> [String: KeyValidator] {
         var validators: [String: KeyValidator] = [:]
-        let generated = GeneratedAccessors.record(of: type).facts.validators
+        let generated = GeneratedAccessors.record(of: type).summary.validators
         var current: NSManagedObject.Type? = type
         while let candidate = current {
             validators.merge(candidate.keyValidators) { first, _ in first }

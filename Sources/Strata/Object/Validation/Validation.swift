@@ -60,7 +60,7 @@ extension NSManagedObject {
     ///   the entity has.
     final func validateProperties() throws {
         // SAFETY: the facts' memory is never freed.
-        if facts.pointee.plainValidation.pointee.load(ordering: .relaxed) == 1, lacksNothing { return }
+        if summary.pointee.plainValidation.pointee.load(ordering: .relaxed) == 1, lacksNothing { return }
         let rules = shape.validation
         if rules.isPlain {
             try validatePresence(nil)
@@ -73,17 +73,17 @@ extension NSManagedObject {
 
     /// Whether every mandatory slot has a value: what ``validatePresence(_:)`` finds out, without references.
     final var lacksNothing: Bool {
-        let facts = facts
-        for group in 0..<facts.pointee.groupCount {
-            let mandatory = facts.pointee.mandatory[group]
+        let summary = summary
+        for group in 0..<summary.pointee.groupCount {
+            let mandatory = summary.pointee.mandatory[group]
             if mandatory == 0 { continue }
             var rest = mandatory
             if let overlay {
                 let words = overlay.group(group * 64)
                 let values = words[0] & ~words[1]
-                var references = values & facts.pointee.toOneMask[group] & mandatory
+                var references = values & summary.pointee.toOneMask[group] & mandatory
                 while references != 0 {
-                    let offset = Int(facts.pointee.codes[group * 64 + references.trailingZeroBitCount].offset)
+                    let offset = Int(summary.pointee.codes[group * 64 + references.trailingZeroBitCount].offset)
                     references &= references - 1
                     if overlay.isObjectDeleted(at: offset) { return false }
                 }
@@ -93,7 +93,7 @@ extension NSManagedObject {
             }
             if rest == 0 { continue }
             if flags.contains(.defaultsBelow) {
-                if rest & ~facts.pointee.withDefault[group] != 0 { return false }
+                if rest & ~summary.pointee.withDefault[group] != 0 { return false }
             } else if let blockReference {
                 // SAFETY: the object has a reference to the block.
                 let isMissing = blockReference.withBorrowed { block in

@@ -23,19 +23,19 @@ struct Overlay {
 
     /// Memory for a shape's overlay with every bit clear; values are not initialised.
     static func allocate(_ shape: EntityShape) -> Overlay {
-        Overlay(clearing: OverlayArena.allocateAlone(shape.overlayBytes), shape.facts)
+        Overlay(clearing: OverlayArena.allocateAlone(shape.overlayBytes), shape.summary)
     }
 
     /// As ``allocate(_:)``, from the memory that a context's overlays share.
     @inline(__always)
-    static func allocate(_ facts: UnsafePointer<ShapeFacts>, in arena: inout OverlayArena) -> Overlay {
-        Overlay(clearing: arena.allocate(facts.pointee.overlayBytes), facts)
+    static func allocate(_ summary: UnsafePointer<ShapeSummary>, in arena: inout OverlayArena) -> Overlay {
+        Overlay(clearing: arena.allocate(summary.pointee.overlayBytes), summary)
     }
 
     @inline(__always)
-    private init(clearing base: UnsafeMutableRawPointer, _ facts: UnsafePointer<ShapeFacts>) {
-        let words = base.bindMemory(to: UInt64.self, capacity: facts.pointee.groupCount * 4)
-        for group in 0..<facts.pointee.groupCount {
+    private init(clearing base: UnsafeMutableRawPointer, _ summary: UnsafePointer<ShapeSummary>) {
+        let words = base.bindMemory(to: UInt64.self, capacity: summary.pointee.groupCount * 4)
+        for group in 0..<summary.pointee.groupCount {
             // Four words of bits, without the call that an initialisation in a loop of unknown length becomes.
             let bits = words + group * 4
             (bits[0], bits[1], bits[2], bits[3]) = (0, 0, 0, 0)
@@ -44,8 +44,8 @@ struct Overlay {
     }
 
     /// Releases the values and the memory.
-    func free(_ facts: UnsafePointer<ShapeFacts>) {
-        clearValues(facts, where: { present, _ in present })
+    func free(_ summary: UnsafePointer<ShapeSummary>) {
+        clearValues(summary, where: { present, _ in present })
         OverlayArena.free(base)
     }
 
@@ -100,16 +100,16 @@ struct Overlay {
     /// them absent and clean.
     @inline(__always)
     func clearValues(
-        _ facts: UnsafePointer<ShapeFacts>, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64
+        _ summary: UnsafePointer<ShapeSummary>, where condition: (_ present: UInt64, _ dirty: UInt64) -> UInt64
     ) {
-        for index in 0..<facts.pointee.groupCount {
+        for index in 0..<summary.pointee.groupCount {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
             let selected = condition(words[0], words[2]) & words[0]
-            var owned = selected & ~words[1] & facts.pointee.referenceCounted[index]
+            var owned = selected & ~words[1] & summary.pointee.referenceCounted[index]
             while owned != 0 {
                 let slot = index * 64 + owned.trailingZeroBitCount
                 owned &= owned - 1
-                release(facts.pointee.codes[slot])
+                release(summary.pointee.codes[slot])
             }
             words[0] &= ~selected
             words[1] &= ~selected
@@ -119,9 +119,9 @@ struct Overlay {
     }
 
     /// Releases what was not changed of the first `count` slots, so that it is read from the row again.
-    func clearUnchanged(_ facts: UnsafePointer<ShapeFacts>, persistentSlots count: Int) {
+    func clearUnchanged(_ summary: UnsafePointer<ShapeSummary>, persistentSlots count: Int) {
         var first = 0
-        clearValues(facts) { present, dirty in
+        clearValues(summary) { present, dirty in
             let persistent = min(64, max(0, count - first))
             first += 64
             return present & ~dirty & (persistent == 64 ? ~0 : (1 << UInt64(persistent)) - 1)
@@ -129,14 +129,14 @@ struct Overlay {
     }
 
     /// Releases the references to other objects and marks them absent; other values stay.
-    func clearReferences(_ facts: UnsafePointer<ShapeFacts>) {
-        for index in 0..<facts.pointee.groupCount where facts.pointee.toOneMask[index] != 0 {
+    func clearReferences(_ summary: UnsafePointer<ShapeSummary>) {
+        for index in 0..<summary.pointee.groupCount where summary.pointee.toOneMask[index] != 0 {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
-            let selected = words[0] & facts.pointee.toOneMask[index]
+            let selected = words[0] & summary.pointee.toOneMask[index]
             var held = selected & ~words[1]
             for word in 0..<4 { words[word] &= ~selected }
             while held != 0 {
-                release(facts.pointee.codes[index * 64 + held.trailingZeroBitCount])
+                release(summary.pointee.codes[index * 64 + held.trailingZeroBitCount])
                 held &= held - 1
             }
         }
@@ -170,13 +170,13 @@ struct Overlay {
     }
 
     /// Whether any value was changed, transient or not.
-    func isAnyDirty(_ facts: UnsafePointer<ShapeFacts>) -> Bool {
-        (0..<facts.pointee.groupCount).contains { group($0 * 64)[2] != 0 }
+    func isAnyDirty(_ summary: UnsafePointer<ShapeSummary>) -> Bool {
+        (0..<summary.pointee.groupCount).contains { group($0 * 64)[2] != 0 }
     }
 
     @inline(__always)
-    func clearDirty(_ facts: UnsafePointer<ShapeFacts>) {
-        for index in 0..<facts.pointee.groupCount {
+    func clearDirty(_ summary: UnsafePointer<ShapeSummary>) {
+        for index in 0..<summary.pointee.groupCount {
             let words = (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)
             words[2] = 0
             words[3] = 0
@@ -184,8 +184,8 @@ struct Overlay {
     }
 
     @inline(__always)
-    func clearEvent(_ facts: UnsafePointer<ShapeFacts>) {
-        for index in 0..<facts.pointee.groupCount {
+    func clearEvent(_ summary: UnsafePointer<ShapeSummary>) {
+        for index in 0..<summary.pointee.groupCount {
             (base + index * Self.groupBytes).assumingMemoryBound(to: UInt64.self)[3] = 0
         }
     }

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     static func snapshot(_ handle: StoreHandle, _ sequence: UInt64) throws -> Snapshot {
         if let held = handle.heldSnapshots.snapshot(sequence) { return held }
         let uuid = handle.identity.uuidString
-        let start = HistoryFacts(handle.log).start
+        let start = HistoryState(handle.log).start
         do {
             let newest = handle.log.snapshot
             if newest.sequence == sequence { return newest }

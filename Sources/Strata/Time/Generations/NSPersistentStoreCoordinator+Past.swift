@@ -23,16 +23,17 @@ extension NSPersistentStoreCoordinator {
     /// Names the state that the stores had after the transactions of a history token: what a
     /// ``NSPersistentHistoryTransaction/token`` saw. Stores that the token does not name are as they are now.
     ///
-    /// - Throws: `CocoaError` 134301 when the token is of none of the stores, or a store does not retain its history from
+    /// - Throws: `CocoaError` 134301 when the token is of none of the stores, or a store does not retain its history
+    ///   from
     ///   there on.
     /// - Complexity: O(1).
     public final func queryGeneration(at token: NSPersistentHistoryToken) throws -> NSQueryGenerationToken {
         let handles = persistentStores.compactMap(\.handle)
         guard handles.contains(where: { token.sequences[$0.identity.uuidString] != nil }) else {
-            throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
+            throw HistoryState.expired("None of the stores is one that \(token) is of.")
         }
         for handle in handles where handle.custom == nil {
-            _ = try HistoryFacts(handle.log).sequence(after: token, handle)
+            _ = try HistoryState(handle.log).sequence(after: token, handle)
         }
         return try pastToken { handle in token.sequences[handle.identity.uuidString] ?? handle.log.snapshot.sequence }
     }
@@ -65,8 +66,8 @@ extension NSPersistentStoreCoordinator {
     static func nanoseconds(_ date: Date) -> Int64 {
         let seconds = date.timeIntervalSince1970
         guard seconds.isFinite, abs(seconds) < 9e9 else { return seconds > 0 ? .max : .min }
-        // A date is a double, which times of today are a few hundred nanoseconds short of or past: what is called by its
-        // own date is meant.
+        // A date is a double, which times of today are a few hundred nanoseconds short of or past: what is called by
+        // its own date is meant.
         return Int64((seconds * 1e9).rounded(.up)) + 500
     }
 
@@ -82,7 +83,7 @@ extension NSPersistentStoreCoordinator {
             }
             do throws(StoreError) {
                 let point = try sequence(handle)
-                let start = HistoryFacts(handle.log).start
+                let start = HistoryState(handle.log).start
                 guard point + 1 >= start else {
                     throw StoreError(.expired, "the earliest point that is retained is transaction \(start - 1)")
                 }

@@ -2,13 +2,13 @@ import Foundation
 import StrataLog
 
 extension NSPersistentStoreCoordinator {
-    /// The stores as they were at a point of the past, by the model that they were written with then: a coordinator of its
-    /// own, for reading, whose ``managedObjectModel`` is that model.
+    /// The stores as they were at a point of the past, by the model that they were written with then: a coordinator of
+    /// its own, for reading, whose ``managedObjectModel`` is that model.
     ///
     /// A context that is pinned to such a point with ``NSManagedObjectContext/setQueryGenerationFrom(_:)`` reads it by
-    /// today's model. Here properties, entities and relationships that a light migration has removed since are there, with
-    /// their values, and those that it has added are not. IDs and URIs are the same in both. History that is read here goes
-    /// up to the point, and is told by the names of then.
+    /// today's model. Here properties, entities and relationships that a light migration has removed since are there,
+    /// with their values, and those that it has added are not. IDs and URIs are the same in both. History that is read
+    /// here goes up to the point, and is told by the names of then.
     ///
     /// ```swift
     /// let then = try coordinator.past(coordinator.queryGeneration(at: .now.addingTimeInterval(-86_400)))
@@ -16,19 +16,21 @@ extension NSPersistentStoreCoordinator {
     /// context.persistentStoreCoordinator = then
     /// ```
     ///
-    /// Objects are plain `NSManagedObject`s, since the program's classes are those of today's model. The coordinator stays
-    /// at the point, also when the stores are written or closed, and keeps the files that it reads. Its stores are
-    /// read-only. Safe to call from any thread.
+    /// Objects are plain `NSManagedObject`s, since the program's classes are those of today's model. The coordinator
+    /// stays at the point, also when the stores are written or closed, and keeps the files that it reads. Its stores
+    /// are read-only. Safe to call from any thread.
     ///
     /// - Parameters:
     ///   - generation: from ``queryGeneration(at:)-(Date)`` and its like, or a context's
     ///     ``NSManagedObjectContext/queryGenerationToken``. Of ``NSQueryGenerationToken/current`` the newest state is meant.
     ///   - prepare: called with the model before it is used: to name other classes, or value transformers.
-    /// - Throws: `CocoaError` 134070 when the point is not retained any more, names a store that the coordinator does not
+    /// - Throws: `CocoaError` 134070 when the point is not retained any more, names a store that the coordinator does
+    ///   not
     ///   have, one of the program's own class, or one whose model of then has no encoded form; the store's error when it
     ///   cannot be read; what `prepare` throws. Where compaction has written objects anew by a later model that does
     ///   without some of their values, reading them is error 134070.
-    /// - Complexity: reads what was committed since. Where relationships have been removed since, reads the objects that had
+    /// - Complexity: reads what was committed since. Where relationships have been removed since, reads the objects
+    ///   that had
     ///   them; where entities have been, the headers of the whole log.
     public final func past(
         _ generation: NSQueryGenerationToken, preparing prepare: (NSManagedObjectModel) throws -> Void = { _ in }
@@ -97,7 +99,7 @@ private struct PastStore {
             throw NSManagedObjectContext.generationError(
                 "The store \(handle.identity.uuidString) is of a class of the program's own and keeps no past.")
         }
-        let start = HistoryFacts(handle.log).start
+        let start = HistoryState(handle.log).start
         guard sequence + 1 >= start else {
             throw Self.expired(handle, "the earliest point is transaction \(start - 1)")
         }

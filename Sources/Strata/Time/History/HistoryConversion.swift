@@ -4,7 +4,7 @@ import StrataLog
 /// Turns what the engine keeps of transactions into what history requests return.
 struct HistoryConversion {
     let handle: StoreHandle
-    let facts: HistoryFacts
+    let history: HistoryState
     /// What may stop the request.
     private let control: RequestControl?
     private let versions: SlotVersions
@@ -12,7 +12,7 @@ struct HistoryConversion {
     init(_ handle: StoreHandle, _ control: RequestControl? = nil) {
         self.control = control
         self.handle = handle
-        facts = HistoryFacts(handle.log)
+        history = HistoryState(handle.log)
         versions = SlotVersions(handle.log)
     }
 
@@ -25,17 +25,17 @@ struct HistoryConversion {
     func transaction(
         _ entry: HistoryTransaction, withChanges: Bool = true
     ) throws(StoreError) -> NSPersistentHistoryTransaction {
-        let facts = TransactionFacts(
+        let summary = TransactionSummary(
             timestamp: Self.date(entry), transactionNumber: Int64(entry.sequence),
             storeID: handle.identity.uuidString, contextName: entry.contextName, author: entry.author,
-            writer: self.facts.writer(of: entry.sequence))
-        let transaction = facts.transaction
-        if withChanges { transaction.changes = try changes(entry, facts) }
+            writer: self.history.writer(of: entry.sequence))
+        let transaction = summary.transaction
+        if withChanges { transaction.changes = try changes(entry, summary) }
         return transaction
     }
 
     private func changes(
-        _ entry: HistoryTransaction, _ facts: TransactionFacts
+        _ entry: HistoryTransaction, _ summary: TransactionSummary
     ) throws(StoreError) -> [NSPersistentHistoryChange] {
         var changes: [NSPersistentHistoryChange] = []
         var linked = try LinkEnds.changed(by: entry, handle.map, handle.log.snapshot)
@@ -48,7 +48,7 @@ struct HistoryConversion {
                 NSPersistentHistoryChange(
                     changeID: Int64(entry.sequence) << 24 | Int64(changes.count),
                     changedObjectID: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape),
-                    changeType: type, tombstone: tombstone, updatedProperties: properties, of: facts))
+                    changeType: type, tombstone: tombstone, updatedProperties: properties, of: summary))
         }
         for group in entry.groups {
             guard let shape = handle.map.shape(group.entity) else { continue }

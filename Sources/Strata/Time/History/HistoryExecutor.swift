@@ -22,7 +22,7 @@ struct HistoryExecutor {
         if let token = request.token, !token.sequences.isEmpty,
             !handles.contains(where: { $0.sequence(of: token) != nil })
         {
-            throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
+            throw HistoryState.expired("None of the stores is one that \(token) is of.")
         }
         let filter = try HistoryFilter(request.fetchRequest, control)
         if request.deletes {
@@ -47,10 +47,10 @@ struct HistoryExecutor {
     private func read(_ handle: StoreHandle, _ filter: HistoryFilter) throws -> [NSPersistentHistoryTransaction] {
         try handle.catchUp()
         let conversion = HistoryConversion(handle, control)
-        var first = conversion.facts.start - 1
+        var first = conversion.history.start - 1
         var date: Date?
         switch request.bound {
-        case .token(let token): first = try conversion.facts.sequence(after: token, handle)
+        case .token(let token): first = try conversion.history.sequence(after: token, handle)
         case .date(let limit): date = limit
         }
         let needsChanges: Bool =
@@ -81,9 +81,9 @@ struct HistoryExecutor {
         do {
             guard let end = try firstKept(handle) else { return }
             let start = try firstLeftOut(handle, before: end, filter)
-            try HistoryFacts.update(handle.log) { facts in
-                guard start > facts.start else { return false }
-                facts.start = start
+            try HistoryState.update(handle.log) { state in
+                guard start > state.start else { return false }
+                state.start = start
                 return true
             }
         } catch let error as StoreError {
@@ -96,7 +96,7 @@ struct HistoryExecutor {
     private func firstLeftOut(_ handle: StoreHandle, before end: UInt64, _ filter: HistoryFilter) throws -> UInt64 {
         guard request.fetchRequest != nil else { return end }
         let conversion = HistoryConversion(handle, control)
-        var reader = try handle.log.history(after: conversion.facts.start - 1)
+        var reader = try handle.log.history(after: conversion.history.start - 1)
         while let entry = try reader.next(), entry.sequence < end {
             try control?.checkRead()
             let transaction = try conversion.transaction(entry, withChanges: filter.readsChanges)
@@ -118,7 +118,7 @@ struct HistoryExecutor {
             guard let sequence = handle.sequence(of: token), sequence < .max else { return nil }
             return min(sequence, newest + 1)
         case .date(let date):
-            var reader = try handle.log.history(after: HistoryFacts(handle.log).start - 1)
+            var reader = try handle.log.history(after: HistoryState(handle.log).start - 1)
             while let entry = try reader.next() {
                 try control?.checkRead()
                 if HistoryConversion.date(entry) >= date { return entry.sequence }

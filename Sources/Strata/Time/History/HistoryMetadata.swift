@@ -4,11 +4,11 @@ import StrataLog
 /// What tools need of the history's part of a store's metadata.
 package enum HistoryMetadata {
     /// The first transaction that the history still shows.
-    package static func start(_ metadata: [UInt8]) -> UInt64 { HistoryFacts(metadata: metadata).start }
+    package static func start(_ metadata: [UInt8]) -> UInt64 { HistoryState(metadata: metadata).start }
 
     /// The metadata for a store whose history begins anew: what was said about the old one is left out.
     package static func begunAnew(_ metadata: [UInt8]) -> [UInt8] {
-        let entries = StoreMetadata.entries(metadata).filter { $0.key != HistoryFacts.key }
+        let entries = StoreMetadata.entries(metadata).filter { $0.key != HistoryState.key }
         guard let data = try? PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0)
         else { return [] }
         return Array(data)

@@ -15,13 +15,13 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     public let tombstone: [AnyHashable: Any]?
     /// Of an updated object, the properties that were written.
     public let updatedProperties: Set<NSPropertyDescription>?
-    private let facts: TransactionFacts
+    private let summary: TransactionSummary
 
     init(
         changeID: Int64, changedObjectID: NSManagedObjectID, changeType: NSPersistentHistoryChangeType,
-        tombstone: [AnyHashable: Any]?, updatedProperties: Set<NSPropertyDescription>?, of facts: TransactionFacts
+        tombstone: [AnyHashable: Any]?, updatedProperties: Set<NSPropertyDescription>?, of summary: TransactionSummary
     ) {
-        self.facts = facts
+        self.summary = summary
         self.changeID = changeID
         self.changedObjectID = changedObjectID
         self.changeType = changeType
@@ -31,13 +31,14 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
 
     /// The transaction it belongs to.
     ///
-    /// A change does not keep its transaction alive, only what it says of itself: where nobody holds the transaction, as
-    /// with the result type ``NSPersistentHistoryResultType/changesOnly``, this is one whose
+    /// A change does not keep its transaction alive, only what it says of itself: where nobody holds the transaction,
+    /// as with the result type ``NSPersistentHistoryResultType/changesOnly``, this is one whose
     /// ``NSPersistentHistoryTransaction/changes`` are nil.
-    public final var transaction: NSPersistentHistoryTransaction? { facts.transaction }
+    public final var transaction: NSPersistentHistoryTransaction? { summary.transaction }
 
     /// A description of the changes as an entity, for fetch requests: `changeID`, `changedObjectID`, `changedEntity`,
-    /// `changeType`, `tombstone`, `updatedProperties` and `transaction` can be named in predicates and sort descriptors.
+    /// `changeType`, `tombstone`, `updatedProperties` and `transaction` can be named in predicates and sort
+    /// descriptors.
     open class var entityDescription: NSEntityDescription? { HistoryEntities.change }
 
     /// As ``entityDescription``; nil for a context without coordinator.

@@ -7,30 +7,30 @@ import StrataIO
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
     // Unchecked: nothing changes after the transaction has been handed out.
 
-    private let facts: TransactionFacts
+    private let summary: TransactionSummary
     /// What it changed; nil if only transactions were asked for.
     public internal(set) var changes: [NSPersistentHistoryChange]?
     /// How many changes there were, of a transaction of which only that is wanted.
     final var changeCount = 0
 
-    init(_ facts: TransactionFacts) {
-        self.facts = facts
+    init(_ summary: TransactionSummary) {
+        self.summary = summary
     }
 
     /// When it was saved.
-    public final var timestamp: Date { facts.timestamp }
+    public final var timestamp: Date { summary.timestamp }
     /// Its number in the store: later ones have greater numbers.
-    public final var transactionNumber: Int64 { facts.transactionNumber }
+    public final var transactionNumber: Int64 { summary.transactionNumber }
     /// The UUID of the store.
-    public final var storeID: String { facts.storeID }
+    public final var storeID: String { summary.storeID }
     /// The bundle identifier of the program that saved; its process name if it has none.
-    public final var bundleID: String { facts.writer.bundle }
+    public final var bundleID: String { summary.writer.bundle }
     /// The name of the process that saved.
-    public final var processID: String { facts.writer.process }
+    public final var processID: String { summary.writer.process }
     /// The name of the context that saved.
-    public final var contextName: String? { facts.contextName }
+    public final var contextName: String? { summary.contextName }
     /// The ``NSManagedObjectContext/transactionAuthor`` of the context that saved.
-    public final var author: String? { facts.author }
+    public final var author: String? { summary.author }
 
     /// A description of the transactions as an entity, for fetch requests: `author`, `bundleID`, `contextName`,
     /// `processID`, `storeID`, `timestamp`, `token`, `transactionNumber` and `changes` can be named in predicates and

@@ -7,8 +7,8 @@ import Synchronization
 /// The way for a service to consume changes: remember the ``NSPersistentHistoryTransaction/token`` of the last
 /// transaction that was dealt with, and go on from it after a restart. Nothing is missed and nothing comes twice.
 /// Transactions of one store come in their order. Those who iterate are not told about each other, and nothing is
-/// buffered for them: the log is the buffer. Iterating ends when the task is cancelled, and when the coordinator is closed;
-/// what was not read by then is there after the last token the next time.
+/// buffered for them: the log is the buffer. Iterating ends when the task is cancelled, and when the coordinator is
+/// closed; what was not read by then is there after the last token the next time.
 ///
 /// Follows the saves and batch requests of this process's contexts, and of read-only stores those of the process that
 /// writes them.
@@ -35,7 +35,8 @@ public struct PersistentHistorySequence: AsyncSequence, Sendable {
             self.cursor = cursor
         }
 
-        /// The next transaction; waits for one to be saved. Nil when the task has been cancelled, or the coordinator closed.
+        /// The next transaction; waits for one to be saved. Nil when the task has been cancelled, or the coordinator
+        /// closed.
         ///
         /// - Throws: `CocoaError` 134301 when the history has been deleted up to here, the store's error when it cannot
         ///   be read.
@@ -108,7 +109,7 @@ package final class HistoryCursor: @unchecked Sendable {
         if let token, places.isEmpty, !handles.isEmpty,
             !handles.contains(where: { $0.sequence(of: token) != nil })
         {
-            throw HistoryFacts.expired("None of the stores is one that \(token) is of.")
+            throw HistoryState.expired("None of the stores is one that \(token) is of.")
         }
         for handle in handles {
             do {
@@ -132,11 +133,11 @@ package final class HistoryCursor: @unchecked Sendable {
         var place: Place
         if let known = places[uuid] {
             place = known
-            guard place.sequence + 1 >= conversion.facts.start else {
-                throw HistoryFacts.expired("The history of the store \(uuid) was deleted before it was read.")
+            guard place.sequence + 1 >= conversion.history.start else {
+                throw HistoryState.expired("The history of the store \(uuid) was deleted before it was read.")
             }
         } else {
-            place = Place(sequence: try conversion.facts.sequence(after: token, handle))
+            place = Place(sequence: try conversion.history.sequence(after: token, handle))
         }
         // The place is given back only when reading went well, so that an error does not skip anything.
         let snapshot = handle.log.snapshot

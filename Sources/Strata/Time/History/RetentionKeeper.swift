@@ -34,11 +34,11 @@ final class RetentionKeeper: Sendable {
         applied.store(newest, ordering: .relaxed)
         let limit = try limit(handle, newest)
         guard limit > 0 else { return }
-        try HistoryFacts.update(handle.log) { facts in
+        try HistoryState.update(handle.log) { state in
             var last = limit
-            for name in policy.consumers { last = min(last, facts.consumers[name] ?? 0) }
-            guard last + 1 > facts.start else { return false }
-            facts.start = last + 1
+            for name in policy.consumers { last = min(last, state.consumers[name] ?? 0) }
+            guard last + 1 > state.start else { return false }
+            state.start = last + 1
             return true
         }
     }
@@ -71,7 +71,8 @@ extension NSPersistentStoreCoordinator {
     ///   - consumer: a name of the consumer's own choice, the same after each restart.
     /// A name that none of the stores waits for, though they wait for others, is warned of once.
     ///
-    /// - Throws: `CocoaError` 134070 when the token names no store of the coordinator; when a store is read-only or cannot
+    /// - Throws: `CocoaError` 134070 when the token names no store of the coordinator; when a store is read-only or
+    ///   cannot
     ///   be written. Durable when it returns.
     public final func acknowledgeHistory(upTo token: NSPersistentHistoryToken, by consumer: String) throws {
         let handles = persistentStores.compactMap(\.handle)
@@ -90,12 +91,12 @@ extension NSPersistentStoreCoordinator {
                 "\(consumer) acknowledges history, and no store waits for it: its HistoryRetention names "
                     + awaited.sorted().joined(separator: ", "))
         }
-        try changeHistory { handle, facts in
+        try changeHistory { handle, state in
             guard let sequence = token.sequences[handle.identity.uuidString] else { return false }
-            let known = facts.consumers[consumer] ?? 0
+            let known = state.consumers[consumer] ?? 0
             let new = min(sequence, handle.log.snapshot.sequence)
-            guard facts.consumers[consumer] == nil || new > known else { return false }
-            facts.consumers[consumer] = max(new, known)
+            guard state.consumers[consumer] == nil || new > known else { return false }
+            state.consumers[consumer] = max(new, known)
             return true
         }
     }
@@ -104,7 +105,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Throws: `CocoaError` when a store is read-only or cannot be written. Durable when it returns.
     public final func removeHistoryConsumer(_ consumer: String) throws {
-        try changeHistory { _, facts in facts.consumers.removeValue(forKey: consumer) != nil }
+        try changeHistory { _, state in state.consumers.removeValue(forKey: consumer) != nil }
     }
 
     /// How far a consumer has acknowledged the history of the stores; nil for one that has acknowledged nothing. The
@@ -112,16 +113,16 @@ extension NSPersistentStoreCoordinator {
     public final func acknowledgedHistory(of consumer: String) -> NSPersistentHistoryToken? {
         var sequences: [String: UInt64] = [:]
         for handle in persistentStores.compactMap(\.handle) where handle.custom == nil {
-            sequences[handle.identity.uuidString] = HistoryFacts(handle.log).consumers[consumer]
+            sequences[handle.identity.uuidString] = HistoryState(handle.log).consumers[consumer]
         }
         return sequences.isEmpty ? nil : NSPersistentHistoryToken(sequences)
     }
 
-    private func changeHistory(_ change: (StoreHandle, inout HistoryFacts) -> Bool) throws {
+    private func changeHistory(_ change: (StoreHandle, inout HistoryState) -> Bool) throws {
         for handle in persistentStores.compactMap(\.handle) where handle.custom == nil {
             if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
             do {
-                try HistoryFacts.update(handle.log) { facts in change(handle, &facts) }
+                try HistoryState.update(handle.log) { state in change(handle, &state) }
                 try handle.retention?.apply(handle)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)

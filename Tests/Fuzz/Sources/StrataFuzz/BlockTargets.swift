@@ -37,15 +37,15 @@ enum BlockTargets {
                 Reseal.block(
                     $0,
                     at: Place(
-                        storeUUID: FormatPlace.storeUUID, segment: FormatPlace.location.segment,
-                        offset: FormatPlace.location.byteOffset, sequence: 0))
+                        storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
+                        offset: FormatPosition.location.byteOffset, sequence: 0))
             }
         }
         guard let block = try? load(bytes, layout) else { return }
         try? Probe.read(block, verifyFirst: input[1] & 1 == 1)
     }
 
-    private static let place = Place(storeUUID: FormatPlace.storeUUID, segment: 1, offset: 64, sequence: 0)
+    private static let place = Place(storeUUID: FormatPosition.storeUUID, segment: 1, offset: 64, sequence: 0)
 
     private static func largeValues() -> [[UInt8]] {
         let text = Array(String(repeating: "large value ", count: 100).utf8)

@@ -35,7 +35,7 @@ enum CheckpointTargets {
         for index in snapshot.indexes { probe(index) }
         for list in snapshot.postings.values { probe(list) }
         for index in snapshot.orderedIndexes { OrderedTargets.probe(index) }
-        try? Checkpoint.write(number: 2, snapshot: snapshot, facts: checkpoint.facts)
+        try? Checkpoint.write(number: 2, snapshot: snapshot, storeState: checkpoint.storeState)
     }
 
     /// Sections, directory and trailer.

@@ -83,7 +83,7 @@ enum LogTargets {
     }
 
     private static func facts() -> [[UInt8]] {
-        var facts = StoreFacts()
+        var facts = StoreState()
         facts.schemas = [
             NumberedSchema(version: 1, schema: Samples.schema),
             NumberedSchema(version: 2, schema: Schema(entities: [makeLayout(ValueKind.allCases)], model: [1, 2, 3])),
@@ -98,12 +98,12 @@ enum LogTargets {
     private static func facts(_ input: [UInt8]) {
         input.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            guard var facts = try? StoreFacts(from: &reader) else { return }
+            guard var facts = try? StoreState(from: &reader) else { return }
             var writer = ByteWriter()
             facts.append(to: &writer)
             writer.bytes.withUnsafeBytes { bytes in
                 var reader = ByteReader(bytes)
-                precondition((try? StoreFacts(from: &reader)) == facts, "facts do not survive writing and reading")
+                precondition((try? StoreState(from: &reader)) == facts, "facts do not survive writing and reading")
             }
             facts.raiseNextKey(root: 3, to: 9)
             _ = StoreLayout(facts.schemas).root(ofEntity: 2)

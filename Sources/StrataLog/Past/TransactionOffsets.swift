@@ -1,9 +1,10 @@
 internal import StrataIO
 internal import Synchronization
 
-/// Where transactions lie in the log, now and then one: so that a transaction in the middle of a segment is found without
-/// reading the segment from its beginning. Only what this process wrote or came past is known. Safe from any thread.
-final class LogPlaces: Sendable {
+/// Where transactions lie in the log, now and then one: so that a transaction in the middle of a segment is found
+/// without reading the segment from its beginning. Only what this process wrote or came past is known. Safe from any
+/// thread.
+final class TransactionOffsets: Sendable {
     struct Place {
         /// The record there follows this transaction.
         var sequence: UInt64

@@ -1,9 +1,9 @@
 import Foundation
 import StrataIO
 
-/// What the history tells of a transaction besides its changes. Its changes hold it, and so can name the transaction when
-/// nobody holds that any more.
-final class TransactionFacts: Sendable {
+/// What the history tells of a transaction besides its changes. Its changes hold it, and so can name the transaction
+/// when nobody holds that any more.
+final class TransactionSummary: Sendable {
     private struct Made {
         weak var transaction: NSPersistentHistoryTransaction?
     }
@@ -13,12 +13,12 @@ final class TransactionFacts: Sendable {
     let storeID: String
     let contextName: String?
     let author: String?
-    let writer: HistoryFacts.Writer
+    let writer: HistoryState.Writer
     private let made = AdaptiveMutex(Made())
 
     init(
         timestamp: Date, transactionNumber: Int64, storeID: String, contextName: String?, author: String?,
-        writer: HistoryFacts.Writer
+        writer: HistoryState.Writer
     ) {
         self.timestamp = timestamp
         self.transactionNumber = transactionNumber

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where the store lies, and whether it goes when the program does.
-struct StorePlace: Sendable {
+struct StoreLocation: Sendable {
     /// A place that cannot take a store.
     struct PlaceError: Error, CustomStringConvertible {
         let path: String

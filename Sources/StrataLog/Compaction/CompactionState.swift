@@ -1,5 +1,5 @@
 /// What compaction has done to the log, as far as a reader of the log has to know.
-struct CompactionFacts: Hashable, Sendable {
+struct CompactionState: Hashable, Sendable {
     /// A record that repeats change tables of neighbouring transactions whose segments are gone or going.
     struct Archive: Hashable, Sendable {
         var first: UInt64

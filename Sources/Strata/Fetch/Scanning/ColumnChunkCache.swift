@@ -2,22 +2,23 @@ import Foundation
 import StrataIO
 import StrataLog
 
-/// The strips of one store, within a budget of memory of their own.
+/// The column chunks of one store, within a budget of memory of their own.
 ///
-/// A chunk's strips hold as long as its rows lie where they lay: places in a log are never written again. What has
-/// changed since is brought in from blocks, and the rest copied from the strips before.
+/// A row group's column chunks hold as long as its rows lie where they lay: places in a log are never written again.
+/// What has changed since is brought in from blocks, and the rest copied from the column chunks before.
 ///
-/// When the budget is used up, strips go that no scan has asked for since the scan before this one began. If there are
-/// none, the new ones are not kept: a scan over more than fits must not drive out what the next one could use.
-final class StripCache: MemoryHolder {
-    /// A chunk of a root entity, by where its keys begin.
+/// When the budget is used up, column chunks go that no scan has asked for since the scan before this one began. If
+/// there are none, the new ones are not kept: a scan over more than fits must not drive out what the next one could
+/// use.
+final class ColumnChunkCache: MemoryHolder {
+    /// A row group of a root entity, by where its keys begin.
     struct Key: Hashable {
         let root: UInt16
         let place: UInt64
     }
 
     private struct Entry {
-        var chunk: StripChunk
+        var rowGroup: RowGroup
         /// The last scan that asked for a slot, by slot.
         var uses: [Int: UInt64]
     }
@@ -26,14 +27,14 @@ final class StripCache: MemoryHolder {
         var entries: [Key: Entry] = [:]
         var byteCount = 0
         var scans: UInt64 = 0
-        /// How many had begun when unused strips were given back last.
+        /// How many had begun when unused column chunks were given back last.
         var scansOfRound: UInt64 = 0
     }
 
     let budgetBytes: Int
     let pages: ColumnPages
     private let state = AdaptiveMutex(State())
-    /// What the strips share with those of other stores and with blocks.
+    /// What the column chunks share with those of other stores and with blocks.
     private let shared: MemoryBudget
 
     init(budgetBytes: Int, sharing shared: MemoryBudget = .shared) {
@@ -58,58 +59,58 @@ final class StripCache: MemoryHolder {
         }
     }
 
-    /// What there is of a chunk, whether its rows still lie there or not; its columns count as used.
-    func chunk(_ key: Key, slots: [Int], scan: UInt64) -> StripChunk? {
+    /// What there is of a row group, whether its rows still lie there or not; its columns count as used.
+    func rowGroup(_ key: Key, slots: [Int], scan: UInt64) -> RowGroup? {
         state.withLock { state in
             guard let position = state.entries.index(forKey: key) else { return nil }
             for slot in slots where state.entries.values[position].uses[slot] != nil {
                 state.entries.values[position].uses[slot] = scan
             }
-            return state.entries.values[position].chunk
+            return state.entries.values[position].rowGroup
         }
     }
 
-    /// Keeps the columns of a chunk, as far as there is room. Those of other places of the same rows go.
-    func keep(_ chunk: StripChunk, _ key: Key, scan: UInt64) {
-        let allowance = shared.allowance(adding: Self.byteCount(chunk)) ?? budgetBytes
+    /// Keeps the columns of a row group, as far as there is room. Those of other places of the same rows go.
+    func keep(_ rowGroup: RowGroup, _ key: Key, scan: UInt64) {
+        let allowance = shared.allowance(adding: Self.byteCount(rowGroup)) ?? budgetBytes
         let change = state.withLock { state in
             let before = state.byteCount
             // What is there may stay.
             let limit = min(budgetBytes, max(allowance, before))
-            Self.keep(chunk, key, scan: scan, within: limit, &state)
+            Self.keep(rowGroup, key, scan: scan, within: limit, &state)
             return state.byteCount - before
         }
         shared.note(change)
     }
 
-    private static func keep(_ chunk: StripChunk, _ key: Key, scan: UInt64, within limit: Int, _ state: inout State) {
-        var chunk = chunk
+    private static func keep(_ rowGroup: RowGroup, _ key: Key, scan: UInt64, within limit: Int, _ state: inout State) {
+        var rowGroup = rowGroup
         var uses: [Int: UInt64] = [:]
         let before = state.entries.removeValue(forKey: key)
         if let entry = before {
-            if entry.chunk.runs == chunk.runs {
+            if entry.rowGroup.runs == rowGroup.runs {
                 // Another thread may have brought in other columns meanwhile.
-                var more: [Int: ColumnStrip] = [:]
-                for slot in entry.chunk.slots { more[slot] = entry.chunk.column(slot) }
-                chunk = chunk.adding(more)
+                var more: [Int: ColumnChunk] = [:]
+                for slot in entry.rowGroup.slots { more[slot] = entry.rowGroup.column(slot) }
+                rowGroup = rowGroup.adding(more)
             }
-            for slot in chunk.slots { uses[slot] = entry.uses[slot] }
-            state.byteCount -= byteCount(entry.chunk)
+            for slot in rowGroup.slots { uses[slot] = entry.uses[slot] }
+            state.byteCount -= byteCount(entry.rowGroup)
         }
-        for slot in chunk.slots where uses[slot] == nil { uses[slot] = scan }
-        let needed = byteCount(chunk)
+        for slot in rowGroup.slots where uses[slot] == nil { uses[slot] = scan }
+        let needed = byteCount(rowGroup)
         if state.byteCount + needed > limit { makeRoom(needed, before: scan, within: limit, &state) }
         if state.byteCount + needed <= limit {
-            state.entries[key] = Entry(chunk: chunk, uses: uses)
+            state.entries[key] = Entry(rowGroup: rowGroup, uses: uses)
             state.byteCount += needed
-        } else if let before, before.chunk.runs == chunk.runs {
+        } else if let before, before.rowGroup.runs == rowGroup.runs {
             state.entries[key] = before
-            state.byteCount += byteCount(before.chunk)
+            state.byteCount += byteCount(before.rowGroup)
         }
     }
 
-    private static func byteCount(_ chunk: StripChunk) -> Int {
-        chunk.slots.reduce(chunk.runs.count * 32) { $0 + (chunk.column($1)?.byteCount ?? 0) }
+    private static func byteCount(_ rowGroup: RowGroup) -> Int {
+        rowGroup.slots.reduce(rowGroup.runs.count * 32) { $0 + (rowGroup.column($1)?.byteCount ?? 0) }
     }
 
     /// Drops columns that were not asked for since the scan before one, all that are as old as the oldest at a time.
@@ -127,11 +128,11 @@ final class StripCache: MemoryHolder {
         for (key, entry) in state.entries {
             let old = entry.uses.filter { $0.value <= scan }.map(\.key)
             if old.isEmpty { continue }
-            state.byteCount -= byteCount(entry.chunk)
+            state.byteCount -= byteCount(entry.rowGroup)
             state.entries[key] = nil
-            let rest = entry.chunk.removing(old)
+            let rest = entry.rowGroup.removing(old)
             if rest.slots.isEmpty { continue }
-            state.entries[key] = Entry(chunk: rest, uses: entry.uses.filter { $0.value > scan })
+            state.entries[key] = Entry(rowGroup: rest, uses: entry.uses.filter { $0.value > scan })
             state.byteCount += byteCount(rest)
         }
     }
@@ -139,7 +140,7 @@ final class StripCache: MemoryHolder {
 
 // MARK: - Giving back memory
 
-extension StripCache {
+extension ColumnChunkCache {
     var heldBytes: Int { state.withLock { $0.byteCount } }
 
     func giveBackUnused() -> Int {
@@ -168,15 +169,15 @@ extension StripCache {
     }
 }
 
-/// Whether scans put columns together to strips. Only tests change it, to compare the results.
-package enum StripUse: Sendable {
-    /// For chunks of many rows, most of whose blocks have to be read.
+/// Whether scans put columns together to column chunks. Only tests change it, to compare the results.
+package enum ColumnChunkUse: Sendable {
+    /// For row groups of many rows, most of whose blocks have to be read.
     case automatic
     case never
-    /// For every chunk.
+    /// For every row group.
     case always
 
-    @TaskLocal package static var current = StripUse.automatic
+    @TaskLocal package static var current = ColumnChunkUse.automatic
     /// The budget of stores that are scanned for the first time; nil for the usual one.
     @TaskLocal package static var budgetBytes: Int?
 }

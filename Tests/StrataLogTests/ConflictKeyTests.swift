@@ -5,31 +5,31 @@ import Testing
 
 @testable import StrataLog
 
-/// Commits that go by facts which no row's version shows.
-@Suite struct CommitClaimTests {
+/// Commits that read what no row's version shows.
+@Suite struct ConflictKeyTests {
     private static func open(_ fs: any FileSystem = SimulatedFileSystem()) throws -> LogStore {
         try LogStore.open("/store", in: fs, options: StoreTests.options(), schema: SampleSchema.schema)
     }
 
-    private static func change(_ fact: UInt64) -> CommitClaim { CommitClaim(kind: 1, fact, isExclusive: true) }
-    private static func reliance(_ fact: UInt64) -> CommitClaim { CommitClaim(kind: 1, fact, isExclusive: false) }
+    private static func change(_ name: UInt64) -> ConflictKey { ConflictKey(kind: 1, name, isExclusive: true) }
+    private static func reliance(_ name: UInt64) -> ConflictKey { ConflictKey(kind: 1, name, isExclusive: false) }
 
-    /// A transaction that inserts a department and claims facts as of a snapshot.
+    /// A transaction that inserts a department and holds conflict keys as of a snapshot.
     private static func transaction(
-        _ store: LogStore, _ claims: [CommitClaim], asOf sequence: UInt64
+        _ store: LogStore, _ keys: [ConflictKey], asOf sequence: UInt64
     ) -> WriteTransaction {
         let transaction = store.makeTransaction()
         let writer = transaction.writer(for: SampleSchema.department)
         writer.beginInsert(key: store.allocateKeys(root: SampleSchema.department, count: 1))
         writer.set(0, "Research")
         writer.endRow()
-        for claim in claims { transaction.claim(claim, asOf: sequence) }
+        for key in keys { transaction.hold(key, asOf: sequence) }
         return transaction
     }
 
     /// What the commit is refused with; nil if it succeeds.
-    private static func refusal(_ store: LogStore, _ claims: [CommitClaim], asOf sequence: UInt64) -> StoreError? {
-        let transaction = transaction(store, claims, asOf: sequence)
+    private static func refusal(_ store: LogStore, _ keys: [ConflictKey], asOf sequence: UInt64) -> StoreError? {
+        let transaction = transaction(store, keys, asOf: sequence)
         do {
             _ = try store.commit(transaction)
             return nil
@@ -42,18 +42,18 @@ import Testing
     func oneChangesWhatAnotherGoesBy(_ first: Bool, _ second: Bool) throws {
         let store = try Self.open()
         let basis = store.snapshot.sequence
-        let firstClaim = first ? Self.change(7) : Self.reliance(7)
-        let secondClaim = second ? Self.change(7) : Self.reliance(7)
-        let accepted = Self.refusal(store, [firstClaim], asOf: basis)
+        let firstKey = first ? Self.change(7) : Self.reliance(7)
+        let secondKey = second ? Self.change(7) : Self.reliance(7)
+        let accepted = Self.refusal(store, [firstKey], asOf: basis)
         #expect(accepted == nil)
         let other = Self.refusal(store, [Self.change(8)], asOf: basis)
         #expect(other == nil)
-        let refused = Self.refusal(store, [Self.change(9), secondClaim], asOf: basis)
+        let refused = Self.refusal(store, [Self.change(9), secondKey], asOf: basis)
         let mayBoth = !first && !second
         #expect((refused == nil) == mayBoth)
         if let refused { #expect(refused.code == .conflict && refused.conflicts.isEmpty) }
         // Whoever has seen the other commit may go on.
-        let again = Self.refusal(store, [secondClaim], asOf: store.snapshot.sequence)
+        let again = Self.refusal(store, [secondKey], asOf: store.snapshot.sequence)
         #expect(again == nil)
     }
 
@@ -76,8 +76,8 @@ import Testing
     @Test func forgottenClaimsRefuse() throws {
         let store = try Self.open()
         let basis = store.snapshot.sequence
-        var many: [CommitClaim] = []
-        for fact in 0...UInt64(CommitClaims.maximumCount) { many.append(Self.change(fact)) }
+        var many: [ConflictKey] = []
+        for name in 0...UInt64(ConflictKeys.maximumCount) { many.append(Self.change(name)) }
         let first = Self.refusal(store, many, asOf: basis)
         #expect(first == nil)
         let between = store.snapshot.sequence

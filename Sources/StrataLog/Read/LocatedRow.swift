@@ -1,7 +1,7 @@
 internal import StrataRuntime
 
 /// Where a row lies, and its block.
-package struct BlockPlace {
+package struct LocatedRow {
     package var location = Location.absent
     /// With a reference, which goes to whoever takes it; nil as long as the block has not been found.
     package var block: Unmanaged<Block>?
@@ -12,7 +12,7 @@ package struct BlockPlace {
 extension Snapshot {
     /// As ``locate(_:)`` for several objects, which wait for memory together. A row whose place cannot be read counts
     /// as absent.
-    package func locate(_ refs: UnsafeBufferPointer<ObjectRef>, into places: UnsafeMutablePointer<BlockPlace>) {
+    package func locate(_ refs: UnsafeBufferPointer<ObjectRef>, into places: UnsafeMutablePointer<LocatedRow>) {
         // The indexes live as long as the snapshot: no reference to them is counted.
         defer { withExtendedLifetime(self) {} }
         var entity: UInt16?

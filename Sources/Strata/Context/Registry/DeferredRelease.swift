@@ -3,7 +3,7 @@
 /// Core Data's results are autoreleased: whoever keeps weak or unowned references to them finds them alive until then.
 /// Holding an array costs one reference, whatever its length. How many objects are held is limited, so that a block
 /// that goes through a large store a part at a time needs no more memory for it.
-struct HeldResults {
+struct DeferredRelease {
     /// More than programs keep weak references to in one block; as many faults take two megabytes.
     static let maximumCount = 16_384
 

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// The places of a store that could not be read since it was opened, as those who read have met them.
 ///
-/// A place is forgotten when it can be read after all. Safe to use from any thread; asking whether there is any takes no
-/// lock.
-public final class DamagedPlaces: Sendable {
+/// A place is forgotten when it can be read after all. Safe to use from any thread; asking whether there is any takes
+/// no lock.
+public final class DamagedLocations: Sendable {
     /// A place in a file of the store.
     public struct Place: Sendable, Hashable {
         /// The file; nil for a segment, which its number names.

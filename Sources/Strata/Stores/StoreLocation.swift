@@ -2,9 +2,9 @@ import Foundation
 import StrataIO
 import SystemPackage
 
-/// Where a store lies, however its URL is spelled: with a slash at the end, with `.` and `..`, by way of symbolic links,
-/// or relative to the working directory.
-struct StorePlace: Equatable {
+/// Where a store lies, however its URL is spelled: with a slash at the end, with `.` and `..`, by way of symbolic
+/// links, or relative to the working directory.
+struct StoreLocation: Equatable {
     private enum Name: Equatable {
         /// What is there, by device and inode.
         case existing(FileIdentity)
@@ -46,7 +46,7 @@ extension NSPersistentStoreCoordinator {
         let stores = persistentStores
         guard !stores.isEmpty else { return nil }
         if let store = stores.first(where: { $0.url?.standardizedFileURL == url.standardizedFileURL }) { return store }
-        let place = StorePlace(url)
-        return stores.first { store in store.url.map { StorePlace($0) == place } ?? false }
+        let place = StoreLocation(url)
+        return stores.first { store in store.url.map { StoreLocation($0) == place } ?? false }
     }
 }

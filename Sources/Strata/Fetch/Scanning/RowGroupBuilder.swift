@@ -1,8 +1,8 @@
 import StrataLog
 
-/// Gathers columns of the rows of one chunk into strips. Belongs to one thread.
-final class StripChunkBuilder {
-    /// So many blocks tell whether zone maps rule out most of a chunk's.
+/// Gathers columns of the rows of one row group into column chunks. Belongs to one thread.
+final class RowGroupBuilder {
+    /// So many blocks tell whether zone maps rule out most of a row group's.
     private static let probedBlocks = 16
 
     private let log: LogStore
@@ -11,11 +11,11 @@ final class StripChunkBuilder {
     private let pages: ColumnPages
     private let rowCount: Int
     private let control: RequestControl?
-    /// Strips of the same columns from before some of the rows changed their places.
-    private let old: StripChunk?
+    /// Column row groups of the same columns from before some of the rows changed their places.
+    private let old: RowGroup?
     private var oldRun = 0
     /// In the order of the slots; made with the first rows.
-    private var builders: [ColumnStripBuilder] = []
+    private var builders: [ColumnChunkBuilder] = []
     /// For each slot what zone maps say, by segment.
     private var zones: [[ColumnZone?]] = []
     /// The segment of the rows that come next, and its block.
@@ -31,7 +31,7 @@ final class StripChunkBuilder {
     private(set) var entity: UInt16?
 
     init(
-        _ log: LogStore, _ runs: [RowRun], _ slots: [Int], _ pages: ColumnPages, copying old: StripChunk?,
+        _ log: LogStore, _ runs: [RowRun], _ slots: [Int], _ pages: ColumnPages, copying old: RowGroup?,
         _ control: RequestControl?
     ) {
         self.control = control
@@ -43,12 +43,12 @@ final class StripChunkBuilder {
         rowCount = runs.reduce(0) { $0 + $1.count }
     }
 
-    /// The strips by slot; nil when the rows cannot lie in strips, or had better not.
+    /// The column chunks by slot; nil when the rows cannot lie in column chunks, or had better not.
     ///
     /// - Parameter program: when zone maps let it rule out most of the first blocks, the rest is not read.
     func columns(
         unlessPrunedBy program: CompiledPredicate.Node?, wants: (UInt16) -> Bool
-    ) throws(StoreError) -> [Int: ColumnStrip]? {
+    ) throws(StoreError) -> [Int: ColumnChunk]? {
         zones = slots.map { _ in [] }
         for run in runs {
             begin(run)
@@ -67,10 +67,10 @@ final class StripChunkBuilder {
                 rest.count -= piece.count
             }
         }
-        var columns: [Int: ColumnStrip] = [:]
+        var columns: [Int: ColumnChunk] = [:]
         for (index, slot) in slots.enumerated() {
-            let isComplete = zones[index].count == segment + 1 && segment < StripChunk.segmentsWithZonesMaximum
-            columns[slot] = ColumnStrip(builders[index], isComplete ? zones[index] : [])
+            let isComplete = zones[index].count == segment + 1 && segment < RowGroup.segmentsWithZonesMaximum
+            columns[slot] = ColumnChunk(builders[index], isComplete ? zones[index] : [])
         }
         return columns
     }
@@ -84,12 +84,12 @@ final class StripChunkBuilder {
 
     /// Notes what zone maps say of the segment.
     private func note(_ zone: (Int) -> ColumnZone?) {
-        guard segment < StripChunk.segmentsWithZonesMaximum else { return }
+        guard segment < RowGroup.segmentsWithZonesMaximum else { return }
         for (index, slot) in slots.enumerated() where zones[index].count == segment { zones[index].append(zone(slot)) }
     }
 
-    /// The row of the old strips that the first of a piece is, with the piece cut to what they have of it; nil when they
-    /// do not have the first, with the piece cut to where they may go on.
+    /// The row of the old column chunks that the first of a piece is, with the piece cut to what they have of it; nil
+    /// when they do not have the first, with the piece cut to where they may go on.
     private func oldRow(of piece: inout RowRun) -> Int? {
         guard let old else { return nil }
         while oldRun < old.runs.count, end(old.runs[oldRun]) <= piece.firstKey { oldRun += 1 }
@@ -139,7 +139,7 @@ final class StripChunkBuilder {
         return isTaken
     }
 
-    /// Takes in some rows; false when they cannot lie in strips.
+    /// Takes in some rows; false when they cannot lie in column chunks.
     private func take(
         _ entity: UInt16, _ rows: Range<Int>, _ wants: (UInt16) -> Bool,
         _ column: (Int) throws(StoreError) -> ColumnView?
@@ -148,7 +148,7 @@ final class StripChunkBuilder {
         guard self.entity == entity, wants(entity) else { return false }
         for (index, slot) in slots.enumerated() {
             guard let view = try column(slot) else { return false }
-            if index == builders.count { builders.append(ColumnStripBuilder(view.kind, rowCount: rowCount, pages)) }
+            if index == builders.count { builders.append(ColumnChunkBuilder(view.kind, rowCount: rowCount, pages)) }
             guard builders[index].append(view, rows) else { return false }
         }
         return true

@@ -4,10 +4,11 @@ import Strata
 import StrataTestKit
 import Testing
 
-/// Fetches over strips of columns against fetches over blocks and the interpreter, while rows come, change and go.
-@Suite struct StripTests {
+/// Fetches over column chunks of columns against fetches over blocks and the interpreter, while rows come, change and
+/// go.
+@Suite struct ColumnChunkTests {
     enum Budget: CaseIterable {
-        /// All strips fit.
+        /// All column chunks fit.
         case ample
         /// Some of them do: others are dropped, or not kept.
         case scarce
@@ -15,11 +16,11 @@ import Testing
         var byteCount: Int { self == .ample ? 64 << 20 : 24 << 10 }
     }
 
-    /// The same request over strips, twice, over blocks, and interpreted.
+    /// The same request over column chunks, twice, over blocks, and interpreted.
     private func all<Value>(_ body: () throws -> Value) rethrows -> [Value] {
         var results: [Value] = []
-        for _ in 0..<2 { results.append(try StripUse.$current.withValue(.always) { try body() }) }
-        results.append(try StripUse.$current.withValue(.never) { try body() })
+        for _ in 0..<2 { results.append(try ColumnChunkUse.$current.withValue(.always) { try body() }) }
+        results.append(try ColumnChunkUse.$current.withValue(.never) { try body() })
         results.append(try CompiledExecution.$isEnabled.withValue(false) { try body() })
         return results
     }
@@ -33,9 +34,9 @@ import Testing
         _ kind: StoreKind, _ budget: Budget
     ) throws {
         let seed: UInt64 = budget == .ample ? 21 : 22
-        print("StripTests.randomRequests: \(kind), \(budget), seed \(seed)")
+        print("ColumnChunkTests.randomRequests: \(kind), \(budget), seed \(seed)")
         var random = SeededGenerator(seed: seed)
-        try StripUse.$budgetBytes.withValue(budget.byteCount) {
+        try ColumnChunkUse.$budgetBytes.withValue(budget.byteCount) {
             let store = try TestStore(kind, CompiledFetchModel.model(hasSubentity: false))
             let context = store.context()
             try context.performAndWait {
@@ -139,7 +140,7 @@ import Testing
         request.predicate = NSPredicate(format: format)
         let strips = try context.fetch(request)
         let again = try context.fetch(request)
-        let blocks = try StripUse.$current.withValue(.never) { try context.fetch(request) }
+        let blocks = try ColumnChunkUse.$current.withValue(.never) { try context.fetch(request) }
         #expect(strips == blocks && again == blocks, "\(format)")
         let counts = try (
             context.count(for: request),

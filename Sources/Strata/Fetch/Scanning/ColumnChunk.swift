@@ -2,10 +2,10 @@ import CStrataSupport
 import StrataLog
 
 /// The values of one column of some tens of thousands of neighbouring rows, one behind the other, however many blocks
-/// they came from: a loop over a strip reads nothing but the values. Immutable.
+/// they came from: a loop over a column chunk reads nothing but the values. Immutable.
 ///
-/// Unchecked: the memory is written before the strip is made, and belongs to it alone.
-final class ColumnStrip: @unchecked Sendable {
+/// Unchecked: the memory is written before the column chunk is made, and belongs to it alone.
+final class ColumnChunk: @unchecked Sendable {
     let view: ColumnView
     /// What it takes.
     let byteCount: Int
@@ -17,7 +17,7 @@ final class ColumnStrip: @unchecked Sendable {
     private let pages: ColumnPages
 
     /// Takes over what a builder has put together.
-    init(_ builder: ColumnStripBuilder, _ zones: [ColumnZone?]) {
+    init(_ builder: ColumnChunkBuilder, _ zones: [ColumnZone?]) {
         self.zones = zones
         pages = builder.pages
         let (view, memory, byteCount) = builder.finish()
@@ -42,9 +42,9 @@ final class ColumnStrip: @unchecked Sendable {
     }
 }
 
-/// Puts a strip together, piece by piece.
-final class ColumnStripBuilder {
-    /// A strip whose text is longer is not made: it would take too much of the memory at once.
+/// Puts a column chunk together, piece by piece.
+final class ColumnChunkBuilder {
+    /// A column chunk whose text is longer is not made: it would take too much of the memory at once.
     private static let heapMaximumBytes = 32 << 20
 
     let pages: ColumnPages
@@ -76,7 +76,7 @@ final class ColumnStripBuilder {
         if let heap { pages.deallocate(heap) }
     }
 
-    /// Takes in rows of a column. False when they cannot lie in a strip: then it is given up.
+    /// Takes in rows of a column. False when they cannot lie in a column chunk: then it is given up.
     func append(_ view: ColumnView, _ rows: Range<Int>) -> Bool {
         precondition(rows.upperBound <= view.rowCount && count + rows.count <= rowCount, "rows out of range")
         guard view.kind == kind, view.externals == nil else { return false }

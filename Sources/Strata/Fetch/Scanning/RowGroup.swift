@@ -1,15 +1,15 @@
 import StrataLog
 
-/// The rows of a chunk as strips: which rows they are, and those of their columns that scans have asked for. Immutable;
-/// with another column it is made anew.
-final class StripChunk: Sendable {
+/// The rows of a row group as column chunks: which rows they are, and those of their columns that scans have asked for.
+/// Immutable; with another column it is made anew.
+final class RowGroup: Sendable {
     let entity: UInt16
     let runs: [RowRun]
-    /// For each run the first of its rows in the strips; and the number of all rows.
+    /// For each run the first of its rows in the column chunks; and the number of all rows.
     let starts: [Int32]
     /// Runs that follow each other in one block are a segment: the first run of each.
     private let segments: [Int32]
-    private let columns: [Int: ColumnStrip]
+    private let columns: [Int: ColumnChunk]
 
     /// Of more segments zone maps are not kept: asking them would take longer than asking the rows.
     static let segmentsWithZonesMaximum = 2_048
@@ -19,7 +19,7 @@ final class StripChunk: Sendable {
     /// How many blocks the rows come from; those that come up again and again count each time.
     var blockCount: Int { segments.count }
 
-    init(entity: UInt16, runs: [RowRun], columns: [Int: ColumnStrip]) {
+    init(entity: UInt16, runs: [RowRun], columns: [Int: ColumnChunk]) {
         self.entity = entity
         self.runs = runs
         self.columns = columns
@@ -39,7 +39,7 @@ final class StripChunk: Sendable {
         self.segments = segments
     }
 
-    private init(_ other: StripChunk, columns: [Int: ColumnStrip]) {
+    private init(_ other: RowGroup, columns: [Int: ColumnChunk]) {
         entity = other.entity
         runs = other.runs
         starts = other.starts
@@ -48,16 +48,16 @@ final class StripChunk: Sendable {
     }
 
     /// The same rows with further columns.
-    func adding(_ more: [Int: ColumnStrip]) -> StripChunk {
-        StripChunk(self, columns: columns.merging(more) { first, _ in first })
+    func adding(_ more: [Int: ColumnChunk]) -> RowGroup {
+        RowGroup(self, columns: columns.merging(more) { first, _ in first })
     }
 
     /// The same rows without some columns.
-    func removing(_ slots: [Int]) -> StripChunk {
-        StripChunk(self, columns: columns.filter { !slots.contains($0.key) })
+    func removing(_ slots: [Int]) -> RowGroup {
+        RowGroup(self, columns: columns.filter { !slots.contains($0.key) })
     }
 
-    func column(_ slot: Int) -> ColumnStrip? { columns[slot] }
+    func column(_ slot: Int) -> ColumnChunk? { columns[slot] }
 
     var slots: some Collection<Int> { columns.keys }
 
@@ -114,32 +114,34 @@ final class StripChunk: Sendable {
     }
 }
 
-/// What a compiled program is asked about: the rows of a block, or of a chunk whose columns lie in strips.
+/// What a compiled program is asked about: the rows of a block, or of a row group whose columns lie in column chunks.
 enum ScanPart {
     case block(Block)
-    case strips(StripChunk)
+    case rowGroup(RowGroup)
 
     var rowCount: Int {
         switch self {
         case .block(let block): block.rowCount
-        case .strips(let chunk): chunk.rowCount
+        case .rowGroup(let rowGroup): rowGroup.rowCount
         }
     }
 
     var entity: UInt16 {
         switch self {
         case .block(let block): block.entity
-        case .strips(let chunk): chunk.entity
+        case .rowGroup(let rowGroup): rowGroup.entity
         }
     }
 
-    /// The values of a slot; of strips only of those that the scan has asked for.
+    /// The values of a slot; of column chunks only of those that the scan has asked for.
     func column(_ slot: Int) throws(StoreError) -> ColumnView {
         switch self {
         case .block(let block): return try block.column(slot)
-        case .strips(let chunk):
-            guard let strip = chunk.column(slot) else { preconditionFailure("the scan has not asked for slot \(slot)") }
-            return strip.view
+        case .rowGroup(let rowGroup):
+            guard let columnChunk = rowGroup.column(slot) else {
+                preconditionFailure("the scan has not asked for slot \(slot)")
+            }
+            return columnChunk.view
         }
     }
 
@@ -147,22 +149,22 @@ enum ScanPart {
     func isKnownASCII(_ slot: Int) -> Bool {
         switch self {
         case .block: false
-        case .strips(let chunk): chunk.column(slot)?.isASCII ?? false
+        case .rowGroup(let rowGroup): rowGroup.column(slot)?.isASCII ?? false
         }
     }
 
     func key(_ row: Int) -> UInt64 {
         switch self {
         case .block(let block): block.key(row)
-        case .strips(let chunk): chunk.key(row)
+        case .rowGroup(let rowGroup): rowGroup.key(row)
         }
     }
 
-    /// What zone maps say about all rows of a block; strips are asked before (``StripChunk/prune(_:_:)``).
+    /// What zone maps say about all rows of a block; column chunks are asked before (``RowGroup/prune(_:_:)``).
     func verdict(_ test: ColumnTest) -> ColumnTest.Verdict {
         switch self {
         case .block(let block): test.hasZones ? test.verdict(ColumnZone(block, test.slot)) : .some
-        case .strips: .some
+        case .rowGroup: .some
         }
     }
 }

@@ -1,21 +1,22 @@
 import StrataLog
 
-/// Some tens of thousands of rows that were tested together: their blocks or strips, and which rows satisfy the program.
+/// Some tens of thousands of rows that were tested together: their blocks or column chunks, and which rows satisfy the
+/// program.
 ///
 /// The rows of a block may come in several runs, with those of other blocks between them: updated rows lie in later
 /// blocks. Each block is tested once, and the matches are handed out in the order of the runs, which is that of keys.
-/// Strips are one part, which has all rows in that order.
-final class ScannedChunk {
+/// Column row groups are one part, which has all rows in that order.
+final class ScannedRowGroup {
     /// No part has more.
-    static let partMaximumRows = CompiledScan.rowsOfChunkMaximum
+    static let partMaximumRows = CompiledScan.rowsOfRowGroupMaximum
 
     let runs: [RowRun]
     private(set) var parts: [ScanPart] = []
     private(set) var statistics = ScanStatistics()
     /// For each run the index of its part; -1 when none of its rows matches.
     private var partIndexes: [Int32] = []
-    /// The part's rows, if it has strips.
-    private var strips: StripChunk?
+    /// The part's rows, if it has column chunks.
+    private var gathered: RowGroup?
     private var bits: [RowBits] = []
     private let words: UnsafeMutablePointer<UInt64>
 
@@ -25,10 +26,10 @@ final class ScannedChunk {
         self.runs = runs
         var wordCount = 0
         do {
-            strips = try scan.strips?.chunk(
+            gathered = try scan.rowGroups?.rowGroup(
                 runs, scan.predicate.program, wants: scan.wants, evaluator.control, &statistics)
-            if let strips {
-                parts = [.strips(strips)]
+            if let gathered {
+                parts = [.rowGroup(gathered)]
             } else {
                 (parts, partIndexes) = try Self.load(runs, scan, evaluator.control, &statistics)
             }
@@ -43,11 +44,11 @@ final class ScannedChunk {
             bits.append(RowBits(words: next, wordCount: count))
             next += count
         }
-        if let strips {
-            bits[0].insert(0..<strips.rowCount)
-            let pruned = strips.prune(bits[0], scan.predicate.program)
+        if let gathered {
+            bits[0].insert(0..<gathered.rowCount)
+            let pruned = gathered.prune(bits[0], scan.predicate.program)
             statistics.prunedBlocks += pruned.blocks
-            statistics.rowsTested += strips.rowCount - pruned.rows
+            statistics.rowsTested += gathered.rowCount - pruned.rows
         } else {
             for (run, index) in zip(runs, partIndexes) where index >= 0 {
                 bits[Int(index)].insert(run.location.row..<run.location.row + run.count)
@@ -124,9 +125,9 @@ final class ScannedChunk {
     ) throws(Failure) {
         for position in runs.indices {
             let run = runs[position]
-            let index = strips == nil ? Int(partIndexes[position]) : 0
+            let index = gathered == nil ? Int(partIndexes[position]) : 0
             guard index >= 0 else { continue }
-            let first = strips.map { Int($0.starts[position]) } ?? run.location.row
+            let first = gathered.map { Int($0.starts[position]) } ?? run.location.row
             try bits[index].forEach(in: first..<first + run.count) { row throws(Failure) in
                 try body(index, row, run.firstKey + UInt64(row - first))
             }
@@ -138,9 +139,9 @@ final class ScannedChunk {
     func forEachMatchingRun(_ body: (_ position: Int) -> Void) {
         for position in runs.indices {
             let run = runs[position]
-            let index = strips == nil ? Int(partIndexes[position]) : 0
+            let index = gathered == nil ? Int(partIndexes[position]) : 0
             guard index >= 0 else { continue }
-            let first = strips.map { Int($0.starts[position]) } ?? run.location.row
+            let first = gathered.map { Int($0.starts[position]) } ?? run.location.row
             for row in first..<first + run.count where bits[index].contains(row) {
                 body(position)
                 break

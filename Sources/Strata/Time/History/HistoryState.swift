@@ -3,7 +3,7 @@ import StrataLog
 import Synchronization
 
 /// What the store's metadata keeps about its history: where it begins, and which programs wrote it.
-struct HistoryFacts {
+struct HistoryState {
     /// A program that has written to the store.
     struct Writer: Equatable {
         /// The first transaction that may be its own.
@@ -30,10 +30,10 @@ struct HistoryFacts {
     }
 
     init(metadata: [UInt8]) {
-        let facts = StoreMetadata.entries(metadata)[Self.key] as? [String: Any] ?? [:]
-        start = (facts["start"] as? NSNumber)?.uint64Value ?? 1
-        consumers = (facts["consumers"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
-        writers = (facts["writers"] as? [[String: Any]] ?? []).compactMap { entry in
+        let state = StoreMetadata.entries(metadata)[Self.key] as? [String: Any] ?? [:]
+        start = (state["start"] as? NSNumber)?.uint64Value ?? 1
+        consumers = (state["consumers"] as? [String: NSNumber] ?? [:]).mapValues(\.uint64Value)
+        writers = (state["writers"] as? [[String: Any]] ?? []).compactMap { entry in
             guard let first = entry["first"] as? NSNumber, let process = entry["process"] as? String,
                 let bundle = entry["bundle"] as? String
             else { return nil }
@@ -51,16 +51,16 @@ struct HistoryFacts {
     }
 
     /// Changes what is stored. Durable when it returns; nothing is written if nothing changed.
-    static func update(_ log: LogStore, _ change: (inout HistoryFacts) -> Bool) throws {
+    static func update(_ log: LogStore, _ change: (inout HistoryState) -> Bool) throws {
         try StoreMetadata.update(log) { entries in
-            var facts = HistoryFacts(log)
-            guard change(&facts) else { return false }
-            entries[key] = facts.plist
+            var state = HistoryState(log)
+            guard change(&state) else { return false }
+            entries[key] = state.plist
             return true
         }
         // Compaction may drop what nobody can ask for any more.
         var retention = log.retention
-        retention.historyFloor = HistoryFacts(log).start - 1
+        retention.historyFloor = HistoryState(log).start - 1
         log.setRetention(retention)
     }
 
@@ -68,12 +68,12 @@ struct HistoryFacts {
     static func noteWriter(_ handle: StoreHandle) throws {
         if handle.isReadOnly { return }
         do {
-            try update(handle.log) { facts in
+            try update(handle.log) { state in
                 let new = current(from: handle.log.snapshot.sequence + 1)
-                if let last = facts.writers.last, last.process == new.process, last.bundle == new.bundle {
+                if let last = state.writers.last, last.process == new.process, last.bundle == new.bundle {
                     return false
                 }
-                facts.writers = (facts.writers + [new]).suffix(maximumWriters)
+                state.writers = (state.writers + [new]).suffix(maximumWriters)
                 return true
             }
         } catch let error as StoreError {

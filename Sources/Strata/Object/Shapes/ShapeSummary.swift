@@ -3,7 +3,7 @@ import Synchronization
 /// What loops over objects need of an ``EntityShape``, in plain memory: reading it counts no references. Never freed,
 /// as the shape.
 @usableFromInline
-struct ShapeFacts {
+struct ShapeSummary {
     let groupCount: Int
     let overlayBytes: Int
     let persistentSlotCount: Int
@@ -23,9 +23,9 @@ struct ShapeFacts {
     let plainValidation: UnsafeMutablePointer<Atomic<UInt8>>
 
     /// A place for the facts that stays.
-    static func keep(_ facts: ShapeFacts) -> UnsafePointer<ShapeFacts> {
-        let place = UnsafeMutablePointer<ShapeFacts>.allocate(capacity: 1)
-        place.initialize(to: facts)
+    static func keep(_ summary: ShapeSummary) -> UnsafePointer<ShapeSummary> {
+        let place = UnsafeMutablePointer<ShapeSummary>.allocate(capacity: 1)
+        place.initialize(to: summary)
         return UnsafePointer(place)
     }
 }

@@ -1,14 +1,14 @@
 import StrataLog
 
-/// Finds the strips of a scan's chunks, or puts them together.
-struct StripSource: Sendable {
-    private let cache: StripCache
+/// Finds the column chunks of a scan's row groups, or puts them together.
+struct RowGroupSource: Sendable {
+    private let cache: ColumnChunkCache
     private let log: LogStore
     private let root: UInt16
     /// What the scan reads.
     private let slots: [Int]
     private let scan: UInt64
-    /// Makes strips of any chunk.
+    /// Makes column chunks of any row group.
     private let isForced: Bool
 
     /// Chunks of fewer rows stay blocks: where few are wanted, few should be read.
@@ -16,27 +16,27 @@ struct StripSource: Sendable {
 
     /// Nil when the scan reads no columns, or tests say so.
     init?(_ handle: StoreHandle, root: UInt16, slots: [Int]) {
-        guard !slots.isEmpty, StripUse.current != .never else { return nil }
-        cache = handle.strips
+        guard !slots.isEmpty, ColumnChunkUse.current != .never else { return nil }
+        cache = handle.columnChunks
         log = handle.log
         self.root = root
         self.slots = slots
         scan = cache.beginScan()
-        isForced = StripUse.current == .always
+        isForced = ColumnChunkUse.current == .always
     }
 
-    /// The strips of some rows; nil when they are better read block by block: they are few, zone maps rule most blocks
-    /// out, or a value lies out of line.
+    /// The column chunks of some rows; nil when they are better read block by block: they are few, zone maps rule most
+    /// blocks out, or a value lies out of line.
     ///
     /// - Parameter wants: whether rows of an entity are asked for.
-    func chunk(
+    func rowGroup(
         _ runs: [RowRun], _ program: CompiledPredicate.Node, wants: (UInt16) -> Bool,
         _ control: RequestControl?, _ statistics: inout ScanStatistics
-    ) throws(StoreError) -> StripChunk? {
+    ) throws(StoreError) -> RowGroup? {
         guard let first = runs.first else { return nil }
         if !isForced, runs.reduce(0, { $0 + $1.count }) < Self.rowsMinimum { return nil }
-        let key = StripCache.Key(root: root, place: first.firstKey >> 12)
-        let known = cache.chunk(key, slots: slots, scan: scan)
+        let key = ColumnChunkCache.Key(root: root, place: first.firstKey >> 12)
+        let known = cache.rowGroup(key, slots: slots, scan: scan)
         let isCurrent = known?.runs == runs
         if let known, isCurrent, known.hasColumns(slots) {
             note(known, known.blockCount, &statistics)
@@ -51,22 +51,22 @@ struct StripSource: Sendable {
                 wanted += known.slots.filter { !slots.contains($0) && (known.column($0)?.view.width ?? 0) > 0 }
             }
         }
-        let builder = StripChunkBuilder(
+        let builder = RowGroupBuilder(
             log, runs, wanted, cache.pages, copying: isCurrent ? nil : known, control)
         let probed = isForced ? nil : program
         guard let columns = try builder.columns(unlessPrunedBy: probed, wants: wants), let entity = builder.entity
         else { return nil }
-        let chunk =
+        let rowGroup =
             if let known, isCurrent { known.adding(columns) } else {
-                StripChunk(entity: entity, runs: runs, columns: columns)
+                RowGroup(entity: entity, runs: runs, columns: columns)
             }
-        cache.keep(chunk, key, scan: scan)
-        note(chunk, builder.cachedBlocks, &statistics)
-        return chunk
+        cache.keep(rowGroup, key, scan: scan)
+        note(rowGroup, builder.cachedBlocks, &statistics)
+        return rowGroup
     }
 
-    private func note(_ chunk: StripChunk, _ cachedBlocks: Int, _ statistics: inout ScanStatistics) {
-        statistics.blocks += chunk.blockCount
+    private func note(_ rowGroup: RowGroup, _ cachedBlocks: Int, _ statistics: inout ScanStatistics) {
+        statistics.blocks += rowGroup.blockCount
         statistics.cachedBlocks += cachedBlocks
     }
 }
