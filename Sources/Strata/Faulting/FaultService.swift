@@ -23,7 +23,7 @@ final class FaultService {
     /// The same, for what every fault asks them: none of it exchanges them.
     @exclusivity(unchecked) private var resultsReference: Unmanaged<FaultBatch>?
     @exclusivity(unchecked) private var membersReference: Unmanaged<FaultBatch>?
-    @exclusivity(unchecked) private var sampling = ReadSampling()
+    @exclusivity(unchecked) private(set) var sampling = ReadSampling()
     /// The block that a row was last read from, and its store: locations are those of one store. The next row is often
     /// a neighbour.
     @exclusivity(unchecked) private var lastBlock: (block: Block, handle: StoreHandle)?
@@ -38,6 +38,14 @@ final class FaultService {
 
     /// A fetch has these results; nil if they are none to look up ahead.
     func expect(results batch: FaultBatch?) { results = batch }
+
+    /// Expects others than the last results while a body runs.
+    func expecting<R>(results batch: FaultBatch?, _ body: () throws -> R) rethrows -> R {
+        let outer = results
+        results = batch
+        defer { results = outer }
+        return try body()
+    }
 
     /// A relationship has these members, in the order in which they are read.
     func expect(members refs: [ObjectRef], _ storeIndex: UInt16) {

@@ -83,17 +83,16 @@ struct Prefetch {
         }
         if faults.isEmpty { return }
         faults.sort { $0.storeIndex != $1.storeIndex ? $0.storeIndex < $1.storeIndex : $0.ref < $1.ref }
-        let batch = context.fetchBatch
-        context.fetchBatch = Self.batch(faults)
-        defer { context.fetchBatch = batch }
         var pace = ControlPace(control, every: 64)
-        // The objects are held by the list that they came from.
-        try withExtendedLifetime(objects) {
-            for fault in faults {
-                try fault.object.withBorrowed { object in
-                    guard object.isFault else { return }
-                    try pace.step()
-                    try context.realizeOrThrow(object)
+        try context.faults.expecting(results: Self.batch(faults)) {
+            // The objects are held by the list that they came from.
+            try withExtendedLifetime(objects) {
+                for fault in faults {
+                    try fault.object.withBorrowed { object in
+                        guard object.isFault else { return }
+                        try pace.step()
+                        try context.realizeOrThrow(object)
+                    }
                 }
             }
         }

@@ -62,7 +62,7 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func contextsOfACoordinatorLearnFromEachOther(_ kind: StoreKind) throws {
         let store = try FetchOptionsTests.filled(kind)
-        #expect(store.context().readSampling.wanted == 0)
+        #expect(store.context().faults.sampling.wanted == 0)
         do {
             // One that the store does not keep.
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -72,6 +72,6 @@ import Testing
             }
         }
         let slot = try #require(store.context().modelShapes?.byName["Employee"]?.slots.firstIndex { $0.name == "age" })
-        #expect(store.context().readSampling.wanted == 1 << UInt64(slot))
+        #expect(store.context().faults.sampling.wanted == 1 << UInt64(slot))
     }
 }

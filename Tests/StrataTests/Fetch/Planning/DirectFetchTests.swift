@@ -229,15 +229,24 @@ import Testing
         let store = try TestStore(.log, DirectFetchModel.model())
         let other = FileManager.default.temporaryDirectory.appendingPathComponent("strata-direct-\(UUID().uuidString)")
         defer { removeStore(at: other) }
+        let earlier = NSPersistentStoreCoordinator(managedObjectModel: DirectFetchModel.earlierModel())
+        try earlier.remove(
+            try earlier.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: other, options: [StrataDurabilityOption: "os"]))
         let coordinator = store.coordinator
         for number in 0..<3 {
             if number > 0 {
                 try coordinator.remove(try #require(coordinator.persistentStores.first))
                 try coordinator.addPersistentStore(
                     ofType: NSSQLiteStoreType, configurationName: nil, at: number == 1 ? other : store.url,
-                    options: [StrataDurabilityOption: "os"])
+                    options: [
+                        StrataDurabilityOption: "os", NSMigratePersistentStoresAutomaticallyOption: true,
+                        NSInferMappingModelAutomaticallyOption: true,
+                    ])
             }
             let context = store.context()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.predicate = NSPredicate(format: "code == %@", "item 50")
             try context.performAndWait {
                 if number < 2 {
                     for code in 0..<(300 + number) {
@@ -245,6 +254,8 @@ import Testing
                     }
                     try context.save()
                 }
+                let found = try context.fetch(request).compactMap { $0.value(forKey: "code") as? String }
+                #expect(found == ["item 50"])
                 // The plan of the store before is thrown away with the first request.
                 let shown = try (0..<2).map { _ in try explain("code == %@", ["item 5"], context) }
                 #expect(shown.allSatisfy { $0.results == (number == 1 ? 0 : 1) })
