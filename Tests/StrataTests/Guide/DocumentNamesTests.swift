@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: [
         "docs/architecture.md", "docs/compaction.md", "docs/durability.md", "docs/fetching.md", "docs/glossary.md",
-        "docs/migration.md", "docs/unsafe.md", "CONTRIBUTING.md",
+        "docs/migration.md", "docs/unsafe.md",
     ])
     func theCodeHasWhatAPageNames(_ path: String) throws {
         let page = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
