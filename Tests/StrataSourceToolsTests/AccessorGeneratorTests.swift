@@ -229,6 +229,11 @@ import Testing
                     @NSManaged private var secret: NSNumber?
                     func validateTitle(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
                     func validateTitle(_ value: String) throws {}
+                    class func keyPathsForValuesAffectingShout() -> Set<String> { ["title"] }
+                    static var keyPathsForValuesAffectingLoud: Set<String> { ["title"] }
+                    class func keyPathsForValuesAffectingNothing(_ key: String) -> Set<String> { [] }
+                    class func keyPathsForValuesAffectingNobody() -> [String] { [] }
+                    private class func keyPathsForValuesAffectingSecret() -> Set<String> { [] }
                     private var hidden = 1
                     static var shared = 1
                     var loaded: Int { get async throws { 1 } }
@@ -243,11 +248,15 @@ import Testing
         let table = try #require(text.components(separatedBy: "classes.add(Book.self)").last)
         for line in [
             "type.name(\\Book.`id`, \"id\")", "type.name(\\Book.`weight`, \"weight\")", "type.validate(\"title\")",
+            "type.depends(\"shout\") { Book.keyPathsForValuesAffectingShout() }",
+            "type.depends(\"loud\") { Book.keyPathsForValuesAffectingLoud }",
         ] {
             #expect(table.contains(line))
         }
         #expect(table.contains("type.accessor(\"shout\", \\Book.`shout`)"))
-        for name in ["secret", "hidden", "shared", "loaded", "description"] { #expect(!table.contains(name)) }
+        for name in ["Nothing", "Nobody", "Secret", "secret", "hidden", "shared", "loaded", "description"] {
+            #expect(!table.contains(name))
+        }
     }
 
     @Test func aTargetWithoutManagedObjectsGetsNothing() throws {

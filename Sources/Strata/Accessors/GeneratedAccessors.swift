@@ -43,6 +43,7 @@ enum GeneratedAccessors {
             let inherited = record(of: superclass).summary
             summary.validators.merge(inherited.validators) { own, _ in own }
             summary.accessors.merge(inherited.accessors) { own, _ in own }
+            summary.dependencies.merge(inherited.dependencies) { own, _ in own }
         }
         let record = ManagedClassRecord(summary)
         records.withLock { $0[id] = record }

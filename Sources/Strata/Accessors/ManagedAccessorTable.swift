@@ -42,13 +42,20 @@ public struct _ManagedClass<Object: NSManagedObject> {
         summary.validators[key] = KeyValidator(method)
     }
 
+    /// Adds a method or property `keyPathsForValuesAffecting<Key>` of the class.
+    public mutating func depends(_ key: String, _ keyPaths: @escaping () -> Set<String>) {
+        summary.dependencies[key] = keyPaths
+    }
+
     /// Adds a property that the class declares itself, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: KeyPath<Object, Value>) {
+        summary.propertyNames[keyPath] = key
         summary.accessors[key] = KeyAccessor(keyPath)
     }
 
     /// Adds a property that the class declares itself and that can be set, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
+        summary.propertyNames[keyPath] = key
         summary.accessors[key] = KeyAccessor(writable: keyPath)
     }
 }
@@ -74,4 +81,6 @@ struct ManagedClassSummary {
     var propertyNames: [AnyKeyPath: String] = [:]
     var validators: [String: KeyValidator] = [:]
     var accessors: [String: KeyAccessor] = [:]
+    /// What `keyPathsForValuesAffecting<Key>` returns, by key.
+    var dependencies: [String: () -> Set<String>] = [:]
 }

@@ -34,6 +34,7 @@ final class BatchDerivations {
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         // Batch requests store what a save would refuse; their values are not asked about again.
         context.skipsValidation = true
+        context.isSilent = true
     }
 
     /// Remembers whose attributes are derived from objects that are about to change or go.

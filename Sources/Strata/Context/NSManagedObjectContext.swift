@@ -144,6 +144,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     final var hasUnsavedDeletions = false
     /// Of contexts that only write what follows from objects that are stored already.
     final var skipsValidation = false
+    /// Whether nothing is posted: of a context that a request makes for itself, which no program knows.
+    final var isSilent = false
     /// What the derived attributes of the save that runs were computed from.
     final var derivationView: DerivationView?
     /// How many notifications since the last save had inserted objects, and what the first one had.

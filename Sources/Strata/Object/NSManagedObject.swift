@@ -302,9 +302,11 @@ open class NSManagedObject: NSObject {
         !ModelShapes.shapes(ofClass: self).contains { $0.place(key) != nil }
     }
 
-    /// The keys whose changes are announced as changes of this one, too. None unless a subclass overrides it: that is
-    /// for programs that ask for it, as there is no key-value observing on Linux.
-    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> { [] }
+    /// The keys whose changes are announced as changes of this one, too: what the class's method or property
+    /// `keyPathsForValuesAffecting<Key>` returns, if the plugin ManagedAccessors has found one.
+    open class func keyPathsForValuesAffectingValue(forKey key: String) -> Set<String> {
+        GeneratedAccessors.areThere ? GeneratedAccessors.record(of: self).summary.dependencies[key]?() ?? [] : []
+    }
 
     /// Keeps a pointer of the program's with the object. Strata does not use it.
     open func setObservationInfo(_ observationInfo: UnsafeMutableRawPointer?) {

@@ -137,6 +137,12 @@ struct AccessorEmitter {
                 let known = names.contains(String(key)) ? String(key) : MemberMethod.decapitalized(key)
                 body.append("            type.validate(\"\(known)\") { $0.\(name)(_:) }")
             }
+            let all = names.union(chain.flatMap(\.accessors))
+            for use in type.dependencies {
+                let key = use.dropFirst(DeclarationScanner.dependencies.count).prefix { $0 != "(" }
+                let known = all.contains(String(key)) ? String(key) : MemberMethod.decapitalized(key)
+                body.append("            type.depends(\"\(known)\") { \(type.path).\(use) }")
+            }
         }
         guard !body.isEmpty else { return ["        classes.add(\(type.path).self) { _ in }"] }
         return ["        classes.add(\(type.path).self) { type in"] + body + ["        }"]

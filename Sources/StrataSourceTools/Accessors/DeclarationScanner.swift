@@ -14,6 +14,8 @@ struct DeclarationScanner {
     private static let typeKinds: Set<String> = ["class_decl", "struct_decl", "enum_decl", "actor_decl"]
     private static let mainActor = "$sScMD"
     /// `UnsafeMutablePointer<AnyObject?>`.
+    /// What the methods are called that name the key paths on which a property depends.
+    static let dependencies = "keyPathsForValuesAffecting"
     private static let validatedValue = "$sSpyyXlSgGD"
 
     private let file: SourceText
@@ -119,6 +121,7 @@ struct DeclarationScanner {
     // MARK: Properties
 
     private mutating func scanProperty(_ node: SyntaxNode, in context: Context) {
+        if node.usr.hasSuffix("vpZ") { return scanDependencies(node, Self.plain(node.name), in: context) }
         guard let offset = node.range?.start, node.usr.hasSuffix("vp") else { return }
         let name = Self.plain(node.name)
         guard node.has("ns_managed_attr") else { return scanOwnProperty(node, name, in: context) }
@@ -173,6 +176,9 @@ struct DeclarationScanner {
 
     private mutating func scanMethod(_ node: SyntaxNode, in context: Context) {
         guard let offset = node.range?.start else { return }
+        if node.usr.hasSuffix("FZ"), node.labels.isEmpty {
+            return scanDependencies(node, Self.plain(node.name) + "()", in: context)
+        }
         guard node.has("ns_managed_attr") else { return scanValidator(node, offset, in: context) }
         guard check(node, "method", offset, in: context) else { return }
         let properties = Set((result[context.key]?.properties ?? []).map(\.name))
@@ -235,6 +241,16 @@ struct DeclarationScanner {
             return
         }
         result[context.key]?.validators.append(name)
+    }
+
+    /// Takes a method or property of the class that says on what others a property depends.
+    private mutating func scanDependencies(_ node: SyntaxNode, _ use: String, in context: Context) {
+        let type = node.kind == "func_decl" ? node.text("result") : node.interfaceType
+        guard use.hasPrefix(Self.dependencies), use.dropFirst(Self.dependencies.count).first?.isUppercase == true,
+            type == "$sShySSGD", !hasEffects(node), node.usr.hasSuffix("ShySSGyFZ") || node.usr.hasSuffix("vpZ"),
+            ManagedDeclarations.Access(node.access) != .hidden, context.access != .hidden
+        else { return }
+        result[context.key]?.dependencies.append(use)
     }
 
     // MARK: Help

@@ -142,8 +142,8 @@ struct PortedFile {
         let path = names.joined(separator: ".")
         switch root.flatMap({ declarations.exists(names[...], from: $0) }) {
         case false?:
-            return note(remaining: range.start, "\(text) names no property of the class")
-        case nil: note(remaining: range.start, "\"\(path)\" could not be checked: its class is in another module")
+            return note(remaining: range.start, "\(text) names no property that the class declares in these sources")
+        case nil: note(remaining: range.start, "\"\(path)\" could not be checked: what it names is declared elsewhere")
         case true?: break
         }
         edits.replace(range.start..<end, with: "\"\(path)\"")

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 /// Batch requests and attributes that are more than a value: derived and composite ones.
@@ -47,6 +48,38 @@ import Testing
             let left = try fetchAll(NSManagedObject.self, "Book", context)
             #expect(left.count == 2 && left.allSatisfy { $0.value(forKey: "authorName") == nil })
         }
+    }
+
+    /// What a request derives is saved by a context of its own, which no program knows: observers of all contexts would
+    /// take it for one of theirs.
+    @Test(arguments: StoreKind.allCases) func nothingIsPostedForContextsThatNobodyMade(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, FetchDerivedTests.library())
+        let context = store.context()
+        let coordinator = try #require(context.persistentStoreCoordinator)
+        let seen = Mutex<[String]>([])
+        let names: [Notification.Name] = [
+            .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextObjectsDidChange,
+            .NSManagedObjectContextDidSaveObjectIDs,
+        ]
+        let tokens = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+                guard let poster = notification.object as? NSManagedObjectContext,
+                    poster.persistentStoreCoordinator === coordinator, poster !== context
+                else { return }
+                seen.withLock { $0.append(name.rawValue) }
+            }
+        }
+        defer { tokens.forEach(NotificationCenter.default.removeObserver) }
+        try context.performAndWait {
+            try context.execute(NSBatchInsertRequest(entityName: "Author", objects: [["name": "Émile"]]))
+            let id = try author(context).objectID
+            try context.execute(
+                NSBatchInsertRequest(entityName: "Book", objects: [["title": "1", "pages": 10, "author": id]]))
+            let books = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: books))
+            #expect(try author(context).value(forKey: "bookCount") as? Int == 0)
+        }
+        #expect(seen.withLock { $0 } == [])
     }
 
     /// What a batch request may store, deriving from it must not refuse.

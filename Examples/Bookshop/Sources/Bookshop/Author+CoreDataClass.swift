@@ -11,4 +11,6 @@ public class Author: NSManagedObject {
     public var initials: String {
         (name ?? "").split(separator: " ").compactMap(\.first).map { "\($0)." }.joined(separator: " ")
     }
+
+    class func keyPathsForValuesAffectingInitials() -> Set<String> { ["name"] }
 }

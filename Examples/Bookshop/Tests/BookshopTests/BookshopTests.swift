@@ -226,6 +226,23 @@ import Testing
         }
     }
 
+    /// As key-value observing finds it on Apple's platforms: by the name of a method of the class.
+    @Test func computedPropertiesAreObservedByWhatTheyDependOn() throws {
+        #expect(Author.keyPathsForValuesAffectingValue(forKey: "initials") == ["name"])
+        #expect(Author.keyPathsForValuesAffectingValue(forKey: "name").isEmpty)
+        let context = container.newBackgroundContext()
+        context.performAndWait {
+            let author = Author(context: context)
+            author.name = "Ada Lovelace"
+            var seen: [String] = []
+            let observation = author.observe(\.initials, options: [.new]) { author, _ in seen.append(author.initials) }
+            author.name = "Henry David Thoreau"
+            author.born = nil
+            #expect(seen == ["H. D. T."])
+            observation.invalidate()
+        }
+    }
+
     @Test func keyPathsHaveNames() throws {
         let context = container.newBackgroundContext()
         try context.performAndWait {

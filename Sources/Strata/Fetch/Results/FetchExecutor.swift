@@ -194,11 +194,22 @@ struct FetchExecutor {
                 }
             }
             report.note(.counters)
-            let total = stored + PendingOverlay(context, plan, handles).countDifference
+            let overlay = PendingOverlay(context, plan, handles)
+            let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored))
             return min(max(0, total - plan.offset), plan.limit)
         }
         if context.link == nil, !plan.needsObjects, plan.dictionaries == nil { return try countStored() }
         return try checked(window(overlaid(try search(stores(), maximum: maximumMatches, counting: true)))).count
+    }
+
+    /// How many of some objects have a row: others may have deleted it, which need not have been merged yet.
+    private func rowCount(of objects: [NSManagedObject]) throws -> Int {
+        if objects.isEmpty { return 0 }
+        let snapshots = Dictionary(uniqueKeysWithValues: try stores().map { ($0.index, $0.snapshot) })
+        return try objects.count { object in
+            guard let snapshot = snapshots[object.storeIndex] else { return false }
+            return try !snapshot.locate(object.ref).isAbsent
+        }
     }
 
     /// Counts rows without collecting them: of changed objects not the row counts, but the object.

@@ -59,9 +59,6 @@ struct PendingOverlay {
 
     var isEmpty: Bool { inserted.isEmpty && stored.isEmpty }
 
-    /// How many more objects there are than rows.
-    var countDifference: Int { inserted.count - stored.count { $0.isDeleted } }
-
     /// How many of the objects satisfy the plan's predicate.
     func count(_ plan: FetchPlan) -> Int {
         (inserted + stored).count { !$0.isDeleted && plan.predicate?.evaluate(with: $0) ?? true }

@@ -8,6 +8,7 @@ extension NSManagedObjectContext {
     ///
     /// The messages of main-queue contexts are for the main actor, those of others for any task.
     final func post(_ name: Notification.Name, _ info: [AnyHashable: Any]? = nil) {
+        if isSilent { return }
         let notification = Notification(name: name, object: self, userInfo: info)
         NotificationCenter.default.post(notification)
         if queueType == .mainQueueConcurrencyType {
