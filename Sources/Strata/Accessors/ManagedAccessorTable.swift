@@ -49,13 +49,13 @@ public struct _ManagedClass<Object: NSManagedObject> {
 
     /// Adds a property that the class declares itself, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: KeyPath<Object, Value>) {
-        summary.propertyNames[keyPath] = key
+        summary.accessorNames[keyPath] = key
         summary.accessors[key] = KeyAccessor(keyPath)
     }
 
     /// Adds a property that the class declares itself and that can be set, for key-value coding.
     public mutating func accessor<Value>(_ key: String, _ keyPath: ReferenceWritableKeyPath<Object, Value>) {
-        summary.propertyNames[keyPath] = key
+        summary.accessorNames[keyPath] = key
         summary.accessors[key] = KeyAccessor(writable: keyPath)
     }
 }
@@ -81,6 +81,9 @@ struct ManagedClassSummary {
     var propertyNames: [AnyKeyPath: String] = [:]
     var validators: [String: KeyValidator] = [:]
     var accessors: [String: KeyAccessor] = [:]
+    /// The keys of ``accessors``, for observing. A fetch does not know these properties, so they are not among
+    /// ``propertyNames``.
+    var accessorNames: [AnyKeyPath: String] = [:]
     /// What `keyPathsForValuesAffecting<Key>` returns, by key.
     var dependencies: [String: () -> Set<String>] = [:]
 }

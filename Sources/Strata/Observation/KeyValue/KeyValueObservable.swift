@@ -20,13 +20,13 @@ extension KeyValueObservable where Self: NSManagedObject {
     ///     ``NSManagedObject/propertyNames``.
     ///   - options: which values the handler gets, and when else it is called.
     /// - Returns: what ends the observation when it is invalidated or released. It does not keep the object.
-    /// - Precondition: the class names the key path, or its accessor reads exactly one property.
+    /// - Precondition: the class names the key path, its accessor reads exactly one property, or the plugin
+    ///   ManagedAccessors has found it among those that the class computes.
     public func observe<Value>(
         _ keyPath: KeyPath<Self, Value>, options: NSKeyValueObservingOptions = [],
         changeHandler: @escaping (Self, NSKeyValueObservedChange<Value>) -> Void
     ) -> NSKeyValueObservation {
-        guard let name = PropertyNames.name(of: keyPath), shape.place(name) != nil || Self.propertyNames[keyPath] != nil
-        else {
+        guard let name = observedName(of: keyPath) else {
             programmerError(
                 "\(Self.self).observe(_:options:changeHandler:)",
                 "the key path to a \(Value.self) is not known to be one property of the entity \(shape.name)",
@@ -38,6 +38,14 @@ extension KeyValueObservable where Self: NSManagedObject {
         observer.begin(self)
         let identity = ObjectIdentifier(self)
         return NSKeyValueObservation { ObservedObjects.remove(observer, from: identity) }
+    }
+
+    /// The key of a property of the model, or of one that the class computes.
+    private func observedName<Value>(of keyPath: KeyPath<Self, Value>) -> String? {
+        if let name = PropertyNames.name(of: keyPath), shape.place(name) != nil || Self.propertyNames[keyPath] != nil {
+            return name
+        }
+        return GeneratedAccessors.record(of: Self.self).summary.accessorNames[keyPath]
     }
 }
 
