@@ -34,7 +34,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -123,6 +123,9 @@ bench-migration: bootstrap ## Measure opening with a newer model, mapping object
 
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
+
+docs: bootstrap ## Build the reference and the tutorial; fails if there is a warning
+	SWIFT=$(SWIFT) scripts/docs.sh
 
 format: ## Format all Swift files in place
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format format --in-place --parallel

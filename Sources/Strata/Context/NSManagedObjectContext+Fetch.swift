@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
 
     /// How many objects a request describes; its limit and offset count.
     ///
-    /// - Throws: as ``fetch(_:)-swift.method``.
+    /// - Throws: as `fetch(_:)`.
     /// - Complexity: O(1) without predicate; otherwise as for fetching.
     public final func count<T: NSFetchRequestResult>(for request: NSFetchRequest<T>) throws -> Int {
         if isSubclassed, request.entityName != nil {

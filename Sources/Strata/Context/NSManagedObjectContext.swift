@@ -307,9 +307,11 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     /// Brings an object up to date with the store, or with the parent.
     ///
-    /// - Parameter flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays
-    ///   the changes over it again. An inserted object has nothing to be read: true does nothing, and the fault that false
-    ///   makes fires with the default values and without relationships.
+    /// - Parameters:
+    ///   - object: one of the context's.
+    ///   - flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays the
+    ///     changes over it again. An inserted object has nothing to be read: true does nothing, and the fault that false
+    ///     makes fires with the default values and without relationships.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         onQueue().refreshObject(object, mergeChanges: flag)
     }
@@ -384,7 +386,12 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     ///
     /// Override it to decide by object, or to be told. By itself it also writes a line to standard error, once for each
     /// property that such a fault was asked for. ``existingObject(with:)`` throws instead of asking.
-    /// - Parameter property: the property whose value was wanted, if it is known.
+    ///
+    /// - Parameters:
+    ///   - fault: the object.
+    ///   - objectID: its ID.
+    ///   - property: the property whose value was wanted, if it is known.
+    /// - Returns: whether the object is to read as deleted.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for objectID: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool {
@@ -433,7 +440,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     /// As ``mergeChanges(fromContextDidSave:)``, for several contexts and for changes from elsewhere.
     ///
-    /// - Parameter changes: under the keys of did-save notifications, objects, IDs or URIs.
+    /// - Parameters:
+    ///   - changes: under the keys of did-save notifications, objects, IDs or URIs.
+    ///   - contexts: whom to tell, on the queue of each.
     open class func mergeChanges(
         fromRemoteContextSave changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {

@@ -2,12 +2,14 @@ public import Foundation
 import StrataLog
 
 extension NSPersistentStoreCoordinator {
-    /// How a store uses its disk; nothing for a store that has no log (``NSBinaryStoreType``, ``NSXMLStoreType``, classes
-    /// of one's own).
+    /// How a store uses its disk; nothing for a store that has no log (``NSBinaryStoreType``, ``NSXMLStoreType``,
+    /// classes of one's own).
     ///
-    /// - Throws: `CocoaError` 134070 when the store is none of the coordinator's; the store's error when a segment cannot
+    /// - Throws: `CocoaError` 134070 when the store is none of the coordinator's; the store's error when a segment
+    ///   cannot
     ///   be read.
-    /// - Complexity: O(objects) over a small constant; reads a segment of the log the first time that it is asked about.
+    /// - Complexity: O(objects) over a small constant; reads a segment of the log the first time that it is asked
+    ///   about.
     public final func space(of store: NSPersistentStore) throws -> StoreSpace {
         let handle = try handle(ofOwn: store)
         guard handle.custom == nil else { return StoreSpace([]) }
@@ -28,7 +30,8 @@ extension NSPersistentStoreCoordinator {
     ///   - store: one of the coordinator's. Nothing happens for one without a log.
     ///   - progress: counts the bytes that are written, and stops the compaction when it is cancelled.
     /// - Returns: What was done.
-    /// - Throws: `CocoaError.userCancelled` when `progress` was cancelled; 513 when the store is read-only; 134070 when it
+    /// - Throws: `CocoaError.userCancelled` when `progress` was cancelled; 513 when the store is read-only; 134070 when
+    ///   it
     ///   is none of the coordinator's; 134030 with the store's error when it cannot be read or written.
     /// - Complexity: reads and writes what is needed of the segments that it takes away, half a MiB at a time. May be
     ///   called on any thread; one compaction of a store runs at a time, others wait for it.
@@ -58,7 +61,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// As ``compact(_:progress:)``, on a thread of its own; cancelling the task stops it.
+    /// As `compact(_:progress:)`, on a thread of its own; cancelling the task stops it.
     @discardableResult
     public final func compact(
         _ store: NSPersistentStore, progress: Progress? = nil

@@ -113,7 +113,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Executes a request for a context, on the calling thread.
     ///
-    /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history requests.
+    /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history
+    ///   requests.
     /// - Throws: `CocoaError` 134091 for a request of another kind, otherwise as
     ///   ``NSManagedObjectContext/execute(_:)``.
     /// - Precondition: the context is one of this coordinator, and the caller is on its queue.
@@ -129,9 +130,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///     ``NSBinaryStoreType``, ``NSXMLStoreType``, or a type that a class has been registered for.
     ///   - configuration: the part of the model that the store holds; nil for all entities.
     ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
+    ///   - options: by the keys of Core Data and of Strata; `docs/guide.md` lists them.
     /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
-    ///   has the store; 134081 when the coordinator has a store at the URL, or of the same UUID, already; 134090 when another process still
-    ///   has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
+    ///   has the store; 134081 when the coordinator has a store at the URL, or of the same UUID, already; 134090 when
+    ///   another process still has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
     ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
     ///   is not there; 512 when it cannot be made.
     @discardableResult
@@ -184,7 +186,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     @discardableResult
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool { changeURL(url, for: store) }
 
-    /// Puts a copy of the store at one URL in the place of the one at another, as it was at some moment during the call.
+    /// Puts a copy of the store at one URL in the place of the one at another, as it was at some moment during the
+    /// call.
     ///
     /// The copy has the UUID of its source, so object IDs stay valid. A store of this coordinator at `destinationURL`
     /// is removed from it first; add it again afterwards. The source may be open, also in another process.
@@ -196,7 +199,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - destinationOptions: as for opening the store; the timeout counts, or else that of the source's options.
     ///   - sourceURL: a store of the same type.
     ///   - sourceOptions: as for opening the source. No option changes what is copied.
-    /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when the destination is in
+    ///   - storeType: the type of both.
+    /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when the destination is
+    ///   in
     ///   use, 134000 for stores in memory. The destination is as before then.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
@@ -219,8 +224,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The metadata of a store that no coordinator need have opened.
     ///
-    /// - Parameter options: of a log store ``NSPersistentStoreTimeoutOption`` counts; a store of another class is not
-    ///   told of them.
+    /// - Parameters:
+    ///   - storeType: as for opening the store.
+    ///   - url: where the store is.
+    ///   - options: of a log store ``NSPersistentStoreTimeoutOption`` counts; a store of another class is not told of
+    ///     them.
     /// - Throws: `CocoaError` 134000 for an unknown type, 260 when there is no store, 259 when what is there is none.
     open class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil

@@ -5,8 +5,9 @@ import StrataLog
 /// A store that is read and written as a whole: a file format of one's own. Subclass it, register the class with
 /// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)` and add a store of that type.
 ///
-/// A subclass overrides ``loadMetadata()``, ``load()``, which makes the nodes and hands them to ``addCacheNodes(_:)``,
-/// ``save()``, which writes ``cacheNodes()``, and ``newReferenceObject(for:)``. Its methods are called one at a time.
+/// A subclass overrides ``NSPersistentStore/loadMetadata()``, ``load()``, which makes the nodes and hands them to
+/// ``addCacheNodes(_:)``, ``save()``, which writes ``cacheNodes()``, and ``newReferenceObject(for:)``. Its methods are
+/// called one at a time.
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     // Unchecked: nodes are only touched with the link's lock held.
 

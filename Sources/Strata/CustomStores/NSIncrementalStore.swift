@@ -11,8 +11,9 @@ import StrataLog
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     // Unchecked: it has no state of its own.
 
-    /// Reads the metadata, when the store is being added. A subclass overrides it and sets ``metadata`` with at least
-    /// `NSStoreUUIDKey` and `NSStoreTypeKey`; this one takes the UUID from ``identifierForNewStore(at:)``.
+    /// Reads the metadata, when the store is being added. A subclass overrides it and sets
+    /// ``NSPersistentStore/metadata`` with at least `NSStoreUUIDKey` and `NSStoreTypeKey`; this one takes the UUID from
+    /// ``identifierForNewStore(at:)``.
     open override func loadMetadata() throws {
         guard metadata.isEmpty else { return }
         let identifier = Swift.type(of: self).identifierForNewStore(at: url ?? URL(fileURLWithPath: "/dev/null"))
@@ -28,7 +29,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Returns: for a fetch, what its result type says: objects (from `context.object(with:)`), IDs, dictionaries, or
     ///   one number. For a save, an empty array.
     /// - Throws: what the save or fetch throws then. For conflicts, error 133020 with ``NSMergeConflict``s under
-    ///   ``NSPersistentStoreSaveConflictsErrorKey``, which the context's merge policy is asked about.
+    ///   `NSPersistentStoreSaveConflictsErrorKey`, which the context's merge policy is asked about.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw DescribedError(
             .persistentStoreUnsupportedRequestType,

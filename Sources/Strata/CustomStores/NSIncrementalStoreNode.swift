@@ -12,6 +12,7 @@ open class NSIncrementalStoreNode: NSObject {
     /// Creates a node.
     ///
     /// - Parameters:
+    ///   - objectID: whose values they are.
     ///   - values: by property name; to-one relationships as ``NSManagedObjectID`` or `NSNull`.
     ///   - version: grows when the values change.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {

@@ -4,9 +4,9 @@ import StrataIO
 /// Keeps the results of a fetch request in order and in sections, and tells a delegate how they change.
 ///
 /// The controller listens to its context, whatever changes it: edits, saves, merges from other contexts, refreshes,
-/// undo. What changed is calculated from the changed objects alone; nothing is fetched again. As in Core Data, an object
-/// that was changed elsewhere comes in only if the merge tells of it as inserted or the object is in memory, and a
-/// change of an object that the predicate or the order only leads to by a key path goes unnoticed.
+/// undo. What changed is calculated from the changed objects alone; nothing is fetched again. As in Core Data, an
+/// object that was changed elsewhere comes in only if the merge tells of it as inserted or the object is in memory, and
+/// a change of an object that the predicate or the order only leads to by a key path goes unnoticed.
 ///
 /// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
 /// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.
@@ -23,9 +23,11 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// Creates a controller; nothing is fetched before ``performFetch()``.
     ///
     /// - Parameters:
+    ///   - fetchRequest: what the results are.
+    ///   - context: where the objects are, and whose changes are followed.
     ///   - sectionNameKeyPath: what objects of a section have in common: a stored or transient property, or a key path
     ///     through to-one relationships. The first sort descriptor must order objects the same way. Nil for one section.
-    ///   - cacheName: under which name the division into sections is kept in memory, so that fetching the same again
+    ///   - name: under which name the division into sections is kept in memory, so that fetching the same again
     ///     need not read every object; nil for none.
     /// - Precondition: the request has sort descriptors, if only an empty array of them.
     public init(
@@ -78,7 +80,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
 
     /// Fetches the results, on the context's queue, from whatever thread it is called.
     ///
-    /// - Throws: as ``NSManagedObjectContext/fetch(_:)-swift.method``; `CocoaError` 134060 when objects of one section are
+    /// - Throws: as `fetch(_:)`; `CocoaError` 134060 when objects of one section are
     ///   not together in the order of the request.
     /// - Complexity: as for fetching; with sections, reads every object unless the cache knows them.
     open func performFetch() throws {
@@ -154,8 +156,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         SectionCache.delete(name)
     }
 
-    /// The changes from now on, round by round. Each call gives a sequence of its own, which keeps every change until it
-    /// is taken, and ends with the controller.
+    /// The changes from now on, round by round. Each call gives a sequence of its own, which keeps every change until
+    /// it is taken, and ends with the controller.
     public final var changes: AsyncStream<FetchedResultsDifference> { core.makeStream() }
 
     /// Whether both are views of the same controller, whatever their types.

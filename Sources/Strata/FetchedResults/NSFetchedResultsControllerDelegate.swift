@@ -9,8 +9,8 @@ public import Foundation
 /// The controller that is passed is ``NSFetchedResultsController/delegate``'s own one in every respect, but of the type
 /// that the methods name: `==` and `===` find it equal, a cast to the controller's own type fails.
 public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
-    /// The contents after a change, and after ``NSFetchedResultsController/performFetch()``: section names, and the IDs of
-    /// the objects.
+    /// The contents after a change, and after ``NSFetchedResultsController/performFetch()``: section names, and the IDs
+    /// of the objects.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference)
@@ -24,7 +24,10 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     /// One object came, went, moved or changed.
     ///
     /// - Parameters:
+    ///   - controller: whose results they are.
+    ///   - anObject: the object.
     ///   - indexPath: where it was before all changes of this round; nil if it came.
+    ///   - type: which of the four.
     ///   - newIndexPath: where it is after all changes of this round; nil if it went.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,

@@ -33,7 +33,10 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 
     /// Refers to the model among those in a bundle whose entities have these version hashes.
     ///
-    /// - Parameter bundle: nil for the main bundle.
+    /// - Parameters:
+    ///   - versionHash: data by the names of entities.
+    ///   - bundle: nil for the main bundle.
+    ///   - versionChecksum: what `versionChecksum` of the model must be.
     public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
         let hashes = versionHash.compactMap { key, value in
             (key.base as? String).flatMap { name in (value as? Data).map { (name, $0) } }
@@ -44,7 +47,10 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
 
     /// Refers to a compiled model in a bundle by its name.
     ///
-    /// - Parameter bundle: nil for the main bundle.
+    /// - Parameters:
+    ///   - modelName: the name of the file, without what follows the point.
+    ///   - bundle: nil for the main bundle.
+    ///   - versionChecksum: what `versionChecksum` of the model must be.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
         place = .name(modelName, bundle)
         checksum = versionChecksum

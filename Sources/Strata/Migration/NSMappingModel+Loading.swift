@@ -4,9 +4,9 @@ import StrataModelFile
 extension NSMappingModel {
     /// Reads a compiled mapping model, of Strata's or of Apple's.
     ///
-    /// Apple's files name versions of entities by hashes that only Core Data computes. What they are here is known of the
-    /// versions that lie beside the file or in the program's bundles as Apple's compiled models; a mapping for another
-    /// version has no hashes, and so is for any.
+    /// Apple's files name versions of entities by hashes that only Core Data computes. What they are here is known of
+    /// the versions that lie beside the file or in the program's bundles as Apple's compiled models; a mapping for
+    /// another version has no hashes, and so is for any.
     ///
     /// - Parameter url: a ".cdm" file; nil gives nil.
     /// - Returns: nil if there is no mapping model that can be read.
@@ -16,11 +16,14 @@ extension NSMappingModel {
         entityMappings = file.model.entityMappings
     }
 
-    /// Finds the mapping model between two models among the compiled ones (".cdm") in the resources of bundles: the first
-    /// whose version hashes are those of the models' entities. The plugin `StrataModel` compiles the ".xcmappingmodel"
-    /// files of a target.
+    /// Finds the mapping model between two models among the compiled ones (".cdm") in the resources of bundles: the
+    /// first whose version hashes are those of the models' entities. The plugin `StrataModel` compiles the
+    /// ".xcmappingmodel" files of a target.
     ///
-    /// - Parameter bundles: nil for the main bundle, with the bundles of resources beside the program.
+    /// - Parameters:
+    ///   - bundles: nil for the main bundle, with the bundles of resources beside the program.
+    ///   - sourceModel: the older model.
+    ///   - destinationModel: the newer one.
     /// - Returns: nil if there is none, or a model is nil.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,

@@ -4,8 +4,8 @@ import StrataLog
 
 /// Makes a store of one model out of a store of another, object by object, as a mapping model says.
 ///
-/// The source is only read. Objects are made, saved and let go a few thousand at a time; what is kept of each are 16 bytes
-/// that say which object was made of which. Belongs to the thread that calls
+/// The source is only read. Objects are made, saved and let go a few thousand at a time; what is kept of each are 16
+/// bytes that say which object was made of which. Belongs to the thread that calls
 /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``;
 /// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` can be used from any thread.
 open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
@@ -18,15 +18,15 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     private let givenSource: NSManagedObjectModel
     private let givenDestination: NSManagedObjectModel
 
-    /// Whether a store may bring its own way to migrate. Nothing depends on it: automatic migration goes the short way by
-    /// itself, and a manager always makes a new store.
+    /// Whether a store may bring its own way to migrate. Nothing depends on it: automatic migration goes the short way
+    /// by itself, and a manager always makes a new store.
     open var usesStoreSpecificMigrationManager = true
 
     /// What the program likes to keep with it.
     open var userInfo: [AnyHashable: Any]?
 
-    /// How far the migration is, from 0 to 1, of 10,000 units; it can be observed by whatever shows a `Progress`. Cancelling
-    /// it cancels the migration.
+    /// How far the migration is, from 0 to 1, of 10,000 units; it can be observed by whatever shows a `Progress`.
+    /// Cancelling it cancels the migration.
     public let progress: Progress
 
     private struct Shared {
@@ -51,9 +51,14 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - sourceURL: a store of the source model. It is as before, whatever happens.
+    ///   - sStoreType: its type.
+    ///   - sOptions: as for opening it.
     ///   - mappings: what is done; nil for what can be inferred.
     ///   - dURL: where there is no store yet.
-    /// - Throws: `CocoaError` 134150 when the source cannot be opened, 134160 for the destination, 134020 when the mappings
+    ///   - dStoreType: the type of the store that is made.
+    ///   - dOptions: as for opening that.
+    /// - Throws: `CocoaError` 134150 when the source cannot be opened, 134160 for the destination, 134020 when the
+    ///   mappings
     ///   are for other versions of the models, 134170 for a policy class that is not there, 134111 when values are not
     ///   unique that have to be, the error of a cancellation (134120 if it comes from ``progress``), a validation error,
     ///   and what policies throw.
@@ -88,8 +93,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
         }
     }
 
-    /// As ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``, in the new
-    /// spelling.
+    /// As ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``, in the
+    /// new spelling.
     public func migrateStore(
         from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
         options sourceOptions: [AnyHashable: Any]? = nil,
@@ -168,7 +173,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
 
     /// What a mapping made of objects of the source.
     ///
-    /// - Parameter sourceInstances: nil for all, which takes memory for all of them.
+    /// - Parameters:
+    ///   - mappingName: the name of the entity mapping.
+    ///   - sourceInstances: nil for all, which takes memory for all of them.
     open func destinationInstances(
         forEntityMappingName mappingName: String, sourceInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {
@@ -177,7 +184,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
 
     /// What a mapping made objects of the destination of.
     ///
-    /// - Parameter destinationInstances: nil for all, which takes memory for all of them.
+    /// - Parameters:
+    ///   - mappingName: the name of the entity mapping.
+    ///   - destinationInstances: nil for all, which takes memory for all of them.
     open func sourceInstances(
         forEntityMappingName mappingName: String, destinationInstances: [NSManagedObject]?
     ) -> [NSManagedObject] {

@@ -43,8 +43,11 @@ open class NSManagedObject: NSObject {
     ///
     /// Objects that are read from a store are made by this initialiser. A subclass that has a designated initialiser of
     /// its own overrides this one, too, unless none of its objects is ever read: the program then stops where one is.
-    /// - Parameter entity: the entity. One of another model stands for the entity of that name in the context's model:
-    ///   programs often load a model more than once.
+    ///
+    /// - Parameters:
+    ///   - entity: the entity. One of another model stands for the entity of that name in the context's model: programs
+    ///     often load a model more than once.
+    ///   - context: where the object is inserted; nil for none.
     /// - Precondition: the entity is in a model and not abstract.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         let reference = EntityShape.reference(of: entity, for: context)
@@ -180,8 +183,10 @@ open class NSManagedObject: NSObject {
     /// property, if there is one; see ``KeyValidator``. A save calls it for each property of an inserted or updated
     /// object, if the class overrides it or has validators.
     ///
-    /// - Parameter value: may be given another value, which then is the one to set. In a save it is set at once, and
-    ///   the object is validated again.
+    /// - Parameters:
+    ///   - value: may be given another value, which then is the one to set. In a save it is set at once, and the object
+    ///     is validated again.
+    ///   - key: the name of the property.
     /// - Throws: `CocoaError` with a validation code.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         let rules = shape.validation

@@ -1,6 +1,6 @@
 import StrataLog
 
-/// What a compaction of a store did; see ``NSPersistentStoreCoordinator/compact(_:progress:)``.
+/// What a compaction of a store did; see `compact(_:progress:)` of the coordinator.
 public struct StoreCompaction: Sendable, Hashable, Codable {
     /// Segments of the log that are gone.
     public var segmentCount = 0

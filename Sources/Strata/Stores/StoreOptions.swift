@@ -16,7 +16,7 @@ public let NSSQLitePragmasOption: String = "NSSQLitePragmasOption"
 public let NSSQLiteAnalyzeOption: String = "NSSQLiteAnalyzeOption"
 
 /// Whether to compact a store when it is opened for writing, before anybody sees it, to free space; see
-/// ``NSPersistentStoreCoordinator/compact(_:progress:)``.
+/// `compact(_:progress:)` of the coordinator.
 public let NSSQLiteManualVacuumOption: String = "NSSQLiteManualVacuumOption"
 
 /// Whether to open a store without comparing version hashes.

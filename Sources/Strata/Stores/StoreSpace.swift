@@ -4,7 +4,7 @@ import StrataLog
 ///
 /// Got from ``NSPersistentStoreCoordinator/space(of:)``. The log is a row of segments, files that are only appended to;
 /// what lies between is taken back by compaction, which goes on by itself while the store is written, and by
-/// ``NSPersistentStoreCoordinator/compact(_:progress:)``.
+/// `compact(_:progress:)` of the coordinator.
 public struct StoreSpace: Sendable, Hashable, Codable {
     /// A part of the log, all counts in bytes.
     public struct Segment: Sendable, Hashable, Codable {
@@ -18,8 +18,8 @@ public struct StoreSpace: Sendable, Hashable, Codable {
         public var historyByteCount: Int
         /// Replaced and deleted rows, and history that is not kept: what a compaction takes back, now or later.
         public var deadByteCount: Int
-        /// Of ``deadByteCount``, what contexts pinned to a generation and fetches that are running keep from being taken
-        /// back now.
+        /// Of ``deadByteCount``, what contexts pinned to a generation and fetches that are running keep from being
+        /// taken back now.
         public var pinnedByteCount: Int
 
         init(_ statistics: SegmentStatistics) {

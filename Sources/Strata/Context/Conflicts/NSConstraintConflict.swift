@@ -21,7 +21,12 @@ open class NSConstraintConflict: NSObject {
     /// Whether the database object was made for the conflict, and nobody knows it but who knows the conflict.
     var isDatabaseObjectNew = false
 
-    /// - Parameter conflictingSnapshots: dictionaries; what is none counts as empty.
+    /// - Parameters:
+    ///   - constraint: the names of its properties.
+    ///   - databaseObject: the object whose stored row has the values; nil if the store has none.
+    ///   - databaseSnapshot: the values of that row.
+    ///   - conflictingObjects: the objects of the context that would have the values.
+    ///   - conflictingSnapshots: dictionaries; what is none counts as empty.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
         conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]

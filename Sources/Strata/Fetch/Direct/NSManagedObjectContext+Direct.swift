@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// constants.
     ///
     /// - Parameter report: is told how the rows were found; nil where nobody asks.
-    /// - Throws: as ``fetch(_:)-swift.method``.
+    /// - Throws: as `fetch(_:)`.
     final func directResults(
         _ plan: FetchPlan, _ control: RequestControl?, _ report: ScanReport? = nil
     ) throws -> FetchResults? {

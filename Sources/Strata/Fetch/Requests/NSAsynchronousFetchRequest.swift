@@ -18,8 +18,10 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest, @un
 
     /// Creates the request.
     ///
-    /// - Parameter completionBlock: called on the context's queue when the fetch has ended, also when it failed or was
-    ///   cancelled, with `CocoaError` 3072 (`NSUserCancelledError`) as its error then.
+    /// - Parameters:
+    ///   - fetchRequest: what is fetched.
+    ///   - completionBlock: called on the context's queue when the fetch has ended, also when it failed or was
+    ///     cancelled, with `CocoaError` 3072 (`NSUserCancelledError`) as its error then.
     public init(
         fetchRequest: NSFetchRequest<ResultType>,
         completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil

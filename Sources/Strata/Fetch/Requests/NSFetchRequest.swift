@@ -47,8 +47,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     /// Writes the request: names, predicates and options, as models keep their templates.
     ///
     /// A predicate made of a block, a sort descriptor with a comparator, expression descriptions and
-    /// ``affectedStores`` have no encoding: with one of these the reason is written in the request's place, under
-    /// `fetchRequestProblem`, and reading gives nil.
+    /// ``NSPersistentStoreRequest/affectedStores`` have no encoding: with one of these the reason is written in the
+    /// request's place, under `fetchRequestProblem`, and reading gives nil.
     open func encode(with coder: NSCoder) {
         FetchRequestCoding.encode(settings, with: coder)
     }
@@ -80,7 +80,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
     /// Runs the request in the context that executes blocks on the calling queue.
     ///
     /// - Throws: `CocoaError` when the caller is not inside of a context's `perform`, otherwise as
-    ///   ``NSManagedObjectContext/fetch(_:)-swift.method``.
+    ///   `fetch(_:)`.
     open func execute() throws -> [ResultType] {
         guard let context = ContextQueue.currentContext else {
             throw FetchProblem.error("execute() works only inside of a context's perform.")

@@ -90,11 +90,11 @@ extension FetchMatch {
 extension NSManagedObjectContext {
     /// Runs a request for objects whose results are made when they are asked for.
     ///
-    /// ``fetch(_:)-swift.method`` returns an array, which holds an object for each result. This is the way to go
+    /// `fetch(_:)` returns an array, which holds an object for each result. This is the way to go
     /// through results that are too many for that.
     ///
-    /// - Throws: as ``fetch(_:)-swift.method``, and for a request whose results are no objects.
-    /// - Complexity: as ``fetch(_:)-swift.method``, without making objects.
+    /// - Throws: as `fetch(_:)`, and for a request whose results are no objects.
+    /// - Complexity: as `fetch(_:)`, without making objects.
     public final func fetchLazily<T: NSManagedObject>(_ request: NSFetchRequest<T>) throws -> LazyFetchResults<T> {
         let plan = try plan(of: request)
         let forms: NSFetchRequestResultType = [

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// The fetch takes place with all that belongs to it, so the figures are those of the same fetch without
     /// explanation; what it reads is in the cache afterwards.
     ///
-    /// - Throws: as ``fetch(_:)-swift.method``.
+    /// - Throws: as `fetch(_:)`.
     public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
         try limited(request.timeLimit) { try explain(request, $0) }
     }

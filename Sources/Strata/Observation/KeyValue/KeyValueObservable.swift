@@ -19,6 +19,7 @@ extension KeyValueObservable where Self: NSManagedObject {
     ///   - keyPath: a property of the model. Its name is found as for sort descriptors; see
     ///     ``NSManagedObject/propertyNames``.
     ///   - options: which values the handler gets, and when else it is called.
+    ///   - changeHandler: gets the object and what has changed.
     /// - Returns: what ends the observation when it is invalidated or released. It does not keep the object.
     /// - Precondition: the class names the key path, its accessor reads exactly one property, or the plugin
     ///   ManagedAccessors has found it among those that the class computes.
@@ -55,8 +56,11 @@ extension KeyValueObservable where Self: NSManagedObjectContext {
     ///
     /// The handler is called on the context's queue.
     ///
-    /// - Parameter options: which values the handler gets. ``NSKeyValueObservingOptions/prior`` is refused: a context
-    ///   does not know beforehand.
+    /// - Parameters:
+    ///   - keyPath: one of the four.
+    ///   - options: which values the handler gets. ``NSKeyValueObservingOptions/prior`` is refused: a context does not
+    ///     know beforehand.
+    ///   - changeHandler: gets the context and what has changed.
     /// - Returns: what ends the observation when it is invalidated or released. It does not keep the context.
     /// - Precondition: the caller is on the context's queue, and the key path is one of the four.
     /// - Complexity: of sets, O(n) in the changed objects for each change; of `hasChanges`, O(1).

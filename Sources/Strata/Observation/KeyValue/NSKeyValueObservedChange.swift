@@ -4,7 +4,7 @@ public import Foundation
 public struct NSKeyValueObservedChange<Value> {
     public typealias Kind = NSKeyValueChange
 
-    /// Always ``NSKeyValueChange/setting``: changes of collections are not told member by member.
+    /// Always `.setting`: changes of collections are not told member by member.
     public let kind: Kind
     /// The value after the change, with ``NSKeyValueObservingOptions/new``.
     public let newValue: Value?

@@ -6,12 +6,13 @@ public let StrataHistoryRetentionOption: String = "StrataHistoryRetentionOption"
 
 /// How much of its history a store keeps.
 ///
-/// The limits count together: what goes beyond any of them goes. Transactions that a named consumer has not acknowledged
-/// (``NSPersistentStoreCoordinator/acknowledgeHistory(upTo:by:)``) stay whatever the limits say. With consumers and no
-/// limits, everything goes that all of them have acknowledged. Without either, nothing goes.
+/// The limits count together: what goes beyond any of them goes. Transactions that a named consumer has not
+/// acknowledged (``NSPersistentStoreCoordinator/acknowledgeHistory(upTo:by:)``) stay whatever the limits say. With
+/// consumers and no limits, everything goes that all of them have acknowledged. Without either, nothing goes.
 ///
-/// The policy is applied when the store is opened for writing, when history is acknowledged, and now and then while it is
-/// written. What has gone is gone for all readers at once: tokens from before give ``NSPersistentHistoryTokenExpiredError``.
+/// The policy is applied when the store is opened for writing, when history is acknowledged, and now and then while it
+/// is written. What has gone is gone for all readers at once: tokens from before give
+/// `NSPersistentHistoryTokenExpiredError`.
 public struct HistoryRetention: Sendable, Hashable, Codable {
     /// Transactions older than this may go, in seconds.
     public var maximumAge: TimeInterval?
