@@ -186,8 +186,9 @@ struct FetchExecutor {
             return try search(stores(), maximum: Int.max).dictionaries.count
         }
         if !plan.hasPredicate, !plan.needsObjects, context.link == nil {
-            try checkDamage(behind: stores())
-            let stored = try stores().reduce(0) { total, store in
+            let seen = try stores()
+            try checkDamage(behind: seen)
+            let stored = seen.reduce(0) { total, store in
                 let map = store.handle.map
                 return plan.family.reduce(total) { total, shape in
                     map.holds(shape) ? total + store.snapshot.count(entity: map.numbers[shape.index]) : total
@@ -195,7 +196,7 @@ struct FetchExecutor {
             }
             report.note(.counters)
             let overlay = PendingOverlay(context, plan, handles)
-            let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored))
+            let total = stored + overlay.count(plan) - (try rowCount(of: overlay.stored, in: seen))
             return min(max(0, total - plan.offset), plan.limit)
         }
         if context.link == nil, !plan.needsObjects, plan.dictionaries == nil { return try countStored() }
@@ -203,9 +204,9 @@ struct FetchExecutor {
     }
 
     /// How many of some objects have a row: others may have deleted it, which need not have been merged yet.
-    private func rowCount(of objects: [NSManagedObject]) throws -> Int {
+    private func rowCount(of objects: [NSManagedObject], in stores: [SeenStore]) throws -> Int {
         if objects.isEmpty { return 0 }
-        let snapshots = Dictionary(uniqueKeysWithValues: try stores().map { ($0.index, $0.snapshot) })
+        let snapshots = Dictionary(uniqueKeysWithValues: stores.map { ($0.index, $0.snapshot) })
         return try objects.count { object in
             guard let snapshot = snapshots[object.storeIndex] else { return false }
             return try !snapshot.locate(object.ref).isAbsent
