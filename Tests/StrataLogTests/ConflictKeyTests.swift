@@ -58,7 +58,7 @@ import Testing
     }
 
     /// A commit that failed has changed nothing, and its sequence number is given to another one.
-    @Test func aCommitThatFailedClaimsNothing() throws {
+    @Test func aCommitThatFailedHoldsNothing() throws {
         let fs = SimulatedFileSystem()
         let store = try Self.open(fs)
         let basis = store.snapshot.sequence
@@ -73,7 +73,7 @@ import Testing
     }
 
     /// Whoever went by a snapshot that is older than what is remembered has to look again.
-    @Test func forgottenClaimsRefuse() throws {
+    @Test func forgottenKeysRefuse() throws {
         let store = try Self.open()
         let basis = store.snapshot.sequence
         var many: [ConflictKey] = []

@@ -53,6 +53,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
     private func take(_ nodes: Set<NSAtomicStoreCacheNode>, _ coordinator: NSPersistentStoreCoordinator) throws {
         guard !nodes.isEmpty else { return }
         let context = NSManagedObjectContext(.privateQueue)
+        context.isSilent = true
         try context.performAndWait {
             context.persistentStoreCoordinator = coordinator
             var objects: [NSManagedObjectID: NSManagedObject] = [:]

@@ -25,6 +25,7 @@ struct ObjectCopy {
     func run() throws -> [ObjectRef: ObjectRef] {
         let reader = NSManagedObjectContext(.privateQueue)
         let writer = NSManagedObjectContext(.privateQueue)
+        for context in [reader, writer] { context.isSilent = true }
         return try reader.performAndWait {
             reader.persistentStoreCoordinator = coordinator
             let originals = try fetch(in: reader)

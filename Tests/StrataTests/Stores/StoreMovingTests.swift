@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct StoreMovingTests {
@@ -90,6 +91,33 @@ import Testing
         other.persistentStoreCoordinator = coordinator
         try check(other)
         try coordinator.remove(new)
+    }
+
+    /// Objects are made on the way, by contexts that no program knows.
+    @Test func movingAndOpeningPostNothingForContextsThatNobodyMade() throws {
+        let (from, to) = (temporaryURL(), temporaryURL())
+        defer { for url in [from, to] { removeStore(at: url) } }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        let store = try coordinator.addPersistentStore(type: .xml, at: from)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        let seen = Mutex<[String]>([])
+        let names: [Notification.Name] = [.NSManagedObjectContextDidSave, .NSManagedObjectContextObjectsDidChange]
+        let tokens = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { notification in
+                guard let poster = notification.object as? NSManagedObjectContext, poster !== context,
+                    poster.persistentStoreCoordinator === coordinator
+                else { return }
+                seen.withLock { $0.append(name.rawValue) }
+            }
+        }
+        defer { tokens.forEach(NotificationCenter.default.removeObserver) }
+        try fill(context)
+        try coordinator.remove(store)
+        let opened = try coordinator.addPersistentStore(type: .xml, at: from)
+        let new = try coordinator.migratePersistentStore(opened, to: to, type: .sqlite)
+        try coordinator.remove(new)
+        #expect(seen.withLock { $0 } == [])
     }
 
     @Test func migrationToTheSamePlace() throws {
