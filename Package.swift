@@ -148,7 +148,7 @@ let package = Package(
             name: "Port",
             capability: .command(
                 intent: .custom(verb: "port", description: "Rewrite Core Data sources for Linux; --write does it")),
-            dependencies: ["StrataPortTool"]),
+            dependencies: ["StrataPortTool", "StrataModelTool"]),
         .macro(name: "StrataMacros", dependencies: syntax("SwiftCompilerPlugin"), swiftSettings: settings),
         .target(name: "StrataManaged", dependencies: ["Strata", "StrataMacros"], swiftSettings: settings),
         .testTarget(

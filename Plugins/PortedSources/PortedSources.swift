@@ -20,6 +20,11 @@ struct PortedSources: BuildToolPlugin {
         var arguments = ["--module", target.moduleName, "--output", output.path, "--work", work.path]
         if let compiler = try? context.tool(named: "swiftc") { arguments += ["--compiler", compiler.url.path] }
         for condition in target.compilationConditions { arguments += ["--condition", condition] }
+        let hasResources = target.sourceFiles.contains { $0.type == .resource } || !target.pluginGeneratedResources.isEmpty
+        if hasResources { arguments.append("--resources") }
+        if !target.recursiveTargetDependencies.contains(where: { $0.name == "CoreData" }) {
+            arguments.append("--without-core-data")
+        }
         for file in listed + generated { arguments += ["--context", file.path] }
         return [
             .buildCommand(

@@ -21,17 +21,22 @@ enum PortTool {
     /// `--module NAME --work DIRECTORY [--compiler PATH] [--condition NAME]... [--write] SOURCE...`
     ///
     /// With `--output DIRECTORY` the sources stay as they are, and what the compiler is to have instead goes there.
-    /// `--context PATH` names a source of the module that is looked into only.
+    /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
+    /// some, `--without-core-data` that it does not depend on CoreData.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []
         var context: [String] = []
         var sources: [String] = []
         var writes = false
+        var hasResources = false
+        var hasCoreData = true
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--write": writes = true
+            case "--resources": hasResources = true
+            case "--without-core-data": hasCoreData = false
             case "--module", "--work", "--compiler", "--condition", "--output", "--context":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
                 switch argument {
@@ -51,6 +56,8 @@ enum PortTool {
         porter.compiler = values["--compiler"]
         porter.conditions = conditions
         porter.context = context
+        porter.hasResources = hasResources
+        porter.hasCoreData = hasCoreData
         let report = try porter.report()
         if let output = values["--output"] { return try compile(report, sources, to: output) }
         if writes {

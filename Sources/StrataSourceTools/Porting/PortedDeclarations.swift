@@ -15,12 +15,25 @@ struct PortedDeclarations {
     private(set) var named: [String: String] = [:]
     /// The types of the properties of each class, mangled, by class and name.
     private(set) var properties: [String: [String: String]] = [:]
+    /// The methods that each class declares, by class and signature: file and offset.
+    private(set) var methods: [String: [String: (file: Int, offset: Int)]] = [:]
+    /// The protocols that each class conforms to without its superclass, mangled.
+    private(set) var conformances: [String: Set<String>] = [:]
+    /// The names of the types that stand outside of others.
+    private(set) var types: Set<String> = []
     /// The members that declarations override, by the class of the override.
     private var overriding: [String: Set<String>] = [:]
 
     init(_ files: [(SourceText, SyntaxNode)]) {
-        for (index, (_, tree)) in files.enumerated() { collect(tree.list("items"), index, in: nil) }
+        for (index, (_, tree)) in files.enumerated() {
+            collect(tree.list("items"), index, in: nil)
+            types.formUnion(tree.list("items").filter { Self.typeKinds.contains($0.kind) }.map(\.name))
+        }
     }
+
+    private static let typeKinds: Set<String> = [
+        "class_decl", "struct_decl", "enum_decl", "protocol", "typealias",
+    ]
 
     private mutating func collect(_ nodes: [SyntaxNode], _ file: Int, in type: String?) {
         for node in nodes where !node.isImplicit {
@@ -31,15 +44,53 @@ struct PortedDeclarations {
                 let superclass = Self.core(node["inherits"]?.text("superclass_type") ?? "")
                 classes[key] = Class(name: node.name, file: file, node: node, superclass: superclass)
                 named[node.name] = key
+                collectConformances(node, of: key)
                 collect(node.list("members"), file, in: key)
             case "extension_decl":
-                collect(node.list("members"), file, in: Self.core(node.text("extended_type") ?? ""))
+                let key = Self.core(node.text("extended_type") ?? "")
+                collectConformances(node, of: key)
+                collect(node.list("members"), file, in: key)
             case "struct_decl", "enum_decl":
                 collect(node.list("members"), file, in: String(node.usr.dropFirst(2)))
             case "var_decl":
                 if let type { properties[type, default: [:]][node.name] = node.interfaceType }
+            case "func_decl":
+                if let type, let range = node.range {
+                    methods[type, default: [:]][Self.signature(node)] = (file, range.start)
+                }
             default: break
             }
+        }
+    }
+
+    private mutating func collectConformances(_ node: SyntaxNode, of key: String) {
+        for conformance in node["inherits"]?.list("conformances") ?? [] where conformance.kind == "normal_conformance" {
+            conformances[key, default: []].insert(String((conformance.text("protocol") ?? "").dropFirst(2)))
+        }
+    }
+
+    /// Whether any type has a property of a name.
+    func hasProperty(_ name: String) -> Bool { properties.values.contains { $0[name] != nil } }
+
+    /// The class and its superclasses, as far as the files show.
+    private func lineage(_ key: String) -> [String] {
+        var result = [key]
+        while let type = classes[result[result.count - 1]], result.count < 100 { result.append(type.superclass) }
+        return result
+    }
+
+    /// Methods of subclasses that nobody calls by way of a protocol, since only their superclass conforms to it and does
+    /// not have them: it has the default of an optional requirement then.
+    func unheard(_ requirement: OptionalRequirements.Requirement) -> [(file: Int, offset: Int, conforming: String)] {
+        let conforming = conformances.filter { $0.value.contains(requirement.ownerKey) }.map(\.key)
+        return methods.keys.sorted().compactMap { key in
+            guard let method = methods[key]?[requirement.signature] else { return nil }
+            let above = lineage(key).dropFirst()
+            guard let ancestor = above.first(where: { conforming.contains($0) }),
+                !lineage(ancestor).contains(where: { methods[$0]?[requirement.signature] != nil }),
+                let name = classes[ancestor]?.name
+            else { return nil }
+            return (method.file, method.offset, name)
         }
     }
 
@@ -61,7 +112,7 @@ struct PortedDeclarations {
         return false
     }
 
-    private static func signature(_ node: SyntaxNode) -> String {
+    static func signature(_ node: SyntaxNode) -> String {
         "\(node.kind) \(node.name)(\(node.labels.joined(separator: ":")))"
     }
 

@@ -7,13 +7,22 @@ struct PortedFile {
     var isContext = false
     private(set) var changes: [PortNote] = []
     private(set) var remaining: [PortNote] = []
-    private let declarations: PortedDeclarations
+    /// Whether the target has resources, and so a `Bundle.module`.
+    var hasResources = false
+    /// Whether the target can import CoreData.
+    var hasCoreData = true
+    let declarations: PortedDeclarations
+    let requirements: OptionalRequirements
     private var seen: Set<String> = []
 
-    init(_ source: SourceText, _ tree: SyntaxNode, _ declarations: PortedDeclarations) {
+    init(
+        _ source: SourceText, _ tree: SyntaxNode, _ declarations: PortedDeclarations,
+        _ requirements: OptionalRequirements
+    ) {
         self.source = source
         self.tree = tree
         self.declarations = declarations
+        self.requirements = requirements
         edits = SourceEdits(source.bytes)
     }
 
@@ -22,63 +31,91 @@ struct PortedFile {
     }
 
     mutating func note(remaining offset: Int, _ message: String) {
-        remaining.append(PortNote(path: source.path, line: source.place(offset).line, message: message))
+        let note = PortNote(path: source.path, line: source.place(offset).line, message: message)
+        if !remaining.contains(note) { remaining.append(note) }
+    }
+
+    /// Where a node stands.
+    private struct Surroundings {
+        /// The mangled name of the type that it is part of.
+        var type: String?
+        /// Whether nothing uses its value.
+        var isStatement = false
+        /// Whether it is part of a function that other modules see.
+        var isInVisibleFunction = false
+        /// Whether other modules compile it.
+        var isExposed = false
     }
 
     /// Everything that concerns this file alone.
-    mutating func rewrite() { visit(tree, in: nil) }
+    mutating func rewrite() {
+        visit(tree, in: Surroundings())
+        importWhatFoundationLacks()
+    }
 
-    private mutating func visit(_ node: SyntaxNode, in type: String?) {
-        var inner = type
-        switch node.kind {
-        case "class_decl", "struct_decl", "enum_decl": inner = String(node.usr.dropFirst(2))
-        case "extension_decl": inner = PortedDeclarations.core(node.text("extended_type") ?? "")
-        default: break
-        }
+    private mutating func visit(_ node: SyntaxNode, in place: Surroundings) {
+        let inner = surroundings(of: node, in: place)
         // The compiler prints some expressions twice.
         if !node.isImplicit, let range = node.range, seen.insert("\(node.kind) \(range)").inserted {
-            rewrite(node, range, in: inner)
+            rewrite(node, range, place, inner.type)
         }
-        for value in node.fields.values {
+        for (key, value) in node.fields {
+            var inner = inner
+            inner.isStatement = Self.isStatement(node, key, place.isStatement)
             if let child = value as? [String: Any] { visit(SyntaxNode(child), in: inner) }
             for child in value as? [[String: Any]] ?? [] { visit(SyntaxNode(child), in: inner) }
         }
     }
 
-    private mutating func rewrite(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
+    /// Where the parts of a node stand.
+    private func surroundings(of node: SyntaxNode, in place: Surroundings) -> Surroundings {
+        var inner = place
+        switch node.kind {
+        case "class_decl", "struct_decl", "enum_decl": inner.type = String(node.usr.dropFirst(2))
+        case "extension_decl": inner.type = PortedDeclarations.core(node.text("extended_type") ?? "")
+        case "func_decl", "constructor_decl", "subscript_decl":
+            inner.isInVisibleFunction = ["public", "open", "package"].contains(node.access)
+        // A default is compiled by who calls the function.
+        case "parameter": if place.isInVisibleFunction { inner.isExposed = true }
+        default: break
+        }
+        if node.has("inlinable_attr") { inner.isExposed = true }
+        return inner
+    }
+
+    /// Whether nothing uses the value of what a node has under a key.
+    private static func isStatement(_ node: SyntaxNode, _ key: String, _ isStatement: Bool) -> Bool {
+        switch node.kind {
+        case "brace_stmt": key == "elements"
+        // A closure's only expression.
+        case "return_stmt": node.isImplicit
+        case "assign_expr": key == "src" && node["dest"]?.kind == "discard_assignment_expr"
+        case "optional_evaluation_expr", "try_expr", "optional_try_expr", "force_try_expr", "await_expr": isStatement
+        default: false
+        }
+    }
+
+    private mutating func rewrite(
+        _ node: SyntaxNode, _ range: (start: Int, end: Int), _ place: Surroundings, _ type: String?
+    ) {
         switch node.kind {
         case "import_decl": rewriteImport(node, range)
         case "class_decl": keepName(node, range)
+        case "protocol": rewriteProtocol(node, range)
         case "objc_attr", "objc_members_attr": removeAttribute(node, range)
         case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(node, range, in: type) }
         case "forced_checked_cast_expr": rewriteCast(node, range)
         case "objc_selector_expr": rewriteSelector(range)
-        case "optional_attr":
-            note(remaining: range.start, "an optional requirement: give it a default in an extension of the protocol")
         case "iboutlet_attr", "ibaction_attr", "ib_outlet_attr", "ib_action_attr":
             note(remaining: range.start, "an attribute of Interface Builder's")
-        case "call_expr": checkCall(node, range)
+        case "call_expr":
+            checkCall(node, range)
+            rewriteOptionalCall(node, isStatement: place.isStatement)
+            rewriteBundle(node, range, in: type, isExposed: place.isExposed)
         case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
+        case "unresolved_dot_expr", "declref_expr", "member_ref_expr": checkOptionalReference(node, range)
         default: break
         }
-    }
-
-    // MARK: Imports
-
-    private static let applesOwn: Set<String> = [
-        "UIKit", "AppKit", "SwiftUI", "Combine", "CloudKit", "CoreSpotlight", "CoreLocation", "MapKit", "WidgetKit",
-        "os", "OSLog", "ObjectiveC", "SwiftData",
-    ]
-
-    private mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
-        let path = node.fields["module_path"] as? [String] ?? []
-        if let module = path.first, Self.applesOwn.contains(module) {
-            return note(remaining: range.start, "import \(module): there is no such module")
-        }
-        let text = source.text(range.start..<source.endOfToken(range.end))
-        guard path.first == "CoreData", text != "import CoreData" else { return }
-        edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
-        note(change: range.start, "\(text) imports all of CoreData")
     }
 
     // MARK: Attributes

@@ -6,7 +6,9 @@ public import Foundation
 /// What it changes, once: `@objc` attributes go (the name that one gave a class of managed objects is kept as
 /// `objectiveCName`), overrides move from extensions into their classes, `#keyPath` becomes the string that it stands
 /// for, a forced cast to `NSFetchRequest<...>` becomes the converting initialiser, and imports of parts of Core Data
-/// become imports of all of it. Sources that it has rewritten it leaves as they are.
+/// become imports of all of it. Optional requirements of protocols get defaults and their calls lose the second question
+/// mark, `Bundle(for:)` becomes `Bundle.module`, and files that use what only Apple's Foundation has import CoreData.
+/// Sources that it has rewritten it leaves as they are.
 public struct SourcePorter {
     /// The module's name.
     public var module: String
@@ -14,6 +16,10 @@ public struct SourcePorter {
     public var sources: [String]
     /// The paths of further sources of the module, which are looked into and stay as they are.
     public var context: [String] = []
+    /// Whether the target has resources, compiled models among them, and so a `Bundle.module`.
+    public var hasResources = false
+    /// Whether the target can import CoreData.
+    public var hasCoreData = true
     /// Names that `#if` knows. What they exclude is not rewritten.
     public var conditions: [String] = []
     /// The path of `swiftc` or `swift-frontend`; nil looks for one.
@@ -53,10 +59,21 @@ public struct SourcePorter {
             .read(files, all: sources + context, withBodies: true, stubs: stubs, frontend: frontend)
 
         let declarations = PortedDeclarations(zip(files, trees).map { ($0, $1) })
-        var files2: [PortedFile] = zip(files, trees).map { PortedFile($0, $1, declarations) }
+        let requirements = OptionalRequirements(zip(files, trees).map { ($0, $1) })
+        var files2: [PortedFile] = zip(files, trees).map { PortedFile($0, $1, declarations, requirements) }
         for index in files2.indices {
             files2[index].isContext = index >= sources.count
+            files2[index].hasResources = hasResources
+            files2[index].hasCoreData = hasCoreData
             if !files2[index].isContext { files2[index].rewrite() }
+        }
+        for requirement in requirements.rewritten {
+            for method in declarations.unheard(requirement) {
+                files2[method.file].note(
+                    remaining: method.offset,
+                    "'\(requirement.name)' is not called through \(requirement.owner): declare it in "
+                        + "\(method.conforming), which conforms to it, and override it here")
+            }
         }
         OverrideMover(declarations).move(in: &files2)
 

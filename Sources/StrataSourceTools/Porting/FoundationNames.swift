@@ -1,0 +1,41 @@
+/// Names that Apple's Foundation has, Linux's lacks, and Strata declares: a file that uses them imports CoreData here.
+enum FoundationNames {
+    /// Names by themselves. Foundation declares the classes of predicates and expressions on Linux, too, but they cannot
+    /// be used.
+    static let names: Set<String> = [
+        "AutoreleasingUnsafeMutablePointer", "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression",
+        "NSFastEnumerationIterator", "NSKeyValueChange", "NSKeyValueObservation", "NSKeyValueObservedChange",
+        "NSKeyValueObservingOptions", "NSKeyValueSetMutationKind", "NSSecureUnarchiveFromDataTransformer",
+        "NSSelectorFromString", "NSStringFromSelector", "NSUndoManagerGroupIsDiscardableKey", "NSValueTransformerName",
+        "Selector", "UndoManager", "ValueTransformer", "autoreleasepool",
+    ]
+
+    /// What Strata adds to classes that Foundation has on Linux, by the class: the first labels of initialisers.
+    static let initializers: [String: Set<String>] = [
+        "IndexPath": ["item", "row"], "NSPredicate": ["format", "fromMetadataQueryString"], "NSSortDescriptor": ["key"],
+    ]
+
+    /// The first name in a file that is one of these, and where.
+    ///
+    /// - Parameter own: names that the module declares itself.
+    static func firstUse(in source: SourceText, except own: Set<String>) -> (name: String, offset: Int)? {
+        var words = SourceWords(source)
+        while let word = words.next() {
+            guard !own.contains(word.text), !word.isMember else { continue }
+            if names.contains(word.text) { return (word.text, word.offset) }
+            if let labels = initializers[word.text], labels.contains(label(behind: word, source)) {
+                return (word.text, word.offset)
+            }
+        }
+        return nil
+    }
+
+    /// The first label of the call that a word begins, or "".
+    private static func label(behind word: SourceWords.Word, _ source: SourceText) -> String {
+        let open = source.nextToken(word.offset + word.text.utf8.count)
+        guard source.starts("(", at: open) else { return "" }
+        let start = source.nextToken(open + 1)
+        let end = source.endOfToken(start)
+        return source.starts(":", at: source.nextToken(end)) ? source.text(start..<end) : ""
+    }
+}

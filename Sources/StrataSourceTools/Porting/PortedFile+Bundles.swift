@@ -1,0 +1,61 @@
+/// Where resources are looked for: on Linux a class has no bundle of its own.
+extension PortedFile {
+    /// `Bundle(for: Some.self)` means the bundle of the target that has the class. On Linux it is the program's folder.
+    ///
+    /// - Parameters:
+    ///   - type: the mangled name of the type in which the call stands.
+    ///   - isExposed: whether the users of the module compile the call, too, who do not see `Bundle.module`.
+    mutating func rewriteBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?, isExposed: Bool) {
+        guard let arguments = node["args"]?.list("args"), arguments.count == 1, let label = arguments[0].text("label"),
+            label == "for" || label == "identifier", isBundle(node, range)
+        else { return }
+        let end = source.endOfToken(range.end)
+        let text = source.text(range.start..<end)
+        guard label == "for" else {
+            return note(
+                remaining: range.start, "\(text) is nil on Linux: write Bundle.module in the target that has the resources")
+        }
+        guard belongsToModule(arguments[0], in: type) else {
+            return note(
+                remaining: range.start,
+                "\(text) is the program's folder on Linux: write Bundle.module in the target that has the resources")
+        }
+        guard hasResources else {
+            return note(
+                remaining: range.start,
+                "\(text) is the program's folder on Linux, and this target has no resources: let one that has hand out "
+                    + "its Bundle.module")
+        }
+        guard !isExposed else {
+            return note(
+                remaining: range.start,
+                "\(text) is the program's folder on Linux: take a Bundle? here, and Bundle.module, which is internal, "
+                    + "where it is nil")
+        }
+        edits.replace(range.start..<end, with: "Bundle.module")
+        note(change: range.start, "\(text) becomes Bundle.module")
+    }
+
+    private func isBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int)) -> Bool {
+        var open = range.start
+        while open < range.end, source.bytes[open] != UInt8(ascii: "(") { open += 1 }
+        switch source.text(range.start..<open).filter({ !$0.isWhitespace }) {
+        case "Bundle", "Bundle.init", "Foundation.Bundle", "Foundation.Bundle.init": return true
+        case ".init": return node.text("type") == "$s10Foundation6BundleCD"
+        default: return false
+        }
+    }
+
+    /// Whether an argument certainly is a class of this module.
+    private func belongsToModule(_ argument: SyntaxNode, in type: String?) -> Bool {
+        guard let range = argument["expr"]?.range else { return false }
+        let text = source.text(range.start..<source.endOfToken(range.end)).filter { !$0.isWhitespace }
+        if ["type(of:self)", "Self.self", "self"].contains(text) {
+            // A subclass of an open class may be in another module.
+            guard let type, let own = declarations.classes[type] else { return false }
+            return own.node.access != "open"
+        }
+        guard text.hasSuffix(".self") else { return false }
+        return declarations.named[text.dropLast(5).split(separator: ".").last.map { String($0) } ?? ""] != nil
+    }
+}

@@ -1,0 +1,37 @@
+/// Imports of parts of Core Data, of what there is not, and those that are missing.
+extension PortedFile {
+    private static let applesOwn: Set<String> = [
+        "UIKit", "AppKit", "SwiftUI", "Combine", "CloudKit", "CoreSpotlight", "CoreLocation", "MapKit", "WidgetKit",
+        "os", "OSLog", "ObjectiveC", "SwiftData",
+    ]
+
+    mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let path = node.fields["module_path"] as? [String] ?? []
+        if let module = path.first, Self.applesOwn.contains(module) {
+            return note(remaining: range.start, "import \(module): there is no such module")
+        }
+        let text = source.text(range.start..<source.endOfToken(range.end))
+        guard path.first == "CoreData", text != "import CoreData" else { return }
+        edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
+        note(change: range.start, "\(text) imports all of CoreData")
+    }
+
+    /// What Foundation has on Apple's platforms, and Strata here.
+    mutating func importWhatFoundationLacks() {
+        let imports = tree.list("items").filter { $0.kind == "import_decl" && !$0.isImplicit }
+        let modules = imports.map { ($0.fields["module_path"] as? [String])?.first ?? "" }
+        guard !modules.contains(where: { ["CoreData", "Strata", "StrataSchema"].contains($0) }),
+            let place = modules.firstIndex(of: "Foundation") ?? modules.indices.first, let range = imports[place].range,
+            let use = FoundationNames.firstUse(in: source, except: declarations.types)
+        else { return }
+        guard hasCoreData else {
+            return note(
+                remaining: use.offset,
+                "\(use.name) is Strata's on Linux: let the target depend on the product CoreData, and import it")
+        }
+        let start = source.bytes[..<range.start].lastIndex(of: SourceText.newline).map { $0 + 1 } ?? 0
+        let access = imports[place].attributes.first { $0.kind == "access_control_attr" }?.text("access_level")
+        edits.insert((access.map { $0 + " " } ?? "") + "import CoreData\n", at: start)
+        note(change: use.offset, "\(use.name) is Strata's on Linux: import CoreData")
+    }
+}

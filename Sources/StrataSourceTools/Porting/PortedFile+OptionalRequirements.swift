@@ -1,0 +1,130 @@
+/// Protocols of Objective-C's, and calls of what they leave open.
+extension PortedFile {
+    // MARK: Protocols
+
+    /// Requirements that need not be met get a default, where it is certain which.
+    mutating func rewriteProtocol(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        if node.has("objc_attr") { keepToClasses(node, range) }
+        var defaults: [String] = []
+        for member in node.list("members") where member.has("optional_attr") {
+            guard let place = member.range, member.kind == "func_decl" || member.kind == "var_decl" else { continue }
+            guard let body = requirements.referred(to: member.usr)?.body else {
+                note(
+                    remaining: place.start,
+                    "an optional requirement with a value: give '\(member.name)' a default in an extension of "
+                        + "\(node.name); its calls lose their '?' then")
+                continue
+            }
+            for attribute in member.attributes where attribute.kind == "optional_attr" { removeWord(attribute) }
+            defaults.append("    \(declaration(member)) \(body)\n")
+            note(change: place.start, "'\(member.name)' gets a default, which an optional requirement need not have")
+        }
+        guard !defaults.isEmpty else { return }
+        let access = ["public", "package"].contains(node.access) ? node.access + " " : ""
+        edits.insert(
+            "\n\n// What conforming classes need not have.\n\(access)extension \(node.name) {\n\(defaults.joined())}",
+            at: source.endOfToken(range.end))
+    }
+
+    /// Only classes conform to a protocol of Objective-C's, on which weak references to it rely.
+    private mutating func keepToClasses(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        let end = source.endOfToken(source.nextToken(source.endOfToken(range.start)))
+        let next = source.nextToken(end)
+        let isAlone = !source.starts(":", at: next)
+        guard let brace = source.bytes[next...].firstIndex(of: UInt8(ascii: "{")) else { return }
+        let inherited = source.text(next..<brace).split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        guard !inherited.contains(where: { ["AnyObject", "class", "NSObjectProtocol"].contains($0) }) else { return }
+        if isAlone {
+            edits.insert(": AnyObject", at: end)
+        } else {
+            edits.insert(" AnyObject,", at: next + 1)
+        }
+        note(change: range.start, "\(node.name) stays a protocol of classes: AnyObject")
+    }
+
+    /// The declaration with the attributes that it keeps.
+    private func declaration(_ member: SyntaxNode) -> String {
+        guard let range = member.range else { return "" }
+        var start = range.start
+        var gone: [Range<Int>] = []
+        for attribute in member.attributes {
+            guard !attribute.isImplicit, let word = wholeWord(attribute) else { continue }
+            start = min(start, word.lowerBound)
+            if ["optional_attr", "objc_attr"].contains(attribute.kind) { gone.append(word) }
+        }
+        var text = ""
+        var place = start
+        for word in gone.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            text += source.text(place..<word.lowerBound)
+            place = word.upperBound
+        }
+        return text + source.text(place..<source.endOfToken(range.end))
+    }
+
+    private mutating func removeWord(_ attribute: SyntaxNode) {
+        if let word = wholeWord(attribute) { edits.replace(word, with: "") }
+    }
+
+    /// An attribute or a modifier with the space behind it.
+    private func wholeWord(_ attribute: SyntaxNode) -> Range<Int>? {
+        guard let range = attribute.range else { return nil }
+        let hasMark = range.start > 0 && source.bytes[range.start - 1] == UInt8(ascii: "@")
+        var end = source.endOfToken(range.end)
+        while end < source.bytes.count, SourceText.isSpace(source.bytes[end]) { end += 1 }
+        return (hasMark ? range.start - 1 : range.start)..<end
+    }
+
+    // MARK: Calls
+
+    /// `delegate?.didMove?(x)`: there is always something to call then, so the mark goes.
+    mutating func rewriteOptionalCall(_ node: SyntaxNode, isStatement: Bool) {
+        guard let function = node["fn"], ["bind_optional_expr", "force_value_expr"].contains(function.kind),
+            let mark = function.range?.end, let member = function["sub_expr"], member.kind == "unresolved_dot_expr",
+            let name = member.text("field"), let place = member.range?.end
+        else { return }
+        let candidates = requirements.named(name)
+        // The compiler knows what it is if it has the mark by right, unless something else on the line is wrong.
+        guard !candidates.isEmpty, !declarations.hasProperty(name) else { return }
+        let requirement = candidates.first { Self.fits(node["args"]?.list("args") ?? [], $0.labels) }
+        guard function.kind == "bind_optional_expr", let requirement, let body = requirement.body else {
+            return note(
+                remaining: place,
+                "a call of '\(name)', which is optional: when it has a default in an extension of "
+                    + "\(candidates[0].owner), write it without the mark")
+        }
+        guard isStatement || body != "{}" else {
+            return note(
+                remaining: place,
+                "whether '\(name)' was called cannot be asked: \(requirement.owner) has a default of it here")
+        }
+        edits.replace(mark..<mark + 1, with: "")
+        note(change: place, "the call of '\(name)' loses its '?'")
+    }
+
+    /// `delegate?.didMove != nil`: everyone has what has a default.
+    mutating func checkOptionalReference(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+        var found: OptionalRequirements.Requirement?
+        if node.kind == "unresolved_dot_expr", node["function_ref"]?.text("apply_level") == "unapplied",
+            let field = node.text("field"), !declarations.hasProperty(field)
+        {
+            found = requirements.named(field).first { !$0.usr.isEmpty && !$0.isProperty }
+        } else if let usr = node["decl"]?.text("decl_usr") {
+            found = requirements.referred(to: usr)
+        }
+        guard let found else { return }
+        note(
+            remaining: range.end,
+            found.isProperty
+                ? "'\(found.name)' is optional: with a default in an extension of \(found.owner) it is never missing"
+                : "whether anyone has '\(found.name)', which is optional, cannot be asked")
+    }
+
+    /// Labels of arguments, of which closures behind the brackets have none.
+    private static func fits(_ arguments: [SyntaxNode], _ labels: [String]) -> Bool {
+        arguments.count == labels.count
+            && zip(arguments, labels).allSatisfy { argument, label in
+                let found = argument.text("label") ?? ""
+                return found == label || (found.isEmpty && argument["expr"]?.kind == "closure_expr")
+            }
+    }
+}
