@@ -41,6 +41,7 @@ struct Port: CommandPlugin {
         if !target.recursiveTargetDependencies.contains(where: { $0.name == "CoreData" }) {
             arguments.append("--without-core-data")
         }
+        for model in models { arguments += ["--model", model.deletingPathExtension().lastPathComponent] }
         for classes in try models.compactMap({ try self.classes(of: $0, in: target, context, work) }) {
             arguments += ["--context", classes.path]
         }

@@ -22,6 +22,9 @@ struct PortedSources: BuildToolPlugin {
         for condition in target.compilationConditions { arguments += ["--condition", condition] }
         let hasResources = target.sourceFiles.contains { $0.type == .resource } || !target.pluginGeneratedResources.isEmpty
         if hasResources { arguments.append("--resources") }
+        for model in target.sourceFiles.map(\.url) where ["xcdatamodeld", "xcdatamodel"].contains(model.pathExtension) {
+            arguments += ["--model", model.deletingPathExtension().lastPathComponent]
+        }
         if !target.recursiveTargetDependencies.contains(where: { $0.name == "CoreData" }) {
             arguments.append("--without-core-data")
         }

@@ -22,11 +22,12 @@ enum PortTool {
     ///
     /// With `--output DIRECTORY` the sources stay as they are, and what the compiler is to have instead goes there.
     /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
-    /// some, `--without-core-data` that it does not depend on CoreData.
+    /// some, `--model NAME` which models are among them, `--without-core-data` that it does not depend on CoreData.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []
         var context: [String] = []
+        var models: Set<String> = []
         var sources: [String] = []
         var writes = false
         var hasResources = false
@@ -37,11 +38,13 @@ enum PortTool {
             case "--write": writes = true
             case "--resources": hasResources = true
             case "--without-core-data": hasCoreData = false
-            case "--module", "--work", "--compiler", "--condition", "--output", "--context":
+            case "--module", "--work", "--compiler", "--condition", "--output", "--context",
+                "--model":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
                 switch argument {
                 case "--condition": conditions.append(value)
                 case "--context": context.append(value)
+                case "--model": models.insert(value)
                 default: values[argument] = value
                 }
             case let option where option.hasPrefix("--"): throw Failure(description: "\(option) is not known")
@@ -57,6 +60,7 @@ enum PortTool {
         porter.conditions = conditions
         porter.context = context
         porter.hasResources = hasResources
+        porter.models = models
         porter.hasCoreData = hasCoreData
         let report = try porter.report()
         if let output = values["--output"] { return try compile(report, sources, to: output) }

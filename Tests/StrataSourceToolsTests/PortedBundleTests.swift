@@ -54,6 +54,31 @@ import Testing
         #expect(report.remaining.allSatisfy { $0.message.contains("this target has no resources") })
     }
 
+    @Test func theMainBundlesModelIsTheTargets() throws {
+        let text = """
+            import CoreData
+            let url = Bundle.main.url(forResource: "Shop", withExtension: "momd")!
+            let path = NSManagedObjectModel(x: Bundle.main.path(forResource: "Shop", ofType: "mom"))
+            let other = Bundle.main.url(forResource: "Other", withExtension: "momd")
+            let image = Bundle.main.url(forResource: "Shop", withExtension: "png")
+
+            """
+        let fixture = try SourceFixture([("Stack.swift", text)])
+        var porter = SourcePorter(module: "Mod", sources: fixture.paths, workDirectory: fixture.work)
+        porter.models = ["Shop"]
+        let report = try porter.report()
+        #expect(
+            report.rewritten.values.first == """
+                import CoreData
+                let url = Bundle.module.url(forResource: "Shop", withExtension: "momd")!
+                let path = NSManagedObjectModel(x: Bundle.module.path(forResource: "Shop", ofType: "mom"))
+                let other = Bundle.main.url(forResource: "Other", withExtension: "momd")
+                let image = Bundle.main.url(forResource: "Shop", withExtension: "png")
+
+                """)
+        #expect(report.remaining.map(\.line) == [4])
+    }
+
     @Test(arguments: [
         ("let a = Bundle(for: NSManagedObject.self)", "in the target that has the resources"),
         ("let a = Bundle(for: someClass())", "in the target that has the resources"),

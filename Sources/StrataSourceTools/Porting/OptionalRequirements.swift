@@ -15,6 +15,11 @@ struct OptionalRequirements {
         /// The body of a default implementation that does what a call does which nobody answers; nil if there is none.
         var body: String?
         var isProperty = false
+
+        /// `didMove(_:to:)`.
+        var title: String {
+            isProperty ? name : "\(name)(\(labels.map { ($0.isEmpty ? "_" : $0) + ":" }.joined()))"
+        }
     }
 
     private var byName: [String: [Requirement]]

@@ -69,8 +69,14 @@ struct PortedDeclarations {
         }
     }
 
-    /// Whether any type has a property of a name.
-    func hasProperty(_ name: String) -> Bool { properties.values.contains { $0[name] != nil } }
+    /// Whether any type has a property of a name that may be called if it is there: a function, or what the compiler does
+    /// not know.
+    func hasFunction(_ name: String) -> Bool {
+        properties.values.contains { properties in
+            guard let type = properties[name] else { return false }
+            return type.isEmpty || type.contains("Xe") || ["cSgD", "aSgD", "xSgD"].contains { type.hasSuffix($0) }
+        }
+    }
 
     /// The class and its superclasses, as far as the files show.
     private func lineage(_ key: String) -> [String] {

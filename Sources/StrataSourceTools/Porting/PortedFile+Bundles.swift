@@ -36,6 +36,28 @@ extension PortedFile {
         note(change: range.start, "\(text) becomes Bundle.module")
     }
 
+    /// `Bundle.main` has an app's models on Apple's platforms, and none here.
+    mutating func rewriteMainBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int), isExposed: Bool) {
+        guard let arguments = node["args"]?.list("args"), arguments.count == 2, source.starts("Bundle.main.", at: range.start),
+            arguments[0].text("label") == "forResource", let kind = literal(arguments[1]), kind == "momd" || kind == "mom"
+        else { return }
+        let call = source.text(range.start..<source.endOfToken(range.end))
+        guard let name = literal(arguments[0]), models.contains(name), !isExposed else {
+            return note(
+                remaining: range.start, "\(call): no model is there on Linux; Bundle.module of the target that has it knows it")
+        }
+        edits.replace(range.start..<range.start + "Bundle.main".utf8.count, with: "Bundle.module")
+        note(change: range.start, "Bundle.main becomes Bundle.module, which has the model \(name)")
+    }
+
+    /// The text of a string as it stands in the source.
+    private func literal(_ argument: SyntaxNode) -> String? {
+        guard let start = argument["expr"]?.range?.start, source.starts("\"", at: start),
+            let end = source.bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        return source.text(start + 1..<end)
+    }
+
     private func isBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int)) -> Bool {
         var open = range.start
         while open < range.end, source.bytes[open] != UInt8(ascii: "(") { open += 1 }

@@ -5,6 +5,8 @@ extension PortedFile {
         "os", "OSLog", "ObjectiveC", "SwiftData",
     ]
 
+    private static let accessLevels: [Substring] = ["public", "package", "internal", "fileprivate", "private"]
+
     mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         let path = node.fields["module_path"] as? [String] ?? []
         if let module = path.first, Self.applesOwn.contains(module) {
@@ -30,8 +32,9 @@ extension PortedFile {
                 "\(use.name) is Strata's on Linux: let the target depend on the product CoreData, and import it")
         }
         let start = source.bytes[..<range.start].lastIndex(of: SourceText.newline).map { $0 + 1 } ?? 0
-        let access = imports[place].attributes.first { $0.kind == "access_control_attr" }?.text("access_level")
-        edits.insert((access.map { $0 + " " } ?? "") + "import CoreData\n", at: start)
+        // The compiler does not print how public an import is.
+        let access = source.text(start..<range.start).split(separator: " ").filter { Self.accessLevels.contains($0) }
+        edits.insert((access + ["import CoreData"]).joined(separator: " ") + "\n", at: start)
         note(change: use.offset, "\(use.name) is Strata's on Linux: import CoreData")
     }
 }

@@ -8,16 +8,17 @@ extension PortedFile {
         var defaults: [String] = []
         for member in node.list("members") where member.has("optional_attr") {
             guard let place = member.range, member.kind == "func_decl" || member.kind == "var_decl" else { continue }
-            guard let body = requirements.referred(to: member.usr)?.body else {
+            guard let requirement = requirements.referred(to: member.usr) else { continue }
+            guard let body = requirement.body else {
                 note(
                     remaining: place.start,
-                    "an optional requirement with a value: give '\(member.name)' a default in an extension of "
-                        + "\(node.name); its calls lose their '?' then")
+                    "an optional requirement with a value: take 'optional' away, and give '\(requirement.title)' a default "
+                        + "in an extension of \(node.name)")
                 continue
             }
             for attribute in member.attributes where attribute.kind == "optional_attr" { removeWord(attribute) }
             defaults.append("    \(declaration(member)) \(body)\n")
-            note(change: place.start, "'\(member.name)' gets a default, which an optional requirement need not have")
+            note(change: place.start, "'\(requirement.title)', which is optional, gets a default")
         }
         guard !defaults.isEmpty else { return }
         let access = ["public", "package"].contains(node.access) ? node.access + " " : ""
@@ -84,28 +85,30 @@ extension PortedFile {
         else { return }
         let candidates = requirements.named(name)
         // The compiler knows what it is if it has the mark by right, unless something else on the line is wrong.
-        guard !candidates.isEmpty, !declarations.hasProperty(name) else { return }
+        guard !candidates.isEmpty else { return }
         let requirement = candidates.first { Self.fits(node["args"]?.list("args") ?? [], $0.labels) }
-        guard function.kind == "bind_optional_expr", let requirement, let body = requirement.body else {
+        let title = (requirement ?? candidates[0]).title
+        guard function.kind == "bind_optional_expr", let requirement, let body = requirement.body,
+            !declarations.hasFunction(name)
+        else {
             return note(
                 remaining: place,
-                "a call of '\(name)', which is optional: when it has a default in an extension of "
-                    + "\(candidates[0].owner), write it without the mark")
+                "a call of '\(title)', if this is what \(candidates[0].owner) has optional: with a default in an extension "
+                    + "of the protocol it has no mark")
         }
         guard isStatement || body != "{}" else {
             return note(
-                remaining: place,
-                "whether '\(name)' was called cannot be asked: \(requirement.owner) has a default of it here")
+                remaining: place, "whether '\(title)' was called cannot be asked: \(requirement.owner) has a default here")
         }
         edits.replace(mark..<mark + 1, with: "")
-        note(change: place, "the call of '\(name)' loses its '?'")
+        note(change: place, "the call of '\(title)' loses its '?'")
     }
 
     /// `delegate?.didMove != nil`: everyone has what has a default.
     mutating func checkOptionalReference(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         var found: OptionalRequirements.Requirement?
         if node.kind == "unresolved_dot_expr", node["function_ref"]?.text("apply_level") == "unapplied",
-            let field = node.text("field"), !declarations.hasProperty(field)
+            let field = node.text("field"), !declarations.hasFunction(field)
         {
             found = requirements.named(field).first { !$0.usr.isEmpty && !$0.isProperty }
         } else if let usr = node["decl"]?.text("decl_usr") {
@@ -115,8 +118,8 @@ extension PortedFile {
         note(
             remaining: range.end,
             found.isProperty
-                ? "'\(found.name)' is optional: with a default in an extension of \(found.owner) it is never missing"
-                : "whether anyone has '\(found.name)', which is optional, cannot be asked")
+                ? "'\(found.title)' is optional: with a default in an extension of \(found.owner) it is never missing"
+                : "whether anyone has '\(found.title)', which is optional, cannot be asked")
     }
 
     /// Labels of arguments, of which closures behind the brackets have none.

@@ -9,6 +9,8 @@ struct PortedFile {
     private(set) var remaining: [PortNote] = []
     /// Whether the target has resources, and so a `Bundle.module`.
     var hasResources = false
+    /// The names of the target's models.
+    var models: Set<String> = []
     /// Whether the target can import CoreData.
     var hasCoreData = true
     let declarations: PortedDeclarations
@@ -112,6 +114,7 @@ struct PortedFile {
             checkCall(node, range)
             rewriteOptionalCall(node, isStatement: place.isStatement)
             rewriteBundle(node, range, in: type, isExposed: place.isExposed)
+            rewriteMainBundle(node, range, isExposed: place.isExposed)
         case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
         case "unresolved_dot_expr", "declref_expr", "member_ref_expr": checkOptionalReference(node, range)
         default: break

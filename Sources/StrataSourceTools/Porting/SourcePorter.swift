@@ -18,6 +18,8 @@ public struct SourcePorter {
     public var context: [String] = []
     /// Whether the target has resources, compiled models among them, and so a `Bundle.module`.
     public var hasResources = false
+    /// The names of the target's models, which are resources.
+    public var models: Set<String> = []
     /// Whether the target can import CoreData.
     public var hasCoreData = true
     /// Names that `#if` knows. What they exclude is not rewritten.
@@ -64,6 +66,7 @@ public struct SourcePorter {
         for index in files2.indices {
             files2[index].isContext = index >= sources.count
             files2[index].hasResources = hasResources
+            files2[index].models = models
             files2[index].hasCoreData = hasCoreData
             if !files2[index].isContext { files2[index].rewrite() }
         }
@@ -71,7 +74,7 @@ public struct SourcePorter {
             for method in declarations.unheard(requirement) {
                 files2[method.file].note(
                     remaining: method.offset,
-                    "'\(requirement.name)' is not called through \(requirement.owner): declare it in "
+                    "'\(requirement.title)' is not called through \(requirement.owner): declare it in "
                         + "\(method.conforming), which conforms to it, and override it here")
             }
         }
