@@ -136,12 +136,12 @@ import Testing
         #expect(notes.first?.message.contains("declare it in Base") == true)
     }
 
-    @Test(arguments: [("((Int) -> Void)?", true), ("Int?", false)])
-    func aCallThatMayBeOfAPropertyIsListed(_ type: String, _ stays: Bool) throws {
+    @Test(arguments: [("var done: ((Int) -> Void)?", true), ("var done: Int?", false), ("static let done = unknown()", false)])
+    func aCallThatMayBeOfAPropertyIsListed(_ property: String, _ stays: Bool) throws {
         let text = """
             import CoreData
             @objc protocol P { @objc optional func done(_ x: Int) }
-            class Task { var done: \(type) }
+            class Task { \(property) }
             func f() { unknown.done?(1) }
 
             """

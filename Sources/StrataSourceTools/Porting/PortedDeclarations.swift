@@ -19,6 +19,8 @@ struct PortedDeclarations {
     private(set) var methods: [String: [String: (file: Int, offset: Int)]] = [:]
     /// The protocols that each class conforms to without its superclass, mangled.
     private(set) var conformances: [String: Set<String>] = [:]
+    /// The names of properties that may hold functions.
+    private(set) var functions: Set<String> = []
     /// The names of the types that stand outside of others.
     private(set) var types: Set<String> = []
     /// The members that declarations override, by the class of the override.
@@ -53,7 +55,10 @@ struct PortedDeclarations {
             case "struct_decl", "enum_decl":
                 collect(node.list("members"), file, in: String(node.usr.dropFirst(2)))
             case "var_decl":
-                if let type { properties[type, default: [:]][node.name] = node.interfaceType }
+                guard let type else { break }
+                properties[type, default: [:]][node.name] = node.interfaceType
+                let isStatic = node.fields["static"] as? Bool == true
+                if !isStatic, Self.mayBeFunction(node.interfaceType) { functions.insert(node.name) }
             case "func_decl":
                 if let type, let range = node.range {
                     methods[type, default: [:]][Self.signature(node)] = (file, range.start)
@@ -69,13 +74,9 @@ struct PortedDeclarations {
         }
     }
 
-    /// Whether any type has a property of a name that may be called if it is there: a function, or what the compiler does
-    /// not know.
-    func hasFunction(_ name: String) -> Bool {
-        properties.values.contains { properties in
-            guard let type = properties[name] else { return false }
-            return type.isEmpty || type.contains("Xe") || ["cSgD", "aSgD", "xSgD"].contains { type.hasSuffix($0) }
-        }
+    /// Whether a property may be called if it is there: a function, or what the compiler does not know.
+    private static func mayBeFunction(_ type: String) -> Bool {
+        type.isEmpty || type.contains("Xe") || ["cSgD", "aSgD", "xSgD"].contains { type.hasSuffix($0) }
     }
 
     /// The class and its superclasses, as far as the files show.

@@ -89,7 +89,7 @@ extension PortedFile {
         let requirement = candidates.first { Self.fits(node["args"]?.list("args") ?? [], $0.labels) }
         let title = (requirement ?? candidates[0]).title
         guard function.kind == "bind_optional_expr", let requirement, let body = requirement.body,
-            !declarations.hasFunction(name)
+            !declarations.functions.contains(name)
         else {
             return note(
                 remaining: place,
@@ -108,7 +108,7 @@ extension PortedFile {
     mutating func checkOptionalReference(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         var found: OptionalRequirements.Requirement?
         if node.kind == "unresolved_dot_expr", node["function_ref"]?.text("apply_level") == "unapplied",
-            let field = node.text("field"), !declarations.hasFunction(field)
+            let field = node.text("field"), !declarations.functions.contains(field)
         {
             found = requirements.named(field).first { !$0.usr.isEmpty && !$0.isProperty }
         } else if let usr = node["decl"]?.text("decl_usr") {

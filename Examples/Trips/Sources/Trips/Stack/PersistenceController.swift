@@ -11,12 +11,7 @@ public final class PersistenceController {
     public let container: NSPersistentContainer
 
     public init(inMemory: Bool = false) {
-        #if SWIFT_PACKAGE
-        let bundle = Bundle.module
-        #else
-        let bundle = Bundle(for: BundleToken.self)
-        #endif
-        guard let url = bundle.url(forResource: "Trips", withExtension: "momd"),
+        guard let url = Bundle(for: BundleToken.self).url(forResource: "Trips", withExtension: "momd"),
             let model = NSManagedObjectModel(contentsOf: url)
         else { fatalError("The model is not there") }
         container = NSPersistentContainer(name: "Trips", managedObjectModel: model)
