@@ -34,6 +34,7 @@ import Testing
                 print("delegate?.didMove?(self)")
                 controller.delegate?.controllerDidChangeContent?(controller)
                 if delegate?.shouldPlay?(self) ?? true { return }
+                print(delegate?.shouldPlay?(self) ?? false)
                 if delegate?.didMove?(self) != nil { return }
                 if delegate?.didMove != nil { return }
                 delegate!.didMove!(self)
@@ -83,6 +84,7 @@ import Testing
                         print("delegate?.didMove?(self)")
                         controller.delegate?.controllerDidChangeContent(controller)
                         if delegate?.shouldPlay?(self) ?? true { return }
+                        print(delegate?.shouldPlay?(self) ?? false)
                         if delegate?.didMove?(self) != nil { return }
                         if delegate?.didMove != nil { return }
                         delegate!.didMove!(self)
@@ -97,9 +99,9 @@ import Testing
     @Test func whatOnlyAPersonCanDecideIsListed() throws {
         let fixture = try SourceFixture([("Player.swift", Self.player)])
         let notes = try fixture.report().remaining
-        #expect(notes.map(\.line) == [10, 11, 28, 29, 30, 31, 32, 33])
+        #expect(notes.map(\.line) == [10, 11, 28, 29, 30, 31, 32, 33, 34])
         let expected = [
-            "give 'shouldPlay(_:)' a default", "give 'title' a default", "a call of 'shouldPlay(_:)'",
+            "give 'shouldPlay(_:)' a default", "give 'title' a default", "a call of 'shouldPlay(_:)'", "a call of 'shouldPlay(_:)'",
             "whether 'didMove(_:)' was called", "whether anyone has 'didMove(_:)'", "a call of 'didMove(_:)'",
             "a call of 'player(_:stoppedAt:)'", "'title' is optional",
         ]
@@ -156,5 +158,55 @@ import Testing
             ("Use.swift", "import CoreData\nfunc use(_ p: P?) { p?.f?(1) {} }\n"),
         ])
         #expect(try fixture.ported("Use.swift") == "import CoreData\nfunc use(_ p: P?) { p?.f(1) {} }\n")
+    }
+
+    @Test func aTestHasTheDefaultThatAllItsCallsHave() throws {
+        let text = """
+            import CoreData
+            @objc protocol P {
+                @objc optional func may(_ x: Int) -> Bool
+                @objc optional func must() -> Bool
+                @objc optional func never() -> Bool
+            }
+            func use(_ p: P?, _ q: P) -> Bool {
+                guard p?.may?(1) ?? true, q.may?(2) ?? true else { return p?.must?() ?? false }
+                return p?.must?() == true
+            }
+
+            """
+        let fixture = try SourceFixture([("P.swift", text)])
+        #expect(
+            try fixture.ported("P.swift") == """
+                import CoreData
+                protocol P: AnyObject {
+                    func may(_ x: Int) -> Bool
+                    optional func must() -> Bool
+                    optional func never() -> Bool
+                }
+
+                // What conforming classes need not have.
+                extension P {
+                    func may(_ x: Int) -> Bool { true }
+                }
+                func use(_ p: P?, _ q: P) -> Bool {
+                    guard p?.may(1) ?? true, q.may(2) else { return p?.must?() ?? false }
+                    return p?.must?() == true
+                }
+
+                """)
+        #expect(try fixture.report().remaining.map(\.line) == [4, 5, 8, 9])
+    }
+
+    @Test func aCallThatMayBeOfTwoProtocolsIsListedUnlessTheyAgree() throws {
+        let text = """
+            import CoreData
+            @objc protocol P { @objc optional func f() -> String?; @objc optional func g() }
+            @objc protocol Q { @objc optional func f() -> Int; @objc optional func g() }
+            func use(_ p: P) { _ = p.f?(); p.g?() }
+
+            """
+        let fixture = try SourceFixture([("P.swift", text)])
+        #expect(try fixture.ported("P.swift")?.contains("{ _ = p.f?(); p.g() }") == true)
+        #expect(try fixture.report().remaining.map(\.line) == [3, 4])
     }
 }

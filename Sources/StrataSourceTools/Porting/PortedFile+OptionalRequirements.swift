@@ -79,29 +79,32 @@ extension PortedFile {
 
     /// `delegate?.didMove?(x)`: there is always something to call then, so the mark goes.
     mutating func rewriteOptionalCall(_ node: SyntaxNode, isStatement: Bool) {
-        guard let function = node["fn"], ["bind_optional_expr", "force_value_expr"].contains(function.kind),
-            let mark = function.range?.end, let member = function["sub_expr"], member.kind == "unresolved_dot_expr",
-            let name = member.text("field"), let place = member.range?.end
-        else { return }
-        let candidates = requirements.named(name)
-        // The compiler knows what it is if it has the mark by right, unless something else on the line is wrong.
+        guard let call = OptionalCall(node) else { return }
+        let candidates = requirements.named(call.name)
         guard !candidates.isEmpty else { return }
-        let requirement = candidates.first { Self.fits(node["args"]?.list("args") ?? [], $0.labels) }
-        let title = (requirement ?? candidates[0]).title
-        guard function.kind == "bind_optional_expr", let requirement, let body = requirement.body,
-            !declarations.functions.contains(name)
+        // Protocols may have the same requirement.
+        let called = candidates.filter { $0.isCalled(by: call) }
+        let requirement = called.first ?? candidates[0]
+        let title = requirement.title
+        // The compiler knows a property that is called by right, unless something else in the statement is wrong.
+        guard !call.isForced, let body = called.first?.body, called.allSatisfy({ $0.body == body }),
+            !declarations.functions.contains(call.name)
         else {
             return note(
-                remaining: place,
-                "a call of '\(title)', if this is what \(candidates[0].owner) has optional: with a default in an extension "
+                remaining: call.place,
+                "a call of '\(title)', if this is what \(requirement.owner) has optional: with a default in an extension "
                     + "of the protocol it has no mark")
         }
         guard isStatement || body != "{}" else {
             return note(
-                remaining: place, "whether '\(title)' was called cannot be asked: \(requirement.owner) has a default here")
+                remaining: call.place,
+                "whether '\(title)' was called cannot be asked: \(requirement.owner) has a default here")
         }
-        edits.replace(mark..<mark + 1, with: "")
-        note(change: place, "the call of '\(title)' loses its '?'")
+        edits.replace(call.mark..<call.mark + 1, with: "")
+        note(change: call.place, "the call of '\(title)' loses its '?'")
+        if requirement.isTest, !call.hasOptionalBase, let value = call.valueIfMissing(in: source) {
+            edits.replace(value.range, with: "")
+        }
     }
 
     /// `delegate?.didMove != nil`: everyone has what has a default.
@@ -120,14 +123,5 @@ extension PortedFile {
             found.isProperty
                 ? "'\(found.title)' is optional: with a default in an extension of \(found.owner) it is never missing"
                 : "whether anyone has '\(found.title)', which is optional, cannot be asked")
-    }
-
-    /// Labels of arguments, of which closures behind the brackets have none.
-    private static func fits(_ arguments: [SyntaxNode], _ labels: [String]) -> Bool {
-        arguments.count == labels.count
-            && zip(arguments, labels).allSatisfy { argument, label in
-                let found = argument.text("label") ?? ""
-                return found == label || (found.isEmpty && argument["expr"]?.kind == "closure_expr")
-            }
     }
 }
