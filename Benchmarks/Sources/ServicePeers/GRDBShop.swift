@@ -10,9 +10,7 @@ public final class GRDBShop: ServiceStore, ServiceClient {
     /// - Parameter folder: where the database lies; it is made when it is not there.
     public init(in folder: Folder) throws {
         let isNew = folder.isEmpty
-        pool = try DatabasePool(path: folder.appending("shop.sqlite").path)
-        // Set after opening: the pool itself sets NORMAL when it turns the write-ahead log on.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        pool = try .durable(folder.appending("shop.sqlite").path)
         if isNew { try createTables() }
     }
 

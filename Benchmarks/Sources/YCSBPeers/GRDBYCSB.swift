@@ -1,5 +1,6 @@
 public import BenchSupport
 import GRDB
+import ServicePeers
 public import YCSBLoad
 
 /// The records through GRDB as its users write them: Codable records, the query interface, a DatabasePool with
@@ -10,9 +11,7 @@ public final class GRDBYCSB: YCSBStore, YCSBClient {
     /// - Parameter folder: where the database lies; it is made when it is not there.
     public init(in folder: Folder) throws {
         let isNew = folder.isEmpty
-        pool = try DatabasePool(path: folder.appending("users.sqlite").path)
-        // Set after opening: the pool itself sets NORMAL when it turns the write-ahead log on.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        pool = try .durable(folder.appending("users.sqlite").path)
         guard isNew else { return }
         try pool.write { database in
             try database.create(table: "user") { table in

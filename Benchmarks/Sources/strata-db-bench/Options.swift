@@ -19,37 +19,17 @@ struct Options {
     var grdbRowCount = 100_000
 
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        while let name = rest.popFirst() {
-            if name == "--help" || name == "-h" {
-                print(Self.usage)
-                exit(0)
-            }
-            guard let value = rest.popFirst() else { throw BenchFailure("\(name) needs a value\n\(Self.usage)") }
-            switch name {
-            case "--n": rowCount = try Self.positive(name, value)
-            case "--runs": runs = try Self.positive(name, value)
-            case "--grdb-n": grdbRowCount = try Self.positive(name, value)
-            case "--dir": directory = value
-            case "--only": groups = try Self.groups(value)
-            default: throw BenchFailure("unknown option \(name)\n\(Self.usage)")
+        var reader = OptionReader(arguments, usage: Self.usage)
+        while try reader.next() {
+            switch reader.name {
+            case "--n": rowCount = try reader.count()
+            case "--runs": runs = try reader.count()
+            case "--grdb-n": grdbRowCount = try reader.count()
+            case "--dir": directory = reader.value
+            case "--only": groups = try reader.choice(of: Group.allCases)
+            default: throw reader.unknown()
             }
         }
         grdbRowCount = min(grdbRowCount, rowCount)
-    }
-
-    private static func positive(_ name: String, _ text: String) throws -> Int {
-        guard let number = Int(text), number > 0 else { throw BenchFailure("\(name) takes a number, not \(text)") }
-        return number
-    }
-
-    private static func groups(_ list: String) throws -> [Group] {
-        let asked = try list.split(separator: ",").map { name in
-            guard let group = Group(rawValue: String(name)) else {
-                throw BenchFailure("no group is called \(name)\n\(usage)")
-            }
-            return group
-        }
-        return Group.allCases.filter(asked.contains)
     }
 }

@@ -23,30 +23,17 @@ struct Options {
     var directory = NSTemporaryDirectory()
 
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        while let name = rest.popFirst() {
-            if name == "--help" || name == "-h" {
-                print(Self.usage)
-                exit(0)
+        var reader = OptionReader(arguments, usage: Self.usage)
+        while try reader.next() {
+            switch reader.name {
+            case "--seconds": seconds = try reader.seconds()
+            case "--runs": runs = try reader.count()
+            case "--dir": directory = reader.value
+            case "--only": lines = try reader.choice(of: LoadLine.all) { $0.name.hasPrefix($1) }
+            case "--stores": shapes = try reader.choice(of: Shape.allCases)
+            case "--contestants": contestants = try reader.choice(of: Contestant.allCases)
+            default: throw reader.unknown()
             }
-            guard let value = rest.popFirst() else { throw BenchFailure("\(name) needs a value\n\(Self.usage)") }
-            let list = value.split(separator: ",").map(String.init)
-            switch name {
-            case "--seconds":
-                guard let number = Double(value), number > 0 else { throw BenchFailure("--seconds takes a number") }
-                seconds = number
-            case "--runs":
-                guard let number = Int(value), number > 0 else { throw BenchFailure("--runs takes a number") }
-                runs = number
-            case "--dir": directory = value
-            case "--only": lines = LoadLine.all.filter { line in list.contains { line.name.hasPrefix($0) } }
-            case "--stores": shapes = Shape.allCases.filter { list.contains($0.rawValue) }
-            case "--contestants": contestants = Contestant.allCases.filter { list.contains($0.rawValue) }
-            default: throw BenchFailure("unknown option \(name)\n\(Self.usage)")
-            }
-        }
-        guard !lines.isEmpty, !shapes.isEmpty, !contestants.isEmpty else {
-            throw BenchFailure("nothing is left to measure\n\(Self.usage)")
         }
     }
 }

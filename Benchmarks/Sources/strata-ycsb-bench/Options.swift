@@ -7,7 +7,7 @@ struct Options {
     static let usage = """
         usage: strata-ycsb-bench [--records COUNT] [--seconds SECONDS] [--runs RUNS] [--workloads a,...] [--threads 1,...]
                                  [--contestants NAME,...] [--dir DIRECTORY]
-          --records      of 1,000 bytes each (default 100,000)
+          --records      of 1,000 bytes each (default 100,000, at least 2)
           --seconds      of each line (default 3)
           --runs         runs, interleaved contestant by contestant (default 3)
           --workloads    \(YCSBWorkload.order.map(\.rawValue).joined(separator: " ")) (default all)
@@ -25,34 +25,18 @@ struct Options {
     var directory = NSTemporaryDirectory()
 
     init(_ arguments: [String]) throws {
-        var rest = arguments[...]
-        while let name = rest.popFirst() {
-            if name == "--help" || name == "-h" {
-                print(Self.usage)
-                exit(0)
-            }
-            guard let value = rest.popFirst() else { throw BenchFailure("\(name) needs a value\n\(Self.usage)") }
-            let list = value.split(separator: ",").map(String.init)
-            switch name {
-            case "--records": recordCount = try Self.number(name, value)
-            case "--runs": runs = try Self.number(name, value)
-            case "--seconds":
-                guard let number = Double(value), number > 0 else { throw BenchFailure("--seconds takes a number") }
-                seconds = number
-            case "--dir": directory = value
-            case "--workloads": workloads = YCSBWorkload.order.filter { list.contains($0.rawValue) }
-            case "--threads": threads = try list.map { try Self.number(name, $0) }
-            case "--contestants": contestants = Contestant.allCases.filter { list.contains($0.rawValue) }
-            default: throw BenchFailure("unknown option \(name)\n\(Self.usage)")
+        var reader = OptionReader(arguments, usage: Self.usage)
+        while try reader.next() {
+            switch reader.name {
+            case "--records": recordCount = max(2, try reader.count())
+            case "--seconds": seconds = try reader.seconds()
+            case "--runs": runs = try reader.count()
+            case "--dir": directory = reader.value
+            case "--workloads": workloads = try reader.choice(of: YCSBWorkload.order)
+            case "--threads": threads = try reader.counts()
+            case "--contestants": contestants = try reader.choice(of: Contestant.allCases)
+            default: throw reader.unknown()
             }
         }
-        guard !workloads.isEmpty, !threads.isEmpty, !contestants.isEmpty, recordCount > 1 else {
-            throw BenchFailure("nothing is left to measure\n\(Self.usage)")
-        }
-    }
-
-    private static func number(_ name: String, _ value: String) throws -> Int {
-        guard let number = Int(value), number > 0 else { throw BenchFailure("\(name) takes a number from 1 on") }
-        return number
     }
 }

@@ -53,12 +53,12 @@ final class BatchDerivations {
             for derivation in object.shape.derivations where derivation.isTime {
                 object.setBoxedValue(time, slot: derivation.slot)
             }
-            context.derive(object)
-            for owner in owners(of: object) { context.derive(owner) }
+            context.pipeline.derive(object)
+            for owner in owners(of: object) { context.pipeline.derive(owner) }
         }
         let noted = owners
         owners = []
-        try forEach(noted) { context.derive($0) }
+        try forEach(noted) { context.pipeline.derive($0) }
     }
 
     private func owners(of object: NSManagedObject) -> [NSManagedObject] {

@@ -257,7 +257,7 @@ final class BatchInsertExecutor {
             if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, storeIndex), transaction) }
             let ref = nextRef()
             // An object that has not been saved keeps its key where a saved one has its row's place.
-            scratch.object.version.location = Location(rawValue: ref.rawValue)
+            scratch.object.reservedRef = ref
             _ = try rows?.writer.insert(scratch.object)
             bytes += scratch.byteCount
             note(ref)

@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         if readErrors.isEmpty { return }
         if needsObjects, let error = readErrors.first?.value { throw error }
         guard plan.includesPendingChanges else { return }
-        for object in changed where object.flags.contains(.unreadable) && object.shape.isKind(of: plan.shape) {
+        for object in pipeline.changed where object.flags.contains(.unreadable) && object.shape.isKind(of: plan.shape) {
             if let error = readErrors[object.objectID] { throw error }
         }
     }

@@ -51,14 +51,4 @@ extension NSManagedObjectContext {
         guard let state, state.isChanged else { return stored }
         return stored.filter { !state.removed.contains($0) && !state.added.contains($0) } + state.added.objects
     }
-
-    /// Which objects have been reported by notifications no longer counts.
-    final func forgetReports() {
-        reportedInserts = nil
-        reportedInsertOrder = nil
-        insertReports = 0
-        reportedDeletes = nil
-        reportedDeleteOrder = nil
-        deleteReports = 0
-    }
 }

@@ -74,17 +74,17 @@ extension NSManagedObjectContext {
         for id in ids.deleted {
             if let object = registeredObject(for: id), deleteMerged(object) { deleted.append(object) }
         }
-        if !deleted.isEmpty { forgetReports() }
-        forgetDropped()
+        if !deleted.isEmpty { pipeline.forgetReports() }
+        pipeline.forgetDropped()
         var changes = ObjectChanges()
         changes.inserted = inserted
         changes.deleted = deleted
-        changes.refreshed = refreshed
-        let refreshedIDs = Set(refreshed.map(\.objectID))
-        refreshed = []
+        changes.refreshed = pipeline.refreshed
+        let refreshedIDs = Set(pipeline.refreshed.map(\.objectID))
+        pipeline.refreshed = []
         // Children may have what this context has let go.
         tellChildren(of: ids)
-        defer { if !event.isEmpty { processPendingChanges() } }
+        defer { if !pipeline.event.isEmpty { processPendingChanges() } }
         guard !changes.isEmpty else { return }
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
         post(
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
     // MARK: Deletions
 
     /// Deletes an object whose row has been deleted elsewhere. It stays in the context as deleted until the next save,
-    /// which has nothing to write of it. ``forgetDropped()`` has to follow.
+    /// which has nothing to write of it. ``SavePipeline/forgetDropped()`` has to follow.
     ///
     /// The delete rules have been followed in the store; here only what has not been saved can still refer to it. False
     /// if nothing changes for those who listen, since the object was deleted here, too.
@@ -120,11 +120,11 @@ extension NSManagedObjectContext {
         if propagatesDeletesAtEndOfEvent {
             dependents.forEach(deleteObject)
         } else {
-            mergedDependents += dependents
+            pipeline.mergedDependents += dependents
         }
         cutLoose(object)
         object.toMany = []
-        list(object)
+        pipeline.list(object)
         undoRecorder?.forgetEvent(of: object)
         earlierValues.forget(object)
         object.flags.remove(.inEvent)
@@ -156,7 +156,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object's row turned out to have been deleted elsewhere when it was to be written: the object leaves the
-    /// context. ``forgetDropped()`` has to follow.
+    /// context. ``SavePipeline/forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
         cutLoose(object)
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
     private func cutLoose(_ object: NSManagedObject) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         ObjectMerge(object).cutReferences()
-        refreshed.remove(object)
+        pipeline.refreshed.remove(object)
         undoRecorder?.forgetEvent(of: object)
         earlierValues.forget(object)
         for relationship in object.shape.relationships {
@@ -180,13 +180,6 @@ extension NSManagedObjectContext {
             overlay.object(at: object.shape.slots[relationship.slot].offset).existingState(inverse)?.unload()
         }
         if !object.flags.contains(.unobserved) { object.observedEverythingDidChange() }
-    }
-
-    /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.
-    final func forgetDropped() {
-        changed.removeAll { !$0.flags.contains(.listed) }
-        eventSets = nil
-        event.removeAll { !$0.flags.contains(.inEvent) }
     }
 
     /// Takes an object out of the context. What it refers to goes, since objects that refer to each other and belong to

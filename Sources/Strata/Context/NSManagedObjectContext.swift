@@ -106,57 +106,26 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Empty with an undo manager, whose recorder keeps more than this.
     @exclusivity(unchecked) final var earlierValues = EarlierValues()
 
-    /// All objects that are or were inserted, updated or deleted since the last save, in that order.
-    @exclusivity(unchecked) final var changed: ContiguousArray<NSManagedObject> = []
-    /// What some class of these overrides.
-    @exclusivity(unchecked) final var overrides: MethodOverrides = []
-    /// The objects that changed since pending changes were last processed.
-    @exclusivity(unchecked) final var event: ContiguousArray<NSManagedObject> = []
-    /// The sets of these for the notification that reports them; nil while they are few.
-    @exclusivity(unchecked) final var eventSets: EventSets?
-    /// Reported by the next objects-did-change notification.
-    final var refreshed: Set<NSManagedObject> = []
+    /// What has changed, and the save of it.
+    final let pipeline = SavePipeline()
     final var retained: [NSManagedObject] = []
-    /// Stores that inserted objects were assigned to.
-    final var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
     /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
     final var readErrors: [NSManagedObjectID: any Error] = [:]
     final var readFailures = ReadFailures()
     /// Finds the rows of faults.
     final let faults = FaultService()
-    /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
-    @exclusivity(unchecked) final var mergedDependents: [NSManagedObject] = []
     /// The results of the fetches of the block that runs.
     @exclusivity(unchecked) final var heldResults = DeferredRelease()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
     /// What reading objects has cost so far.
     public final var faultStatistics: FaultStatistics { faults.statistics }
-    final var isProcessingScheduled = false
     /// The fault that is fired to see whether its object is there.
     final var triedFault: NSManagedObject?
-    /// Objects that ``detectConflicts(for:)`` was called for.
-    final var required: Set<NSManagedObject> = []
-    /// Objects whose rows turned out to be gone in the save that runs.
-    final var droppedBySave: ContiguousArray<NSManagedObject> = []
-    final var isSaving = false
-    /// Whether an object was deleted that has never been saved.
-    final var hasUnsavedDeletions = false
     /// Of contexts that only write what follows from objects that are stored already.
     final var skipsValidation = false
     /// Whether nothing is posted: of a context that a request makes for itself, which no program knows.
     final var isSilent = false
-    /// What the derived attributes of the save that runs were computed from.
-    final var derivationView: DerivationView?
-    /// How many notifications since the last save had inserted objects, and what the first one had.
-    final var insertReports = 0
-    final var reportedInserts: Set<NSManagedObject>?
-    /// The same in the order of their insertion.
-    final var reportedInsertOrder: ContiguousArray<NSManagedObject>?
-    /// Likewise of deleted objects.
-    final var deleteReports = 0
-    final var reportedDeletes: Set<NSManagedObject>?
-    final var reportedDeleteOrder: ContiguousArray<NSManagedObject>?
     /// The store that an ID was last looked up for. Identities are never freed.
     @exclusivity(unchecked) final var lastStore: (identity: ObjectIdentifier, generation: Int, index: UInt16)?
     /// The class that an object was last created of, and its entity. Entities in use are never freed.
@@ -172,6 +141,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
         queue = ContextQueue(concurrencyType)
         super.init()
         registry.context = self
+        pipeline.begin(self)
         reference.set(self)
         if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
         adoptConcurrencyDebugging()
@@ -219,19 +189,17 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     final var modelShapes: ModelShapes? { coordinator?.shapes }
 
     /// Whether a save would have something to do.
-    open var hasChanges: Bool {
-        onQueue().changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
-    }
+    open var hasChanges: Bool { onQueue().pipeline.hasChanges }
 
     /// The objects that the next save inserts.
-    open var insertedObjects: Set<NSManagedObject> { Set(onQueue().changed.filter(\.isInserted)) }
+    open var insertedObjects: Set<NSManagedObject> { Set(onQueue().pipeline.changed.filter(\.isInserted)) }
 
     /// The objects that the next save updates.
-    open var updatedObjects: Set<NSManagedObject> { Set(onQueue().changed.filter(\.isUpdated)) }
+    open var updatedObjects: Set<NSManagedObject> { Set(onQueue().pipeline.changed.filter(\.isUpdated)) }
 
     /// The objects that the next save deletes.
     open var deletedObjects: Set<NSManagedObject> {
-        Set(onQueue().changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
+        Set(onQueue().pipeline.changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
     }
 
     /// The objects that are in memory.
@@ -281,7 +249,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// - Complexity: O(n) in the changed objects.
     open func save() throws {
         defer { stateMayHaveChanged() }
-        try onQueue().saveChanges()
+        try onQueue().pipeline.save()
     }
 
     /// Inserts an object that was created without context. An object that is here already is inserted again if it was
@@ -301,7 +269,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Follows the delete rules of what was deleted and posts
     /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
     open func processPendingChanges() {
-        onQueue().processChanges()
+        onQueue().pipeline.processChanges()
         stateMayHaveChanged()
     }
 
@@ -416,7 +384,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// so.
     ///
     /// A save that succeeds ends it. Fires the object's fault.
-    open func detectConflicts(for object: NSManagedObject) { require(object) }
+    open func detectConflicts(for object: NSManagedObject) { onQueue().pipeline.require(object) }
 
     /// Processes pending changes and undoes the last group of the undo manager. Does nothing without an undo manager.
     open func undo() {

@@ -491,7 +491,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// What did-save notifications say beside the objects: where the history of stores that track it stands.
-    func saveInfo(_ parts: [StoreSave]) -> [AnyHashable: Any] {
+    func saveInfo(_ parts: [StoreEnding]) -> [AnyHashable: Any] {
         var sequences: [String: UInt64] = [:]
         let stores = persistentStores
         for part in parts where part.handle.custom == nil {
@@ -505,7 +505,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Tells the other contexts and whoever listens for remote changes.
-    func didSave(_ parts: [StoreSave], _ changes: ObjectChanges, from context: NSManagedObjectContext) {
+    func didSave(_ parts: [StoreEnding], _ changes: ObjectChanges, from context: NSManagedObjectContext) {
         let observers = state.withLock { $0.observers.compactMap(\.context) }.filter {
             $0 !== context && $0.automaticallyMergesChangesFromParent
         }

@@ -60,7 +60,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
             for node in nodes {
                 // Not of the entity's own class: this is no insertion that the program should notice.
                 let object = NSManagedObject(entity: node.objectID.entity, insertInto: context)
-                object.version.location = Location(rawValue: node.objectID.ref.rawValue)
+                object.reservedRef = node.objectID.ref
                 objects[node.objectID] = object
             }
             for node in nodes {
@@ -78,14 +78,11 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
                     }
                 }
             }
-            let owner = ContextSave(context, coordinator)
-            let save = StoreSave(context, handle, context.registry.storeIndex(of: handle), owner: owner)
+            let save = StoreEnding(context, handle, context.registry.storeIndex(of: handle))
             save.changes.inserted = ContiguousArray(
-                objects.values.sorted { $0.version.location.rawValue < $1.version.location.rawValue })
-            try withExtendedLifetime(owner) { try save.writeToLog() }
-            context.changed = []
-            context.event = []
-            context.eventSets = nil
+                objects.values.sorted { $0.reservedRef < $1.reservedRef })
+            try save.writeToLog()
+            context.pipeline.forgetAll()
         }
     }
 
@@ -122,7 +119,7 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
         }
     }
 
-    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreSave) throws -> CommitReceipt {
+    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
         let store = try existingStore()
         try checkConflicts(save)
         makePermanent(save)

@@ -136,7 +136,7 @@ struct CustomFetch<T> {
 
     private func changedObjects() -> [NSManagedObject] {
         guard request.includesPendingChanges else { return [] }
-        return context.changed.filter { object in
+        return context.pipeline.changed.filter { object in
             object.hasChanges && (request.includesSubentities ? object.shape.isKind(of: shape) : object.shape === shape)
         }
     }

@@ -44,7 +44,7 @@ class CustomStore: @unchecked Sendable {
     func references(for objects: [NSManagedObject]) throws -> [ObjectRef] { [] }
 
     /// Saves through the store, then commits the same to the log. Called with the lock held.
-    func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreSave) throws -> CommitReceipt {
+    func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
         try handle.log.commit(transaction)
     }
 
@@ -131,11 +131,11 @@ class CustomStore: @unchecked Sendable {
     /// What a save replaces must still be what the context has seen.
     ///
     /// - Throws: the engine's conflict error, which the merge policy is asked about.
-    final func checkConflicts(_ save: StoreSave) throws {
+    final func checkConflicts(_ save: StoreEnding) throws {
         let snapshot = handle.log.snapshot
         var conflicts: [ObjectRef] = []
         let check = { (object: NSManagedObject) throws in
-            guard !object.version.location.isAbsent, !object.flags.contains(.gone) else { return }
+            guard object.storeIndex != 0, !object.version.location.isAbsent, !object.flags.contains(.gone) else { return }
             guard try snapshot.locate(object.ref) != object.version.location else { return }
             // Compaction moves rows without changing them.
             if try snapshot.row(object.ref)?.version.sequence != object.version.sequence {
@@ -151,15 +151,14 @@ class CustomStore: @unchecked Sendable {
     }
 
     /// Objects that the save does not change but that nobody else may have changed.
-    final func lockedObjects(_ save: StoreSave) -> [NSManagedObject] {
-        save.context.required.filter { $0.storeIndex == save.storeIndex && !$0.hasChanges }
+    final func lockedObjects(_ save: StoreEnding) -> [NSManagedObject] {
+        save.context.pipeline.required.filter { $0.storeIndex == save.storeIndex && !$0.hasChanges }
     }
 
     /// The new objects get their permanent IDs, before the store sees them.
-    final func makePermanent(_ save: StoreSave) {
+    final func makePermanent(_ save: StoreEnding) {
         let new = ContiguousArray(save.changes.inserted.filter { $0.storeIndex == 0 })
         save.context.registry.becamePermanent(new, save.storeIndex)
-        for object in new { object.version = .none }
     }
 }
 

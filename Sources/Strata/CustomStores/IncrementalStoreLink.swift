@@ -120,7 +120,7 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         return ids.map(\.ref)
     }
 
-    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreSave) throws -> CommitReceipt {
+    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
         try checkConflicts(save)
         makePermanent(save)
         let request = NSSaveChangesRequest(

@@ -64,11 +64,11 @@ struct ObjectCopy {
             try copyValues(of: original, to: copy, copies)
         }
         let inserted = ContiguousArray(originals.compactMap { copies[$0.objectID] })
-        let owner = ContextSave(writer, coordinator)
-        try owner.reserveKeys(inserted)
-        let save = StoreSave(writer, target, writer.registry.storeIndex(of: target), owner: owner)
+        var keys = KeyReservation(writer, coordinator)
+        try keys.reserve(for: inserted)
+        let save = writer.pipeline.makeEnding(writer.registry.storeIndex(of: target))
         save.changes.inserted = inserted
-        try withExtendedLifetime(owner) { try save.write() }
+        try save.write()
         save.finish()
         var moved: [ObjectRef: ObjectRef] = [:]
         for original in originals { moved[original.ref] = copies[original.objectID]?.ref }

@@ -130,7 +130,7 @@ extension NSManagedObject {
     final func forgetUnchangedValues(in context: NSManagedObjectContext) {
         guard flags.isSuperset(of: [.dirtySlots, .updated]),
             flags.isDisjoint(with: [.inserted, .deleted]),
-            !context.isRequired(self), let overlay, let (block, row) = storedRow(in: context)
+            !context.pipeline.isRequired(self), let overlay, let (block, row) = storedRow(in: context)
         else { return }
         for slot in 0..<shape.persistentSlotCount where overlay.isDirty(slot) {
             guard overlay.equals(slot, block.verifiedColumn(slot), row, self) else { return }
@@ -146,8 +146,8 @@ extension NSManagedObject {
     private func storedRow(in context: NSManagedObjectContext) -> (block: Block, row: Int)? {
         if flags.contains(.rowIsCommitted), let block { return (block, Int(row)) }
         // A parent may have something else than its store, and the log behind a custom store knows only what was asked.
-        guard context.link == nil, !version.location.isAbsent, let handle = registry?.handle(storeIndex),
-            !handle.isDetached, handle.custom == nil
+        guard context.link == nil, storeIndex != 0, !version.location.isAbsent,
+            let handle = registry?.handle(storeIndex), !handle.isDetached, handle.custom == nil
         else { return nil }
         return context.faults.row(ref, at: version, of: handle)
     }

@@ -62,7 +62,7 @@ extension NSManagedObject {
             return
         }
         guard let context = registry?.context, flags.isDisjoint(with: [.gone, .awaking]) else { return }
-        context.list(self)
+        context.pipeline.list(self)
         flags.insert(what)
         if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
         context.stateMayHaveChanged()
@@ -92,8 +92,7 @@ extension NSManagedObject {
     final func attach(_ block: Block, row: Int, location: Location) {
         self.block = block
         self.row = UInt32(row)
-        version.location = location
-        version.sequence = block.sequence(row)
+        version = RowVersion(location: location, sequence: block.sequence(row))
         flags.insert([.realized, .rowIsCommitted])
     }
 
@@ -102,8 +101,7 @@ extension NSManagedObject {
         blockReference?.release()
         blockReference = block
         row = UInt32(location.row)
-        version.location = location
-        version.sequence = block.withBorrowed { $0.sequence(location.row) }
+        version = RowVersion(location: location, sequence: block.withBorrowed { $0.sequence(location.row) })
         flags.insert([.realized, .rowIsCommitted])
     }
 

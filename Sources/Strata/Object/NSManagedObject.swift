@@ -32,9 +32,8 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) final var ref: ObjectRef
     /// Which of the registry's stores the object lives in; 0 while it is temporary.
     @exclusivity(unchecked) final var storeIndex: UInt16 = 0
-    /// The row version that the next save replaces. Of an object not yet saved, the location holds the key that has
-    /// been reserved for it, if any.
-    @exclusivity(unchecked) final var version = RowVersion.none
+    /// What the object has in its store; see ``version`` and ``reservedRef``.
+    @exclusivity(unchecked) final var standing = RowStanding.none
     @exclusivity(unchecked) final var cachedID: NSManagedObjectID?
     /// One state for each relationship of the shape, empty until a to-many relationship is used.
     @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []

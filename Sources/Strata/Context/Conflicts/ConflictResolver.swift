@@ -4,9 +4,9 @@ import StrataLog
 /// Describes the conflicts of a commit that was refused, and has the context's merge policy resolve them.
 struct ConflictResolver {
     private let context: NSManagedObjectContext
-    private let save: StoreSave
+    private let save: StoreEnding
 
-    init(_ context: NSManagedObjectContext, _ save: StoreSave) {
+    init(_ context: NSManagedObjectContext, _ save: StoreEnding) {
         self.context = context
         self.save = save
     }
@@ -22,7 +22,7 @@ struct ConflictResolver {
         // What is left are hidden links, which have no object, and what was derived from older rows: trying again reads
         // the newest.
         if merges.isEmpty, constraints.isEmpty { return [] }
-        defer { context.forgetDropped() }
+        defer { context.pipeline.forgetDropped() }
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
         let versions = merges.map(\.sourceObject.version)
         try policy.resolve(mergeConflicts: merges + constraints)
@@ -37,7 +37,7 @@ struct ConflictResolver {
     ///
     /// It has been told of the rows in the snapshot: one that has been written since is another conflict.
     private func acceptWhatIsLeft(_ object: NSManagedObject, _ snapshot: Snapshot) throws {
-        guard object.hasChanges || context.isRequired(object) else { return }
+        guard object.hasChanges || context.pipeline.isRequired(object) else { return }
         let row = try snapshot.row(object.ref)
         guard let row else {
             ObjectMerge(object).rowIsGone()

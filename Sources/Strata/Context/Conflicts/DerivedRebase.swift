@@ -8,7 +8,7 @@ import StrataLog
 /// context was first, the newest row is taken; then the attributes are computed anew, and the save is tried again.
 struct DerivedRebase {
     let context: NSManagedObjectContext
-    let save: StoreSave
+    let save: StoreEnding
 
     /// The conflicts that are left to the merge policy.
     ///

@@ -138,7 +138,7 @@ struct ObjectMerge {
     func rowIsGone() {
         guard let context = object.registry?.context else { return }
         context.drop(object)
-        context.droppedBySave.append(object)
+        context.pipeline.dropped.append(object)
     }
 
     /// The row has been deleted: what refers to the object anew must not do so any more, and what the object itself
@@ -165,7 +165,7 @@ struct ObjectMerge {
 
     private func showStore() {
         object.awake(fromSnapshotEvents: .mergePolicy)
-        object.registry?.context?.refreshed.insert(object)
+        object.registry?.context?.pipeline.refreshed.insert(object)
     }
 
     // MARK: The other ends of relationships

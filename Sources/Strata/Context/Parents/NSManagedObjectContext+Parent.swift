@@ -145,7 +145,7 @@ extension NSManagedObjectContext {
     /// The store that an object without permanent ID is going to: the one it was assigned to, here or further up, or
     /// the first one that takes its entity.
     private final func destination(of shared: SharedRef) -> StoreHandle? {
-        if let object = registeredObject(shared), let store = assignments[ObjectIdentifier(object)] {
+        if let object = registeredObject(shared), let store = pipeline.assignments[ObjectIdentifier(object)] {
             return store.handle
         }
         if let link { return (try? withParent(link) { $0.destination(of: shared) }) ?? nil }
@@ -169,8 +169,7 @@ extension NSManagedObjectContext {
         var new: [(temporary: ObjectRef, entry: PermanentIDs.Entry)] = []
         objects.forEachUnretained { object in
             guard object.storeIndex == 0, object.flags.contains(.knownToChildren) else { return }
-            let ref = ObjectRef(rawValue: object.version.location.rawValue)
-            new.append((object.ref, PermanentIDs.Entry(ref: ref, handle: handle)))
+            new.append((object.ref, PermanentIDs.Entry(ref: object.reservedRef, handle: handle)))
         }
         ids.add(new)
     }

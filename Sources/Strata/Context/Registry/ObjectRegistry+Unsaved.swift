@@ -18,7 +18,6 @@ extension ObjectRegistry {
         objects.forEachUnretained { object in
             if object.storeIndex != 0 { return }
             move(object, to: object.ref, Self.unsavedIndex)
-            object.version = .none
         }
     }
 

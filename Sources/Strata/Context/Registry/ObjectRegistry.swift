@@ -193,7 +193,8 @@ final class ObjectRegistry: @unchecked Sendable {
                         return
                     }
                     if !object.flags.contains(.registered) { isWhole = false }
-                    object.ref = ObjectRef(rawValue: object.version.location.rawValue)
+                    object.ref = object.reservedRef
+                    object.standing = .none
                     object.storeIndex = storeIndex
                     object.cachedID = nil
                     table.prefetchNext(object.ref)
@@ -253,6 +254,7 @@ final class ObjectRegistry: @unchecked Sendable {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
         locked { tables in
             takeOut(object, &tables)
+            if object.storeIndex == 0 { object.standing = .none }
             object.ref = ref
             object.storeIndex = storeIndex
             object.cachedID = nil

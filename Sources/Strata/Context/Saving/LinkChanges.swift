@@ -16,13 +16,13 @@ final class LinkChanges {
         var second: ObjectRef
     }
 
-    private let save: StoreSave
+    private let save: StoreEnding
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
     private var conflictKeys: Set<ConflictKey> = []
 
-    init(_ save: StoreSave) {
+    init(_ save: StoreEnding) {
         self.save = save
         snapshot = save.handle.log.snapshot
     }
@@ -73,9 +73,9 @@ final class LinkChanges {
         _ link: LinkShape, _ side: Int, _ relationship: RelationshipShape, _ state: ToManyState,
         _ owner: NSManagedObject
     ) throws {
-        let ownerRef = ref(owner)
+        let ownerRef = owner.futureRef
         let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
-        let removed = state.removed.objects.map { ref($0) }
+        let removed = state.removed.objects.map { $0.futureRef }
         let readsAll = try owner.storeIndex != 0 && self.readsAll(relationship, state, ownerRef, reader)
         if readsAll {
             let removed = Set(removed)
@@ -97,10 +97,10 @@ final class LinkChanges {
             }
         }
         for member in state.added.objects where !member.isDeleted {
-            let pair = ends(ownerRef, ref(member), side, relationship)
+            let pair = ends(ownerRef, member.futureRef, side, relationship)
             var stored: Row?
             if owner.storeIndex != 0 { addKey(ofEnd: ownerRef) }
-            if member.storeIndex != 0 { addKey(ofEnd: ref(member)) }
+            if member.storeIndex != 0 { addKey(ofEnd: member.futureRef) }
             if owner.storeIndex != 0, member.storeIndex != 0 {
                 addKey(of: link, pair)
                 if !readsAll, links[link.index]?[pair] == nil {
@@ -117,7 +117,7 @@ final class LinkChanges {
         let order = owner.toManyOrder(relationship)
         for (index, position) in OrderPositions.assign(order.map { state.positions[ObjectIdentifier($0)] }).enumerated()
         {
-            let memberRef = ref(order[index])
+            let memberRef = order[index].futureRef
             state.positions[ObjectIdentifier(order[index])] = position
             let pair = ends(ownerRef, memberRef, side, relationship)
             // What others have removed since the order was read stays away.
@@ -180,16 +180,12 @@ final class LinkChanges {
             if member.flags.isDisjoint(with: .pending) {
                 save.changes.updated.append(member)
                 if !member.flags.contains(.listed) {
-                    save.context.changed.append(member)
-                    save.context.overrides.formUnion(member.overrides)
+                    save.context.pipeline.changed.append(member)
+                    save.context.pipeline.overrides.formUnion(member.overrides)
                 }
                 member.flags.insert([.updated, .listed])
             }
         }
-    }
-
-    private func ref(_ object: NSManagedObject) -> ObjectRef {
-        object.storeIndex == 0 ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref
     }
 
     private func ends(_ row: Row) throws -> Ends {

@@ -45,8 +45,7 @@ final class RowWriter {
 
     @inline(__always)
     private func insert(_ object: NSManagedObject, _ writer: EntityWriter) throws -> EntityWriter.RowTicket {
-        let ref = object.storeIndex == 0 ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref
-        writer.beginInsert(key: ref.key)
+        writer.beginInsert(key: object.futureRef.key)
         try writeSlots(object, writer)
         return writer.endRow()
     }
@@ -158,10 +157,7 @@ final class RowWriter {
     func storedRef(_ target: NSManagedObject, of object: NSManagedObject, _ slot: Int) throws -> ObjectRef {
         if target.storeIndex == storeIndex { return target.ref }
         if target.storeIndex == 0 {
-            if target.isInserted, target.isInContext(of: object) {
-                let ref = ObjectRef(rawValue: target.version.location.rawValue)
-                return ref
-            }
+            if target.isInserted, target.isInContext(of: object) { return target.reservedRef }
             if target.isDeleted || target.flags.contains(.gone) { return .null }
             throw DescribedError(
                 .managedObjectReferentialIntegrity,

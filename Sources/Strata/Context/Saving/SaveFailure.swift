@@ -23,4 +23,15 @@ enum SaveFailure {
                     + "notification handler."
             ])
     }
+
+    /// No open store holds objects of the object's entity.
+    static func noStore(for object: NSManagedObject?) -> any Error {
+        DescribedError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "No persistent store holds objects of the entity \(object?.shape.name ?? "").",
+                NSAffectedObjectsErrorKey: object.map { [$0] } ?? [],
+            ])
+    }
 }

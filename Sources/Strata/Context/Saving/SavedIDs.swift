@@ -116,10 +116,3 @@ private final class IDWork: @unchecked Sendable {
         result = set.asIDs()
     }
 }
-
-extension NSManagedObject {
-    /// The reference that the object has once it is saved.
-    ///
-    /// - Precondition: it is permanent, or a key has been reserved for it.
-    final var futureRef: ObjectRef { storeIndex == 0 ? ObjectRef(rawValue: version.location.rawValue) : ref }
-}

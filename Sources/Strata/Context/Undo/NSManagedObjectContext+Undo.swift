@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     final func setUndoManager(_ manager: UndoManager?) {
         guard manager !== undoRecorder?.manager else { return }
         // A context is set up anywhere before it is used.
-        if !event.isEmpty || !refreshed.isEmpty { processPendingChanges() }
+        if !pipeline.event.isEmpty || !pipeline.refreshed.isEmpty { processPendingChanges() }
         undoRecorder = manager.map { UndoRecorder(self, $0) }
     }
 
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
             // Its row will be gone when somebody wants it back.
             object.realize()
             if object.flags.contains(.gone) { continue }
-            list(object)
+            pipeline.list(object)
             object.flags.insert([.deleted, .deletePropagated])
             touched.append((object, .undoInsertion))
         }
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         let object = change.object
         if object.registry === registry {
             guard object.isDeleted else { return false }
-            list(object)
+            pipeline.list(object)
             object.flags.subtract([.deleted, .deletePropagated, .insertReported])
             return true
         }
@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
         registry.add(object)
         if isRetaining { retained.append(object) }
         object.becomeUnsaved(change.members)
-        list(object)
+        pipeline.list(object)
         object.flags.remove(.gone)
         object.flags.formUnion([.inserted, .realized, .dirtySlots])
         return true

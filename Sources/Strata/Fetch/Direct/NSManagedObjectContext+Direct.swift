@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         if plan.includesPendingChanges { processPendingChanges() }
         guard let store = try directStore(plan) else { return nil }
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
-        if plan.includesPendingChanges, !changed.isEmpty {
+        if plan.includesPendingChanges, !pipeline.changed.isEmpty {
             try refuseUnread(plan, needsObjects: false)
             let overlay = PendingOverlay(self, plan, [store.handle])
             if !overlay.isEmpty {
@@ -37,7 +37,7 @@ extension NSManagedObjectContext {
 
     /// How many objects such a request describes, when no row has unsaved changes; nil when the long way has to count.
     final func directCount(_ plan: FetchPlan, _ control: RequestControl?, _ report: ScanReport) throws -> Int? {
-        guard plan.prepared.direct != nil, isReadDirectly, changed.isEmpty || !plan.includesPendingChanges,
+        guard plan.prepared.direct != nil, isReadDirectly, pipeline.changed.isEmpty || !plan.includesPendingChanges,
             let store = try directStore(plan), store.handle.log.damage.isEmpty,
             let refs = try directRefs(plan, store, limit: .max, isSorted: false, control, report)
         else { return nil }

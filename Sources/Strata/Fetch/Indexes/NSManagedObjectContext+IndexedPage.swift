@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
         else { return nil }
         // Whoever hears of the changes may make others, pin the context or remove the store.
         if plan.includesPendingChanges { processPendingChanges() }
-        guard generation == nil, changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
+        guard generation == nil, pipeline.changed.isEmpty, let handle = coordinator?.onlyHandle else { return nil }
         try handle.catchUp()
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
         guard var refs = page.refs(handle.log.snapshot, limit: isUnlimited ? .max : end, control) else {

@@ -178,7 +178,7 @@ struct FetchExecutor {
 
     private func counted() throws -> Int {
         // Whether the queue is the right one has been checked; a wrong one is reported once.
-        if plan.includesPendingChanges { context.processChanges() }
+        if plan.includesPendingChanges { context.pipeline.processChanges() }
         try context.refuseUnread(plan, needsObjects: needsObjects)
         if let count = try context.directCount(plan, control, report) { return count }
         if plan.dictionaries != nil, let link = context.link { return try countDictionaries(link) }
@@ -297,7 +297,7 @@ struct FetchExecutor {
     /// How many stored matches are enough. With changes to be laid over them, or an order, all are needed.
     private var maximumMatches: Int {
         let (end, isUnlimited) = plan.limit.addingReportingOverflow(plan.offset)
-        let hasChanges = plan.includesPendingChanges && !context.changed.isEmpty
+        let hasChanges = plan.includesPendingChanges && !context.pipeline.changed.isEmpty
         return !plan.sorts.isEmpty || isUnlimited || hasChanges ? Int.max : end
     }
 

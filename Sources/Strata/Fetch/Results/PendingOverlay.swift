@@ -18,7 +18,7 @@ struct PendingOverlay {
 
     /// - Parameter handles: the stores asked; only called for when something has changed.
     init(_ context: NSManagedObjectContext, _ plan: FetchPlan, _ handles: @autoclosure () -> [StoreHandle]) {
-        guard plan.includesPendingChanges, !context.changed.isEmpty else {
+        guard plan.includesPendingChanges, !context.pipeline.changed.isEmpty else {
             inserted = []
             stored = []
             return
@@ -27,7 +27,7 @@ struct PendingOverlay {
         var stored: [NSManagedObject] = []
         let isWholeFamily = plan.family.count > 1
         let handles = handles()
-        for object in context.changed where object.hasChanges {
+        for object in context.pipeline.changed where object.hasChanges {
             guard isWholeFamily ? object.shape.isKind(of: plan.shape) : object.shape === plan.shape,
                 Self.isIn(handles, object, context, plan)
             else { continue }
@@ -51,7 +51,7 @@ struct PendingOverlay {
             handle = context.registry.handle(object.storeIndex)
         } else {
             handle =
-                context.assignments[ObjectIdentifier(object)]?.handle
+                context.pipeline.assignments[ObjectIdentifier(object)]?.handle
                 ?? context.coordinator?.handle(holding: object.shape)
         }
         return handles.contains { $0 === handle }

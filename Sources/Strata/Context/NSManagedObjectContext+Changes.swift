@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
-        list(object)
+        pipeline.list(object)
         stateMayHaveChanged()
         object.awakeFromInsert()
     }
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     final func insertObject(_ object: NSManagedObject) {
         if object.registry === registry {
             guard object.isDeleted else { return }
-            list(object)
+            pipeline.list(object)
             object.flags.subtract([.deleted, .deletePropagated])
             if object.storeIndex != 0 { object.flags.insert(.updated) }
             return
@@ -61,115 +61,9 @@ extension NSManagedObjectContext {
             object.prepareForDeletion()
             object.flags.remove(.preparingDeletion)
         }
-        list(object)
+        pipeline.list(object)
         object.flags.insert(.deleted)
-        if object.flags.contains(.inserted) { hasUnsavedDeletions = true }
-    }
-
-    /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
-    final func propagateDeletions() {
-        let dependents = mergedDependents
-        mergedDependents = []
-        for object in dependents where object.belongs(to: registry) { deleteObject(object) }
-        guard !propagatesDeletesAtEndOfEvent else { return }
-        // The list grows while cascades run.
-        var index = 0
-        while index < changed.count {
-            propagateDeletion(changed[index])
-            index += 1
-        }
-    }
-
-    private func propagateDeletion(_ object: NSManagedObject) {
-        guard object.isDeleted, !object.flags.contains(.deletePropagated) else { return }
-        object.flags.insert(.deletePropagated)
-        object.propagateDeletion(in: self)
-    }
-
-    /// Follows the delete rules of what was deleted and posts
-    /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
-    final func processChanges() {
-        isProcessingScheduled = false
-        guard !event.isEmpty || !refreshed.isEmpty else { return }
-        // The list grows while cascades run.
-        var index = 0
-        while propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
-            let object = event[index]
-            if object.isDeleted { propagateDeletion(object) }
-            index += 1
-        }
-        postObjectsDidChange()
-        if undoRecorder == nil { forgetUnsavedDeletions() }
-    }
-
-    /// Objects that were deleted without ever having been saved leave the context when the event is over. With an undo
-    /// manager they stay until the next save: their deletion may be undone.
-    private func forgetUnsavedDeletions() {
-        guard hasUnsavedDeletions else { return }
-        hasUnsavedDeletions = false
-        forgetReports()
-        changed.removeAll { object in
-            guard object.flags.isSuperset(of: [.inserted, .deleted]), !object.flags.contains(.inEvent) else {
-                return false
-            }
-            assignments[ObjectIdentifier(object)] = nil
-            object.flags.subtract([
-                .listed, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
-            ])
-            detach(object)
-            return true
-        }
-    }
-
-    private func postObjectsDidChange() {
-        let (objects, sets) = (event, eventSets)
-        eventSets = nil
-        sets?.add(objects, upTo: objects.count)
-        event.removeAll(keepingCapacity: objects.count < 1_024)
-        var changes = ObjectChanges()
-        changes.inserted.reserveCapacity(objects.count)
-        changes.refreshed = refreshed
-        refreshed = []
-        undoRecorder?.register(objects)
-        earlierValues.beginReport()
-        objects.forEachUnretained { object in
-            object.flags.remove(.inEvent)
-            if object.isDeleted {
-                if object.flags.isReportedWhenDeleted { changes.deleted.append(object) }
-            } else if object.flags.isReportedAsInserted {
-                object.flags.insert(.insertReported)
-                changes.inserted.append(object)
-            } else if object.hasChanges {
-                changes.updated.append(object)
-            }
-        }
-        undoRecorder?.amend(&changes, objects)
-        sets?.give(to: &changes)
-        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
-        if let set = changes.insertedSet {
-            insertReports += 1
-            reportedInserts = insertReports == 1 ? set : nil
-            reportedInsertOrder = insertReports == 1 ? changes.inserted : nil
-        }
-        if let set = changes.deletedSet {
-            deleteReports += 1
-            reportedDeletes = deleteReports == 1 ? set : nil
-            reportedDeleteOrder = deleteReports == 1 ? changes.deleted : nil
-        }
-        objects.forEachUnretained { object in
-            if !object.flags.contains(.inEvent) { object.endEvent() }
-        }
-        undoRecorder?.didReport()
-        earlierValues.endReport()
-    }
-
-    /// Hands those objects of the event on that the other core does not have yet.
-    @inline(never)
-    final func fillEventSets() {
-        let sets = eventSets ?? EventSets()
-        eventSets = sets
-        // The last one is about to be told what has become of it.
-        sets.add(event, upTo: event.count - 1)
+        if object.flags.contains(.inserted) { pipeline.hasUnsavedDeletions = true }
     }
 
     /// A block given to `perform` is an event: ends it.
@@ -177,14 +71,6 @@ extension NSManagedObjectContext {
         processPendingChanges()
         undoRecorder?.manager.closeEventGroup()
         heldResults.release()
-    }
-
-    /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
-    /// event.
-    final func scheduleProcessing() {
-        guard queueType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
-        isProcessingScheduled = true
-        queue.async { [weak self] in self?.processPendingChanges() }
     }
 
     /// Sets which store inserted objects are saved to, when more than one has their entity.
@@ -207,7 +93,7 @@ extension NSManagedObjectContext {
                 "the store does not hold objects of \(object.shape.name), or has been removed",
                 "Assign the object to a store whose configuration has the entity")
         }
-        assignments[ObjectIdentifier(object)] = store
+        pipeline.assignments[ObjectIdentifier(object)] = store
     }
 
     // MARK: Going back
@@ -220,15 +106,8 @@ extension NSManagedObjectContext {
     final func rollBackChanges() {
         undoRecorder?.discard()
         earlierValues.forgetEvent()
-        let objects = changed
+        let objects = pipeline.forgetAll()
         var changes = ObjectChanges()
-        eventSets = nil
-        changed = []
-        event = []
-        assignments = [:]
-        forgetReports()
-        required = []
-        mergedDependents = []
         for object in objects {
             let flags = object.flags
             object.flags.subtract([
@@ -246,16 +125,16 @@ extension NSManagedObjectContext {
                 object.withoutChangeTracking { object.awake(fromSnapshotEvents: .rollback) }
                 if flags.contains(.deletePropagated) {
                     changes.inserted.append(object)
-                    refreshed.remove(object)
+                    pipeline.refreshed.remove(object)
                 } else {
-                    refreshed.insert(object)
+                    pipeline.refreshed.insert(object)
                 }
             }
         }
         forgetUnread()
-        isProcessingScheduled = false
-        changes.refreshed = refreshed
-        refreshed = []
+        pipeline.isProcessingScheduled = false
+        changes.refreshed = pipeline.refreshed
+        pipeline.refreshed = []
         changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
     }
 
@@ -267,16 +146,10 @@ extension NSManagedObjectContext {
         undoRecorder?.discard()
         earlierValues.forgetEvent()
         var invalidated: [NSManagedObjectID] = []
-        eventSets = nil
-        changed = []
-        event = []
-        forgetReports()
-        required = []
-        mergedDependents = []
-        refreshed = []
+        pipeline.forgetAll()
+        pipeline.refreshed = []
         retained = []
         heldResults.release()
-        assignments = [:]
         readErrors = [:]
         adoptPermanentIDs()
         noteMerged()
@@ -308,7 +181,7 @@ extension NSManagedObjectContext {
             return
         }
         // What has been read as empty may be part of the changes.
-        if changed.isEmpty { readErrors[object.objectID] = nil }
+        if pipeline.changed.isEmpty { readErrors[object.objectID] = nil }
         if generation == nil, let handle = registry.handle(object.storeIndex) {
             // A store that cannot be read says so when the object is.
             try? handle.catchUp()
@@ -328,8 +201,8 @@ extension NSManagedObjectContext {
             object.turnIntoFault(keepingChanges: false)
             object.flags.subtract([.updated, .deleted, .deletePropagated])
         }
-        refreshed.insert(object)
-        scheduleProcessing()
+        pipeline.refreshed.insert(object)
+        pipeline.scheduleProcessing()
     }
 
     /// Makes a fault of an object that was never saved. It fires with its default values.
@@ -342,8 +215,8 @@ extension NSManagedObjectContext {
             }
         }
         object.turnIntoFault(keepingChanges: false)
-        refreshed.insert(object)
-        scheduleProcessing()
+        pipeline.refreshed.insert(object)
+        pipeline.scheduleProcessing()
     }
 
     /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,

@@ -1,6 +1,7 @@
 import Foundation
 
-extension NSManagedObjectContext {
+// Computing derived attributes.
+extension SavePipeline {
     /// How often derived attributes are computed anew in one save because of other ones: those that are derived from
     /// each other in a circle must come to an end.
     private static let maximumDerivationRounds = 16
@@ -13,9 +14,9 @@ extension NSManagedObjectContext {
     /// - Parameter isFirst: false when validation or a merge policy has changed objects of a save after their derived
     ///   attributes were computed; those that are the time of the save stay then.
     /// - Throws: `CocoaError` when rows cannot be read.
-    final func updateDerivedAttributes(isFirst: Bool = true) throws {
-        guard let shapes = modelShapes, shapes.hasDerivations else { return }
-        let view = DerivationView(self)
+    func updateDerivedAttributes(isFirst: Bool = true) throws {
+        guard let shapes = context.modelShapes, shapes.hasDerivations else { return }
+        let view = DerivationView(context)
         derivationView = view
         let time = Date()
         var sources = changed.filter { $0.hasChanges }
@@ -44,15 +45,15 @@ extension NSManagedObjectContext {
         }
         if let failure = view?.failure { throw failure }
         // What is computed anew in every save is nothing that a user could want to undo.
-        guard let manager = undoRecorder?.manager, !event.isEmpty else { return }
+        guard let manager = context.undoRecorder?.manager, !event.isEmpty else { return }
         manager.disableUndoRegistration()
-        processPendingChanges()
+        context.processPendingChanges()
         manager.enableUndoRegistration()
     }
 
     /// Computes an object's derived attributes, of what the context knows if there is no view. Whether a value changed.
     @discardableResult
-    final func derive(_ object: NSManagedObject, in view: DerivationView? = nil) -> Bool {
+    func derive(_ object: NSManagedObject, in view: DerivationView? = nil) -> Bool {
         var isChanged = false
         for derivation in object.shape.derivations where !derivation.isTime {
             let view = derivation.isLocal ? nil : view

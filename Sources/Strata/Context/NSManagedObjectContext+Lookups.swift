@@ -3,7 +3,7 @@ import StrataLog
 import StrataRuntime
 import Synchronization
 
-// What a context looks up for every object, and its lists of what has changed.
+// What a context looks up for every object.
 extension NSManagedObjectContext {
     /// The entity that objects of a class are inserted into, if there is exactly one. It lives as long as the process.
     final func entity(ofClass type: NSManagedObject.Type) -> Unmanaged<NSEntityDescription>? {
@@ -51,30 +51,5 @@ extension NSManagedObjectContext {
         let index = registry.storeIndex(of: handle)
         lastStore = (ObjectIdentifier(handle.identity), generation, index)
         return index
-    }
-
-    /// Puts an object into the lists of what has changed.
-    ///
-    /// Comes before the change itself, so that an undo manager learns what was there.
-    final func list(_ object: NSManagedObject) {
-        if checksQueue { checkChange(object) }
-        if undoRecorder != nil {
-            if !object.flags.contains(.inEvent) { undoRecorder?.capture(object) }
-        } else if object.flags.isSuperset(of: [.listed, .dirtySlots]), !object.flags.contains(.inEvent), !isSaving {
-            // What changes in the course of a save is in no event that is reported.
-            earlierValues.keep(object)
-        }
-        if !object.flags.contains(.listed) {
-            object.flags.insert(.listed)
-            if changed.isEmpty { overrides = [] }
-            overrides.formUnion(object.overrides)
-            changed.append(object)
-        }
-        if !object.flags.contains(.inEvent) {
-            object.flags.insert(.inEvent)
-            event.append(object)
-            if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
-            scheduleProcessing()
-        }
     }
 }

@@ -1,70 +1,79 @@
 import Foundation
 import StrataLog
 
-/// One save of a child context: its changes become changes of the parent's objects.
+/// The changes of a child context, which become changes of its parent's objects.
 ///
 /// The values travel as rows in memory, which the child's objects then hold as their committed state, so that what
 /// was changed costs no more memory than what was read.
-struct ParentSave {
+final class ParentEnding: SaveEnding {
     private let context: NSManagedObjectContext
     private let link: ParentLink
-    private let all: ObjectChanges
+    var changes: ObjectChanges
+    private(set) var isWritten = false
+    /// The current values of all objects whose values the parent has to know.
+    private var packed: [ObjectIdentifier: Row] = [:]
 
-    init(_ context: NSManagedObjectContext, _ link: ParentLink) {
+    init(_ context: NSManagedObjectContext, _ link: ParentLink, _ changes: ObjectChanges) {
         self.context = context
         self.link = link
-        all = context.classifiedChanges()
+        self.changes = changes
     }
 
-    /// Gives the changes to the parent, and then tells the objects and everybody who listens.
+    /// Gives the changes to the parent.
     ///
     /// - Throws: what a value transformer throws. Nothing has changed then.
-    func run() throws {
-        let packed = try pack()
+    func write() throws {
+        try pack()
         try context.refuseUnread()
-        let changes = makeChanges(packed)
-        try withoutActuallyThrowing { parent in
-            parent.take(changes)
-            parent.tellChildren(all, except: context)
+        let told = makeChanges()
+        try context.withParent(link) { parent in
+            parent.take(told)
+            parent.tellChildren(changes, except: context)
         }
-        finish(packed)
+        isWritten = true
     }
 
-    private func withoutActuallyThrowing(_ body: (NSManagedObjectContext) -> Void) throws {
-        try context.withParent(link, body)
+    func finish() { context.registry.becameUnsaved(changes.inserted) }
+
+    /// None of the objects counts as changed any more: what they were changed to is what the parent has now.
+    func didSettle() {
+        for object in changes.inserted + changes.updated where !object.flags.contains(.gone) {
+            guard let row = packed[ObjectIdentifier(object)] else { continue }
+            let version = object.version
+            object.overlay?.dropAttributes(object.shape)
+            object.attach(row.block, row: row.index, location: version.location)
+            object.version = version
+            object.flags.remove(.defaultsBelow)
+        }
+        packed = [:]
     }
 
     // MARK: Packing
 
-    private typealias Packed = [ObjectIdentifier: Row]
-
-    /// The current values of all objects whose values the parent has to know.
-    private func pack() throws -> Packed {
+    private func pack() throws {
         struct Group: Hashable {
             var shape: UInt32
             var entity: UInt16
         }
         var writers: [Group: MemoryRows] = [:]
         var members: [Group: [NSManagedObject]] = [:]
-        for object in all.inserted + all.updated.filter({ $0.flags.contains(.dirtySlots) }) {
+        for object in changes.inserted + changes.updated.filter({ $0.flags.contains(.dirtySlots) }) {
             if object.isFault { object.realize() }
             let group = Group(shape: object.shapeID, entity: object.ref.entity)
             if writers[group] == nil { writers[group] = MemoryRows(object.shape, entity: object.ref.entity) }
             try writers[group]?.append(object)
             members[group, default: []].append(object)
         }
-        var packed: Packed = [:]
         for (group, writer) in writers {
             for (object, row) in zip(members[group] ?? [], writer.finish()) { packed[ObjectIdentifier(object)] = row }
         }
-        return packed
     }
 
-    private func makeChanges(_ packed: Packed) -> [ChildChange] {
-        var changes: [ChildChange] = []
-        changes.reserveCapacity(all.inserted.count + all.updated.count + all.deleted.count)
+    private func makeChanges() -> [ChildChange] {
+        var told: [ChildChange] = []
+        told.reserveCapacity(changes.inserted.count + changes.updated.count + changes.deleted.count)
         var slots: [UInt32: [Int]] = [:]
-        for object in all.inserted {
+        for object in changes.inserted {
             let shape = object.shape
             if slots[shape.id] == nil {
                 slots[shape.id] = (0..<shape.persistentSlotCount).filter { !shape.slots[$0].isHidden }
@@ -74,29 +83,29 @@ struct ParentSave {
             change.slots = slots[shape.id] ?? []
             change.transients = object.transientValues { $0.isPresent($1) }
             change.toMany = toMany(object)
-            change.store = context.assignments[ObjectIdentifier(object)]
-            changes.append(change)
+            change.store = context.pipeline.assignments[ObjectIdentifier(object)]
+            told.append(change)
         }
-        for object in all.updated {
+        for object in changes.updated {
             var change = ChildChange(kind: .updated, object: context.sharedRef(of: object))
             change.row = packed[ObjectIdentifier(object)]
             change.slots = object.changedPersistentSlots()
             change.transients = object.transientValues { $0.isDirty($1) }
             change.version = object.version
             change.toMany = toMany(object)
-            changes.append(change)
+            told.append(change)
         }
-        for object in context.required where object.isWatched {
+        for object in context.pipeline.required where object.isWatched {
             var change = ChildChange(kind: .updated, object: context.sharedRef(of: object))
             change.version = object.version
             change.isRequired = true
-            changes.append(change)
+            told.append(change)
         }
         // What others have deleted the parent hears of from them.
-        for object in all.deleted where !object.flags.contains(.gone) {
-            changes.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
+        for object in changes.deleted where !object.flags.contains(.gone) {
+            told.append(ChildChange(kind: .deleted, object: context.sharedRef(of: object)))
         }
-        return changes
+        return told
     }
 
     private func toMany(_ object: NSManagedObject) -> [ChildChange.ToMany] {
@@ -118,37 +127,6 @@ struct ParentSave {
             changes.append(change)
         }
         return changes
-    }
-
-    // MARK: Afterwards
-
-    private func finish(_ packed: Packed) {
-        for object in all.deleted { _ = object.objectID }
-        context.registry.becameUnsaved(all.inserted)
-        let (leftovers, overrides) = (context.changed, context.overrides)
-        context.changed = []
-        context.assignments = [:]
-        context.required = []
-        context.forgetReports()
-        let isTold = overrides.contains(.didSave)
-        leftovers.forEachUnretained { object in
-            if context.settle(object, isTold: isTold), let row = packed[ObjectIdentifier(object)] { take(row, object) }
-        }
-        context.dropEvent()
-        context.callDidSave(leftovers, deleted: all.deleted, overrides)
-        var all = all
-        all.postSaved(from: context)
-        all.postSavedIDs(from: context)
-        context.tellChildren(all)
-    }
-
-    /// What the object was changed to is what the parent has now.
-    private func take(_ row: Row, _ object: NSManagedObject) {
-        let version = object.version
-        object.overlay?.dropAttributes(object.shape)
-        object.attach(row.block, row: row.index, location: version.location)
-        object.version = version
-        object.flags.remove(.defaultsBelow)
     }
 }
 

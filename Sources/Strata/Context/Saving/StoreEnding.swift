@@ -1,83 +1,91 @@
 import Foundation
 import StrataLog
 
-/// The part of a save that goes to one store.
-final class StoreSave {
-    let context: NSManagedObjectContext
-    let handle: StoreHandle
-    let storeIndex: UInt16
-    unowned let owner: ContextSave
-    var changes = ObjectChanges()
-    private(set) var receipt: CommitReceipt?
-    /// Whether the changes are in the store.
-    private(set) var isWritten = false
+/// The part of a save that goes to the log of one store, as one transaction.
+class StoreEnding: SaveEnding {
+    /// How often a save is tried again after a merge policy has resolved its conflicts, though nobody else has saved
+    /// since: such a policy resolves nothing.
+    private static let maximumConflictRounds = 16
+    /// How often a save is tried again altogether. Of many that change the same object each at the same time, one gets
+    /// through and the others try again.
+    private static let maximumAttempts = 10_000
 
-    /// To be made when the rows have been encoded.
-    var insertedIDs: SavedIDs?
+    final let context: NSManagedObjectContext
+    final let handle: StoreHandle
+    final let storeIndex: UInt16
+    final var changes = ObjectChanges()
+    private(set) final var receipt: CommitReceipt?
+    private(set) final var isWritten = false
+    /// The IDs of the inserted and of the deleted objects, made by another core while the rows are written; nil for a
+    /// small save.
+    private(set) final var insertedIDs: SavedIDs?
+    private(set) final var deletedIDs: SavedIDs?
 
     /// One for each of the written objects: the inserted ones, then the updated ones.
-    private var tickets: ContiguousArray<EntityWriter.RowTicket> = []
-    private var transaction: WriteTransaction?
-    /// What may take the save back as long as it waits for its turn.
-    private let control: RequestControl?
+    private final var tickets: ContiguousArray<EntityWriter.RowTicket> = []
+    private final var transaction: WriteTransaction?
 
-    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16, owner: ContextSave) {
-        control = owner.control
+    init(_ context: NSManagedObjectContext, _ handle: StoreHandle, _ storeIndex: UInt16) {
         self.context = context
         self.handle = handle
         self.storeIndex = storeIndex
-        self.owner = owner
+    }
+
+    /// Has another core make the IDs that the notification of the save is going to have.
+    final func prepareIDs() {
+        insertedIDs = SavedIDs(changes.inserted, handle.identity, keepsOrder: false)
+        deletedIDs = SavedIDs(changes.deleted, handle.identity, keepsOrder: true)
+        // Deletions leave the other core little to encode.
+        deletedIDs?.start()
     }
 
     /// Commits the changes, asking the merge policy about conflicts.
-    func write() throws {
+    final func write() throws {
         if handle.isDetached { throw StoreFailure.removed(handle.path) }
         if handle.isReadOnly { throw StoreFailure.readOnly(handle) }
+        let pipeline = context.pipeline
         var (rounds, attempts) = (0, 0)
         var resolvedAt: UInt64?
         while true {
             do {
-                try build()
-                guard let transaction else { return }
-                receipt = try commit(transaction)
+                let transaction = try build()
+                // What other stores have got already would be saved half.
+                receipt = try commit(transaction, pipeline.isBegun ? nil : pipeline.control)
                 isWritten = true
                 return
             } catch let error as StoreError where error.code == .conflict {
                 attempts += 1
-                if !owner.isBegun { try control?.check() }
+                if !pipeline.isBegun { try pipeline.control?.check() }
                 let newest = handle.log.snapshot.sequence
                 if resolvedAt == newest { rounds += 1 }
-                guard rounds < NSManagedObjectContext.maximumConflictRounds,
-                    attempts < NSManagedObjectContext.maximumAttempts
-                else { throw StoreFailure.cocoaError(error, saving: handle) }
+                guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
+                    throw StoreFailure.cocoaError(error, saving: handle)
+                }
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
                 let merged = try ConflictResolver(context, self).resolve(left)
                 if !merged.isEmpty { resolvedAt = newest }
-                try owner.recollect(validating: merged)
+                try pipeline.recollect(validating: merged)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
             }
         }
     }
 
-    private func commit(_ transaction: WriteTransaction) throws -> CommitReceipt? {
-        if let custom = handle.custom {
-            return try custom.withLock { try custom.saveAndCommit(transaction, self) }
-        }
-        // What other stores have got already would be saved half.
-        let committed = try handle.commit(transaction, owner.isBegun ? nil : control)
+    /// Commits a transaction that has the changes.
+    ///
+    /// - Parameter control: what may take the save back as long as it waits for its turn.
+    /// - Returns: nil when there was nothing to write.
+    func commit(_ transaction: WriteTransaction, _ control: RequestControl?) throws -> CommitReceipt? {
+        let committed = try handle.commit(transaction, control)
         return transaction.isEmpty ? nil : committed
     }
 
     /// Writes the changes to the log alone: they come from the custom store that the log stands behind.
-    func writeToLog() throws {
-        try build()
-        if let transaction { _ = try handle.commit(transaction, nil) }
-    }
+    final func writeToLog() throws { _ = try handle.commit(try build(), nil) }
 
     /// Packs all changes into a new transaction.
-    private func build() throws {
+    private final func build() throws -> WriteTransaction {
         let transaction = handle.log.makeTransaction()
         transaction.author = context.transactionAuthor
         transaction.contextName = context.name
@@ -110,16 +118,17 @@ final class StoreSave {
             try last?.writer.delete(key: ref.key, replacing: object.version)
         }
         try links.write(to: transaction)
-        context.derivationView?.addConflictKeys(to: transaction, of: storeIndex)
-        for object in context.required where object.storeIndex == storeIndex && object.isWatched {
+        context.pipeline.derivationView?.addConflictKeys(to: transaction, of: storeIndex)
+        for object in context.pipeline.required where object.storeIndex == storeIndex && object.isWatched {
             transaction.require(object.ref, at: object.version)
         }
         // Delete rules, derived values and merge policies have read what they need.
         try context.refuseUnread()
+        return transaction
     }
 
     /// Thousands of deletions take their memory at once.
-    private func reserveDeletions(_ transaction: WriteTransaction) {
+    private final func reserveDeletions(_ transaction: WriteTransaction) {
         guard changes.deleted.count >= 1_024 else { return }
         var counts: [UInt16: Int] = [:]
         var run: (entity: UInt16, count: Int) = (0, 0)
@@ -135,18 +144,15 @@ final class StoreSave {
     }
 
     /// The written objects by the references that they have or are going to have.
-    func objectsByRef() -> [ObjectRef: NSManagedObject] {
+    final func objectsByRef() -> [ObjectRef: NSManagedObject] {
         var objects: [ObjectRef: NSManagedObject] = [:]
-        for object in changes.inserted {
-            let isNew = object.storeIndex == 0
-            objects[isNew ? ObjectRef(rawValue: object.version.location.rawValue) : object.ref] = object
-        }
+        for object in changes.inserted { objects[object.futureRef] = object }
         for object in changes.updated { objects[object.ref] = object }
         return objects
     }
 
     /// Brings the objects in line with what was written.
-    func finish() {
+    final func finish() {
         guard let transaction, let receipt else { return }
         context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
@@ -154,8 +160,7 @@ final class StoreSave {
         let locations = transaction.locations(of: tickets)
         var next = 0
         func written(_ object: NSManagedObject) {
-            object.version.location = locations[next]
-            object.version.sequence = receipt.sequence
+            object.version = RowVersion(location: locations[next], sequence: receipt.sequence)
             object.flags.remove(.rowIsCommitted)
             next += 1
         }

@@ -1,0 +1,139 @@
+import Foundation
+import StrataLog
+
+// Where the changes go, and handing them over.
+extension SavePipeline {
+    /// Whether one of the endings has got its part: from then on the save is not taken back.
+    var isBegun: Bool { stores.contains { $0.isWritten } }
+
+    private var endings: [any SaveEnding] { parent.map { [$0] } ?? stores }
+
+    /// Sorts the changed objects by where they go, and reserves keys for the new ones.
+    func makeEndings(_ coordinator: NSPersistentStoreCoordinator) throws {
+        let all = classifiedChanges()
+        if let link = context.link {
+            parent = ParentEnding(context, link, all)
+            return
+        }
+        var keys = KeyReservation(context, coordinator)
+        try keys.reserve(for: all.inserted)
+        self.keys = keys
+        if let handle = coordinator.onlyHandle {
+            let index = registry.storeIndex(of: handle)
+            // Where the context has known others, some objects may be of a store that was removed.
+            if registry.handles.count == 1 {
+                let ending = makeEnding(index)
+                ending.changes = all
+                stores = [ending]
+                return
+            }
+        }
+        try distribute(all)
+        for object in required where object.isWatched { _ = ending(object.storeIndex) }
+    }
+
+    /// A store has newer rows, and a merge policy may have changed objects: computes what is derived anew, and sorts
+    /// the objects anew into the parts that are not written yet.
+    ///
+    /// - Parameter merged: what the policy was asked about. That has to be valid again, as has all that changed with
+    ///   it.
+    /// - Throws: `CocoaError` with a validation code; the store's error.
+    func recollect(validating merged: [NSManagedObject]) throws {
+        let changed = merged.filter { !$0.flags.contains(.inEvent) } + event
+        context.processPendingChanges()
+        try updateDerivedAttributes(isFirst: false)
+        if !merged.isEmpty { try validateChanges(ContiguousArray(changed)) }
+        insertReports.drop()
+        deleteReports.drop()
+        let all = classifiedChanges()
+        try keys?.reserve(for: all.inserted)
+        for ending in stores where !ending.isWritten { ending.changes = ObjectChanges() }
+        try distribute(all)
+    }
+
+    private func distribute(_ all: ObjectChanges) throws {
+        func add(
+            _ object: NSManagedObject, _ storeIndex: UInt16,
+            _ list: WritableKeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>
+        ) {
+            let ending = ending(storeIndex)
+            if !ending.isWritten { ending.changes[keyPath: list].append(object) }
+        }
+        for object in all.inserted { add(object, try keys?.storeIndex(for: object) ?? object.storeIndex, \.inserted) }
+        for object in all.updated { add(object, object.storeIndex, \.updated) }
+        for object in all.deleted { add(object, object.storeIndex, \.deleted) }
+    }
+
+    /// The ending of a store, added if need be.
+    private func ending(_ storeIndex: UInt16) -> StoreEnding {
+        if let last = stores.last, last.storeIndex == storeIndex { return last }
+        if let known = stores.first(where: { $0.storeIndex == storeIndex }) { return known }
+        let ending = makeEnding(storeIndex)
+        stores.append(ending)
+        return ending
+    }
+
+    /// An ending for a store, which the context knows by this index.
+    func makeEnding(_ storeIndex: UInt16) -> StoreEnding {
+        let handle = registry.handles[Int(storeIndex) - 1]
+        return handle.custom.map { CustomStoreEnding(context, handle, storeIndex, $0) }
+            ?? StoreEnding(context, handle, storeIndex)
+    }
+
+    /// Hands each part over. What other stores got before one fails is saved: those objects are done.
+    func write(_ coordinator: NSPersistentStoreCoordinator) throws {
+        if stores.count == 1 { stores[0].prepareIDs() }
+        // A merge policy may add endings.
+        var next = 0
+        while next < endings.count {
+            do {
+                try endings[next].write()
+            } catch {
+                throw keepWhatIsWritten(error, failed: endings[next], coordinator)
+            }
+            next += 1
+        }
+    }
+
+    /// - Returns: the error itself if nothing was written before it, else one with code 134040.
+    private func keepWhatIsWritten(
+        _ error: any Error, failed: any SaveEnding, _ coordinator: NSPersistentStoreCoordinator
+    ) -> any Error {
+        stores = stores.filter { $0.isWritten && !$0.changes.isEmpty }
+        if stores.isEmpty { return error }
+        let saved = finishEndings()
+        let objects = saved.inserted + saved.updated + saved.deleted
+        objects.forEachUnretained { settle($0) }
+        forgetReports()
+        changed.removeAll { !$0.flags.contains(.listed) }
+        callDidSave(objects, deleted: saved.deleted, .all)
+        coordinator.didSave(stores, saved, from: context)
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
+            NSAffectedObjectsErrorKey: Array(changed), NSUnderlyingErrorKey: error as NSError,
+        ]
+        if let store = (failed as? StoreEnding)?.handle.store { info[NSAffectedStoresErrorKey] = [store] }
+        return DescribedError(.persistentStoreIncompleteSave, userInfo: info)
+    }
+
+    /// Brings the objects in line with what the endings have written.
+    ///
+    /// - Returns: all their changes.
+    func finishEndings() -> ObjectChanges {
+        let endings = endings
+        for ending in endings { ending.finish() }
+        var all = endings.first?.changes ?? ObjectChanges()
+        for ending in endings.dropFirst() {
+            all.inserted += ending.changes.inserted
+            all.updated += ending.changes.updated
+            all.deleted += ending.changes.deleted
+        }
+        // Now, as an object that has left the context does not know its store.
+        let ids = stores.count == 1 ? stores[0].deletedIDs : nil
+        if ids?.give(to: all.deleted) != true { all.deleted.forEachUnretained { _ = $0.objectID } }
+        return all
+    }
+
+    /// Lets go of the endings, and so of their lists of objects.
+    func forgetEndings() { (stores, parent) = ([], nil) }
+}

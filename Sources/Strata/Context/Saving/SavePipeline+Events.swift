@@ -1,0 +1,196 @@
+import Foundation
+import StrataIO
+import StrataLog
+
+// Gathering what changes, until an event ends.
+extension SavePipeline {
+    /// Puts an object into the lists of what has changed.
+    ///
+    /// Comes before the change itself, so that an undo manager learns what was there.
+    func list(_ object: NSManagedObject) {
+        if context.checksQueue { context.checkChange(object) }
+        if context.undoRecorder != nil {
+            if !object.flags.contains(.inEvent) { context.undoRecorder?.capture(object) }
+        } else if object.flags.isSuperset(of: [.listed, .dirtySlots]), !object.flags.contains(.inEvent), !isSaving {
+            // What changes in the course of a save is in no event that is reported.
+            context.earlierValues.keep(object)
+        }
+        if !object.flags.contains(.listed) {
+            object.flags.insert(.listed)
+            if changed.isEmpty { overrides = [] }
+            overrides.formUnion(object.overrides)
+            changed.append(object)
+        }
+        if !object.flags.contains(.inEvent) {
+            object.flags.insert(.inEvent)
+            event.append(object)
+            if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
+            scheduleProcessing()
+        }
+    }
+
+    /// Hands those objects of the event on that the other core does not have yet.
+    @inline(never)
+    private func fillEventSets() {
+        let sets = eventSets ?? EventSets()
+        eventSets = sets
+        // The last one is about to be told what has become of it.
+        sets.add(event, upTo: event.count - 1)
+    }
+
+    /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
+    /// event.
+    func scheduleProcessing() {
+        guard context.queueType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
+        isProcessingScheduled = true
+        context.queue.async { [weak context] in context?.processPendingChanges() }
+    }
+
+    /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
+    func propagateDeletions() {
+        let dependents = mergedDependents
+        mergedDependents = []
+        for object in dependents where object.belongs(to: registry) { context.deleteObject(object) }
+        guard !context.propagatesDeletesAtEndOfEvent else { return }
+        // The list grows while cascades run.
+        var index = 0
+        while index < changed.count {
+            propagateDeletion(changed[index])
+            index += 1
+        }
+    }
+
+    private func propagateDeletion(_ object: NSManagedObject) {
+        guard object.isDeleted, !object.flags.contains(.deletePropagated) else { return }
+        object.flags.insert(.deletePropagated)
+        object.propagateDeletion(in: context)
+    }
+
+    /// Follows the delete rules of what was deleted and posts
+    /// `NSManagedObjectContextObjectsDidChange` for everything that changed since the last time.
+    func processChanges() {
+        isProcessingScheduled = false
+        guard !event.isEmpty || !refreshed.isEmpty else { return }
+        // The list grows while cascades run.
+        var index = 0
+        while context.propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
+            let object = event[index]
+            if object.isDeleted { propagateDeletion(object) }
+            index += 1
+        }
+        postObjectsDidChange()
+        if context.undoRecorder == nil { forgetUnsavedDeletions() }
+    }
+
+    /// Objects that were deleted without ever having been saved leave the context when the event is over. With an undo
+    /// manager they stay until the next save: their deletion may be undone.
+    private func forgetUnsavedDeletions() {
+        guard hasUnsavedDeletions else { return }
+        hasUnsavedDeletions = false
+        forgetReports()
+        changed.removeAll { object in
+            guard object.flags.isSuperset(of: [.inserted, .deleted]), !object.flags.contains(.inEvent) else {
+                return false
+            }
+            assignments[ObjectIdentifier(object)] = nil
+            object.flags.subtract([
+                .listed, .inserted, .updated, .deleted, .deletePropagated, .insertReported, .dirtySlots, .dirtyToMany,
+            ])
+            context.detach(object)
+            return true
+        }
+    }
+
+    private func postObjectsDidChange() {
+        let (objects, sets) = (event, eventSets)
+        eventSets = nil
+        sets?.add(objects, upTo: objects.count)
+        event.removeAll(keepingCapacity: objects.count < 1_024)
+        var changes = ObjectChanges()
+        changes.inserted.reserveCapacity(objects.count)
+        changes.refreshed = refreshed
+        refreshed = []
+        context.undoRecorder?.register(objects)
+        context.earlierValues.beginReport()
+        objects.forEachUnretained { object in
+            object.flags.remove(.inEvent)
+            if object.isDeleted {
+                if object.flags.isReportedWhenDeleted { changes.deleted.append(object) }
+            } else if object.flags.isReportedAsInserted {
+                object.flags.insert(.insertReported)
+                changes.inserted.append(object)
+            } else if object.hasChanges {
+                changes.updated.append(object)
+            }
+        }
+        context.undoRecorder?.amend(&changes, objects)
+        sets?.give(to: &changes)
+        changes.post(.NSManagedObjectContextObjectsDidChange, from: context)
+        insertReports.add(changes.insertedSet, changes.inserted)
+        deleteReports.add(changes.deletedSet, changes.deleted)
+        objects.forEachUnretained { object in
+            if !object.flags.contains(.inEvent) { object.endEvent() }
+        }
+        context.undoRecorder?.didReport()
+        context.earlierValues.endReport()
+    }
+
+    /// Reports objects that left the context because a conflict showed that their rows are gone.
+    func reportDropped() {
+        guard !dropped.isEmpty else { return }
+        var changes = ObjectChanges()
+        changes.deleted = dropped
+        dropped = []
+        changes.post(.NSManagedObjectContextObjectsDidChange, from: context)
+    }
+
+    // MARK: Forgetting
+
+    /// Which objects have been reported by notifications no longer counts.
+    func forgetReports() {
+        insertReports = ReportedObjects()
+        deleteReports = ReportedObjects()
+    }
+
+    /// Takes objects that were dropped out of the lists of what has changed: of all at once, as there may be many.
+    func forgetDropped() {
+        changed.removeAll { !$0.flags.contains(.listed) }
+        eventSets = nil
+        event.removeAll { !$0.flags.contains(.inEvent) }
+    }
+
+    /// Forgets what has happened since pending changes were last processed.
+    func dropEvent() {
+        eventSets = nil
+        event.forEachUnretained { object in
+            object.flags.remove(.inEvent)
+            object.endEvent()
+        }
+        event = []
+        context.undoRecorder?.forgetEvent()
+        context.earlierValues.forgetEvent()
+    }
+
+    /// Forgets everything that was gathered.
+    ///
+    /// - Returns: the objects that had changed.
+    @discardableResult
+    func forgetAll() -> ContiguousArray<NSManagedObject> {
+        eventSets = nil
+        event = []
+        mergedDependents = []
+        return takeChanged()
+    }
+
+    /// Forgets what had changed since the last save, and what is known of it.
+    ///
+    /// - Returns: the objects that had changed.
+    func takeChanged() -> ContiguousArray<NSManagedObject> {
+        let objects = changed
+        changed = []
+        assignments = [:]
+        required = []
+        forgetReports()
+        return objects
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import StrataLog
+
+/// The way of a context's changes, from the first one to the notifications of the save that writes them.
+///
+/// Gathers what has changed since the last save (``changed``) and since pending changes were last processed
+/// (``event``). A save takes these steps, one file each:
+///
+/// 1. `+Events`: ends the event, follows delete rules, and tells who listens.
+/// 2. `+Preparing`: calls `willSave` until nothing changes any more, derives attributes, validates.
+/// 3. `+Endings`: divides the changes by where they go, and hands them over: each ``SaveEnding`` is one transaction.
+/// 4. `+Concluding`: takes the objects out of the state of change, and tells who listens.
+///
+/// There is one for each context. It belongs to the context's queue.
+final class SavePipeline {
+    // SAFETY: the context owns its pipeline.
+    unowned(unsafe) private(set) var context: NSManagedObjectContext!
+    var registry: ObjectRegistry { context.registry }
+
+    // MARK: What is gathered
+
+    /// All objects that are or were inserted, updated or deleted since the last save, in that order.
+    @exclusivity(unchecked) var changed: ContiguousArray<NSManagedObject> = []
+    /// What some class of these overrides.
+    @exclusivity(unchecked) var overrides: MethodOverrides = []
+    /// The objects that changed since pending changes were last processed.
+    @exclusivity(unchecked) var event: ContiguousArray<NSManagedObject> = []
+    /// The sets of these for the notification that reports them; nil while they are few.
+    @exclusivity(unchecked) var eventSets: EventSets?
+    /// Reported by the next objects-did-change notification.
+    var refreshed: Set<NSManagedObject> = []
+    /// What notifications since the last save have told of insertions and deletions.
+    var insertReports = ReportedObjects()
+    var deleteReports = ReportedObjects()
+    /// Stores that inserted objects were assigned to.
+    var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
+    /// Objects that ``NSManagedObjectContext/detectConflicts(for:)`` was called for.
+    var required: Set<NSManagedObject> = []
+    /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
+    @exclusivity(unchecked) var mergedDependents: [NSManagedObject] = []
+    /// Whether an object was deleted that has never been saved.
+    var hasUnsavedDeletions = false
+    /// Whether the end of the main queue's turn is going to end the event.
+    var isProcessingScheduled = false
+
+    // MARK: The save that runs
+
+    private(set) var isSaving = false
+    /// What may take the save back as long as it waits for its turn.
+    private(set) var control: RequestControl?
+    /// Which store each new object goes to, with which key.
+    var keys: KeyReservation?
+    /// The part of each store, or that of the parent, which gets all of it.
+    var stores: [StoreEnding] = []
+    var parent: ParentEnding?
+    /// What the derived attributes were computed from.
+    var derivationView: DerivationView?
+    /// Objects whose rows turned out to be gone.
+    var dropped: ContiguousArray<NSManagedObject> = []
+
+    /// Whether a save would have something to do.
+    var hasChanges: Bool {
+        changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
+    }
+
+    /// To be called once, when the context is being made.
+    func begin(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// Writes all changes to their stores, or gives them to the parent: see ``NSManagedObjectContext/save()``.
+    ///
+    /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past or has read as empty
+    ///   what could not be read, 133020 for conflicts that the merge policy does not resolve, or a store's error with the
+    ///   engine's as its underlying one.
+    /// - Complexity: O(n) in the changed objects.
+    func save() throws {
+        guard let coordinator = context.coordinator else {
+            if !hasChanges { return }
+            throw DescribedError(
+                .persistentStoreSave,
+                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator."])
+        }
+        guard !isSaving else { throw SaveFailure.recursiveSave }
+        isSaving = true
+        coordinator.writing.enter()
+        defer {
+            coordinator.writing.leave()
+            isSaving = false
+            derivationView = nil
+            (control, keys) = (nil, nil)
+            forgetEndings()
+        }
+        control = ContextQueue.currentControl
+        try control?.check()
+        // Nothing that belongs to a save is stopped half way: only its commit, as long as it waits.
+        try context.unstoppable { try save(to: coordinator) }
+    }
+
+    private func save(to coordinator: NSPersistentStoreCoordinator) throws {
+        try processEverything()
+        guard hasChanges || !required.isEmpty else { return try finishWithoutChanges(coordinator) }
+        try context.refusePast()
+        try context.refuseUnread()
+        try context.refuseLate()
+        context.post(.NSManagedObjectContextWillSave)
+        try callWillSave()
+        settleValues()
+        try updateDerivedAttributes()
+        try validateChanges(changed)
+        defer { reportDropped() }
+        try makeEndings(coordinator)
+        try write(coordinator)
+        conclude(coordinator)?.start(registry)
+        if context.link == nil { try coordinator.savePendingMetadata() }
+    }
+
+    /// Lets go of objects that were changed when nothing of that is left to be saved.
+    private func finishWithoutChanges(_ coordinator: NSPersistentStoreCoordinator) throws {
+        let leftovers = takeChanged()
+        leftovers.forEachUnretained { settle($0, isTold: false) }
+        if context.link == nil { try coordinator.savePendingMetadata() }
+        // Observers of saves hear of each one, also of those that had nothing to write.
+        var none = ObjectChanges()
+        none.postSaved(from: context)
+    }
+}
