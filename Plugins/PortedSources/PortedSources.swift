@@ -20,7 +20,8 @@ struct PortedSources: BuildToolPlugin {
         var arguments = ["--module", target.moduleName, "--output", output.path, "--work", work.path]
         if let compiler = try? context.tool(named: "swiftc") { arguments += ["--compiler", compiler.url.path] }
         for condition in target.compilationConditions { arguments += ["--condition", condition] }
-        let hasResources = target.sourceFiles.contains { $0.type == .resource } || !target.pluginGeneratedResources.isEmpty
+        let hasResources =
+            target.sourceFiles.contains { $0.type == .resource } || !target.pluginGeneratedResources.isEmpty
         if hasResources { arguments.append("--resources") }
         for model in target.sourceFiles.map(\.url) where ["xcdatamodeld", "xcdatamodel"].contains(model.pathExtension) {
             arguments += ["--model", model.deletingPathExtension().lastPathComponent]

@@ -8,7 +8,10 @@ import Testing
     @Test(arguments: [
         ("import Foundation\nclass T: ValueTransformer {}\n", "import CoreData\nimport Foundation\n"),
         ("import Foundation\nlet s = \"a \\(a(\"b\")) \\(Selector(\"x\"))\"\n", "import CoreData\nimport Foundation\n"),
-        ("// Mine.\n\npublic import Foundation\nlet u = UndoManager()\n", "// Mine.\n\npublic import CoreData\npublic im"),
+        (
+            "// Mine.\n\npublic import Foundation\nlet u = UndoManager()\n",
+            "// Mine.\n\npublic import CoreData\npublic im"
+        ),
         ("import Dispatch\nimport Foundation\nautoreleasepool {}\n", "import Dispatch\nimport CoreData\nimport Found"),
         ("import class Foundation.NSObject\nlet s: Selector? = nil\n", "import CoreData\nimport class Foundation"),
         ("import Foundation\nlet p = NSPredicate( format: \"a == 1\")\n", "import CoreData\nimport Foundation\n"),

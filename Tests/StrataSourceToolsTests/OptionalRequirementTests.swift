@@ -101,7 +101,8 @@ import Testing
         let notes = try fixture.report().remaining
         #expect(notes.map(\.line) == [10, 11, 28, 29, 30, 31, 32, 33, 34])
         let expected = [
-            "give 'shouldPlay(_:)' a default", "give 'title' a default", "a call of 'shouldPlay(_:)'", "a call of 'shouldPlay(_:)'",
+            "give 'shouldPlay(_:)' a default", "give 'title' a default", "a call of 'shouldPlay(_:)'",
+            "a call of 'shouldPlay(_:)'",
             "whether 'didMove(_:)' was called", "whether anyone has 'didMove(_:)'", "a call of 'didMove(_:)'",
             "a call of 'player(_:stoppedAt:)'", "'title' is optional",
         ]
@@ -138,7 +139,9 @@ import Testing
         #expect(notes.first?.message.contains("declare it in Base") == true)
     }
 
-    @Test(arguments: [("var done: ((Int) -> Void)?", true), ("var done: Int?", false), ("static let done = unknown()", false)])
+    @Test(arguments: [
+        ("var done: ((Int) -> Void)?", true), ("var done: Int?", false), ("static let done = unknown()", false),
+    ])
     func aCallThatMayBeOfAPropertyIsListed(_ property: String, _ stays: Bool) throws {
         let text = """
             import CoreData

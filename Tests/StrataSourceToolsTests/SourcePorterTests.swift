@@ -237,7 +237,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("import UIKit\n", "import UIKit"), ("@objc protocol P { @objc optional func f() -> Bool }\n", "optional requirement"),
+        ("import UIKit\n", "import UIKit"),
+        ("@objc protocol P { @objc optional func f() -> Bool }\n", "optional requirement"),
         ("extension NSManagedObject { override open func didSave() {} }\n", "another module"),
         ("@objc(OldName) class Settings: NSObject {}\n", "archives may name"),
     ])

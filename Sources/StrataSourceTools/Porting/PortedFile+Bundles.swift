@@ -5,7 +5,8 @@ extension PortedFile {
     /// - Parameters:
     ///   - type: the mangled name of the type in which the call stands.
     ///   - isExposed: whether the users of the module compile the call, too, who do not see `Bundle.module`.
-    mutating func rewriteBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?, isExposed: Bool) {
+    mutating func rewriteBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?, isExposed: Bool)
+    {
         guard let arguments = node["args"]?.list("args"), arguments.count == 1, let label = arguments[0].text("label"),
             label == "for" || label == "identifier", isBundle(node, range)
         else { return }
@@ -13,7 +14,8 @@ extension PortedFile {
         let text = source.text(range.start..<end)
         guard label == "for" else {
             return note(
-                remaining: range.start, "\(text) is nil on Linux: write Bundle.module in the target that has the resources")
+                remaining: range.start,
+                "\(text) is nil on Linux: write Bundle.module in the target that has the resources")
         }
         guard belongsToModule(arguments[0], in: type) else {
             return note(
@@ -38,13 +40,16 @@ extension PortedFile {
 
     /// `Bundle.main` has an app's models on Apple's platforms, and none here.
     mutating func rewriteMainBundle(_ node: SyntaxNode, _ range: (start: Int, end: Int), isExposed: Bool) {
-        guard let arguments = node["args"]?.list("args"), arguments.count == 2, source.starts("Bundle.main.", at: range.start),
-            arguments[0].text("label") == "forResource", let kind = literal(arguments[1]), kind == "momd" || kind == "mom"
+        guard let arguments = node["args"]?.list("args"), arguments.count == 2,
+            source.starts("Bundle.main.", at: range.start),
+            arguments[0].text("label") == "forResource", let kind = literal(arguments[1]),
+            kind == "momd" || kind == "mom"
         else { return }
         let call = source.text(range.start..<source.endOfToken(range.end))
         guard let name = literal(arguments[0]), models.contains(name), !isExposed else {
             return note(
-                remaining: range.start, "\(call): no model is there on Linux; Bundle.module of the target that has it knows it")
+                remaining: range.start,
+                "\(call): no model is there on Linux; Bundle.module of the target that has it knows it")
         }
         edits.replace(range.start..<range.start + "Bundle.main".utf8.count, with: "Bundle.module")
         note(change: range.start, "Bundle.main becomes Bundle.module, which has the model \(name)")
