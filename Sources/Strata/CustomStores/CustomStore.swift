@@ -135,7 +135,9 @@ class CustomStore: @unchecked Sendable {
         let snapshot = handle.log.snapshot
         var conflicts: [ObjectRef] = []
         let check = { (object: NSManagedObject) throws in
-            guard object.storeIndex != 0, !object.version.location.isAbsent, !object.flags.contains(.gone) else { return }
+            guard object.storeIndex != 0, !object.version.location.isAbsent, !object.flags.contains(.gone) else {
+                return
+            }
             guard try snapshot.locate(object.ref) != object.version.location else { return }
             // Compaction moves rows without changing them.
             if try snapshot.row(object.ref)?.version.sequence != object.version.sequence {

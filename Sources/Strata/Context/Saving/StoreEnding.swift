@@ -58,7 +58,8 @@ class StoreEnding: SaveEnding {
                 if !pipeline.isBegun { try pipeline.control?.check() }
                 let newest = handle.log.snapshot.sequence
                 if resolvedAt == newest { rounds += 1 }
-                guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
+                // Outside of a save there is nobody to ask.
+                guard pipeline.isSaving, rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
                 var left = error
