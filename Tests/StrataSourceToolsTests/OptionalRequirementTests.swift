@@ -212,4 +212,15 @@ import Testing
         #expect(try fixture.ported("P.swift")?.contains("{ _ = p.f?(); p.g() }") == true)
         #expect(try fixture.report().remaining.map(\.line) == [3, 4])
     }
+
+    @Test func aCallIsOfTheRequirementWithItsLabels() throws {
+        let text = """
+            import CoreData
+            @objc protocol P { @objc optional func f(a: Int); @objc optional func f(b: Int) -> Int }
+            func use(_ p: P) { p.f?(b: 1); p.f?(a: 1) }
+
+            """
+        let fixture = try SourceFixture([("P.swift", text)])
+        #expect(try fixture.ported("P.swift")?.contains("{ p.f?(b: 1); p.f(a: 1) }") == true)
+    }
 }
