@@ -85,7 +85,7 @@ service() {
 # The suites with threads. Left out are those of the engine that build large indexes with one, which take an hour under the
 # sanitizer.
 threads() {
-    local engine='ConcurrencyTests|IndexConcurrency|Cache(Tests|Concurrency)|RowReader|CommitClaim|ReviewTests|FollowTests|HistoryFollow|Ordered'
+    local engine='ConcurrencyTests|IndexConcurrency|Cache(Tests|Concurrency)|RowReader|CommitClaim|FailedFlushTests|FollowTests|HistoryFollow|Ordered'
     engine+='|CommitTicket'
     engine+='|StoreTests|UniqueConstraint|Compaction(Tests|Concurrency)|StoreRegression|FormatParts|PastSnapshot'
     local graph='ManyContexts|ServiceClient|SyncClient|LibraryClient|ObjectClient|HelpersClient|Parent(Save|Context)'

@@ -256,7 +256,7 @@ final class BatchInsertExecutor {
             guard try fill() else { return false }
             if rows?.transaction !== transaction { rows = (RowWriter(transaction, handle, storeIndex), transaction) }
             let ref = nextRef()
-            // An object that has not been saved keeps its key where a saved one has its row's place.
+            // The row is written under the key that is reserved for its object.
             scratch.object.reservedRef = ref
             _ = try rows?.writer.insert(scratch.object)
             bytes += scratch.byteCount

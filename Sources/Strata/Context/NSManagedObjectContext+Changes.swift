@@ -93,6 +93,8 @@ extension NSManagedObjectContext {
                 "the store does not hold objects of \(object.shape.name), or has been removed",
                 "Assign the object to a store whose configuration has the entity")
         }
+        // A save that failed may have reserved a key in another store.
+        object.standing = .none
         pipeline.assignments[ObjectIdentifier(object)] = store
     }
 
@@ -106,7 +108,7 @@ extension NSManagedObjectContext {
     final func rollBackChanges() {
         undoRecorder?.discard()
         earlierValues.forgetEvent()
-        let objects = pipeline.forgetAll()
+        let objects = pipeline.forgetChanges()
         var changes = ObjectChanges()
         for object in objects {
             let flags = object.flags
@@ -146,7 +148,7 @@ extension NSManagedObjectContext {
         undoRecorder?.discard()
         earlierValues.forgetEvent()
         var invalidated: [NSManagedObjectID] = []
-        pipeline.forgetAll()
+        pipeline.forgetChanges()
         pipeline.refreshed = []
         retained = []
         heldResults.release()

@@ -187,6 +187,8 @@ extension NSManagedObjectContext {
     final func detach(_ object: NSManagedObject) {
         registry.forget(object)
         object.registry = nil
+        // A key counts in one store only, and another context may take the object in.
+        if object.storeIndex == 0 { object.standing = .none }
         object.overlay?.clearReferences(object.summary)
         object.toMany = []
     }

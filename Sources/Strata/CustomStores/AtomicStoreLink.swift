@@ -78,11 +78,11 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
                     }
                 }
             }
-            let save = StoreEnding(context, handle, context.registry.storeIndex(of: handle))
-            save.changes.inserted = ContiguousArray(
+            let ending = StoreEnding(context, handle, context.registry.storeIndex(of: handle))
+            ending.changes.inserted = ContiguousArray(
                 objects.values.sorted { $0.reservedRef < $1.reservedRef })
-            try save.writeToLog()
-            context.pipeline.forgetAll()
+            try ending.writeToLog()
+            context.pipeline.forgetChanges()
         }
     }
 
@@ -119,21 +119,21 @@ final class AtomicStoreLink: CustomStore, @unchecked Sendable {
         }
     }
 
-    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
+    override func saveAndCommit(_ transaction: WriteTransaction, _ ending: StoreEnding) throws -> CommitReceipt {
         let store = try existingStore()
-        try checkConflicts(save)
-        makePermanent(save)
+        try checkConflicts(ending)
+        makePermanent(ending)
         expectsNodes = true
         defer { expectsNodes = false }
-        let inserted = Set(save.changes.inserted.map { store.newCacheNode(for: $0) })
+        let inserted = Set(ending.changes.inserted.map { store.newCacheNode(for: $0) })
         store.addCacheNodes(inserted)
         var before: [(NSAtomicStoreCacheNode, NSMutableDictionary?)] = []
-        for object in save.changes.updated {
+        for object in ending.changes.updated {
             guard let node = store.cacheNode(for: object.objectID) else { continue }
             before.append((node, node.propertyCache?.mutableCopy() as? NSMutableDictionary))
             store.updateCacheNode(node, from: object)
         }
-        let deleted = Set(save.changes.deleted.compactMap { store.cacheNode(for: $0.objectID) })
+        let deleted = Set(ending.changes.deleted.compactMap { store.cacheNode(for: $0.objectID) })
         if !deleted.isEmpty {
             store.willRemoveCacheNodes(deleted)
             store.removeCacheNodes(deleted)

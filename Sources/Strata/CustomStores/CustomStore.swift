@@ -44,7 +44,7 @@ class CustomStore: @unchecked Sendable {
     func references(for objects: [NSManagedObject]) throws -> [ObjectRef] { [] }
 
     /// Saves through the store, then commits the same to the log. Called with the lock held.
-    func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
+    func saveAndCommit(_ transaction: WriteTransaction, _ ending: StoreEnding) throws -> CommitReceipt {
         try handle.log.commit(transaction)
     }
 
@@ -131,7 +131,7 @@ class CustomStore: @unchecked Sendable {
     /// What a save replaces must still be what the context has seen.
     ///
     /// - Throws: the engine's conflict error, which the merge policy is asked about.
-    final func checkConflicts(_ save: StoreEnding) throws {
+    final func checkConflicts(_ ending: StoreEnding) throws {
         let snapshot = handle.log.snapshot
         var conflicts: [ObjectRef] = []
         let check = { (object: NSManagedObject) throws in
@@ -144,23 +144,23 @@ class CustomStore: @unchecked Sendable {
                 conflicts.append(object.ref)
             }
         }
-        try save.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
-        try save.changes.deleted.forEach(check)
-        try lockedObjects(save).forEach(check)
+        try ending.changes.updated.forEach { if $0.flags.contains(.dirtySlots) { try check($0) } }
+        try ending.changes.deleted.forEach(check)
+        try lockedObjects(ending).forEach(check)
         if !conflicts.isEmpty {
             throw StoreError(.conflict, "rows have changed since they were read", conflicts: conflicts)
         }
     }
 
     /// Objects that the save does not change but that nobody else may have changed.
-    final func lockedObjects(_ save: StoreEnding) -> [NSManagedObject] {
-        save.context.pipeline.required.filter { $0.storeIndex == save.storeIndex && !$0.hasChanges }
+    final func lockedObjects(_ ending: StoreEnding) -> [NSManagedObject] {
+        ending.context.pipeline.required.filter { $0.storeIndex == ending.storeIndex && !$0.hasChanges }
     }
 
     /// The new objects get their permanent IDs, before the store sees them.
-    final func makePermanent(_ save: StoreEnding) {
-        let new = ContiguousArray(save.changes.inserted.filter { $0.storeIndex == 0 })
-        save.context.registry.becamePermanent(new, save.storeIndex)
+    final func makePermanent(_ ending: StoreEnding) {
+        let new = ContiguousArray(ending.changes.inserted.filter { $0.storeIndex == 0 })
+        ending.context.registry.becamePermanent(new, ending.storeIndex)
     }
 }
 

@@ -120,25 +120,25 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         return ids.map(\.ref)
     }
 
-    override func saveAndCommit(_ transaction: WriteTransaction, _ save: StoreEnding) throws -> CommitReceipt {
-        try checkConflicts(save)
-        makePermanent(save)
+    override func saveAndCommit(_ transaction: WriteTransaction, _ ending: StoreEnding) throws -> CommitReceipt {
+        try checkConflicts(ending)
+        makePermanent(ending)
         let request = NSSaveChangesRequest(
-            inserted: Set(save.changes.inserted), updated: Set(save.changes.updated),
+            inserted: Set(ending.changes.inserted), updated: Set(ending.changes.updated),
             // What others have deleted the store has no more.
-            deleted: Set(save.changes.deleted.filter { !$0.flags.contains(.gone) }), locked: Set(lockedObjects(save)))
+            deleted: Set(ending.changes.deleted.filter { !$0.flags.contains(.gone) }), locked: Set(lockedObjects(ending)))
         do {
-            _ = try execute(request, in: save.context)
+            _ = try execute(request, in: ending.context)
         } catch let error as CocoaError {
             let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
             guard !conflicts.isEmpty else { throw error }
             // The merge policy compares with the newest rows.
-            for conflict in conflicts { try prepare(conflict.sourceObject.objectID, in: save.context) }
-            if (save.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType { throw error }
+            for conflict in conflicts { try prepare(conflict.sourceObject.objectID, in: ending.context) }
+            if (ending.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType { throw error }
             throw StoreError(.conflict, "the store reports conflicts", conflicts: conflicts.map { $0.sourceObject.ref })
         }
-        for object in save.changes.updated { versions[object.ref] = nil }
-        for object in save.changes.deleted { versions[object.ref] = nil }
+        for object in ending.changes.updated { versions[object.ref] = nil }
+        for object in ending.changes.deleted { versions[object.ref] = nil }
         return try handle.log.commit(transaction)
     }
 

@@ -66,10 +66,10 @@ struct ObjectCopy {
         let inserted = ContiguousArray(originals.compactMap { copies[$0.objectID] })
         var keys = KeyReservation(writer, coordinator)
         try keys.reserve(for: inserted)
-        let save = writer.pipeline.makeEnding(writer.registry.storeIndex(of: target))
-        save.changes.inserted = inserted
-        try save.write()
-        save.finish()
+        let ending = writer.pipeline.makeEnding(writer.registry.storeIndex(of: target))
+        ending.changes.inserted = inserted
+        try ending.write()
+        ending.finish()
         var moved: [ObjectRef: ObjectRef] = [:]
         for original in originals { moved[original.ref] = copies[original.objectID]?.ref }
         writer.reset()

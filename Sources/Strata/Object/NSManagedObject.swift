@@ -30,10 +30,11 @@ open class NSManagedObject: NSObject {
     @exclusivity(unchecked) final var registryReference: Unmanaged<ObjectRegistry>?
     /// Temporary (entity number 0) until the object has been saved.
     @exclusivity(unchecked) final var ref: ObjectRef
-    /// Which of the registry's stores the object lives in; 0 while it is temporary.
-    @exclusivity(unchecked) final var storeIndex: UInt16 = 0
     /// What the object has in its store; see ``version`` and ``reservedRef``.
     @exclusivity(unchecked) final var standing = RowStanding.none
+    /// Which of the registry's stores the object lives in; 0 while it is temporary. Here it takes no memory: the
+    /// standing leaves room.
+    @exclusivity(unchecked) final var storeIndex: UInt16 = 0
     @exclusivity(unchecked) final var cachedID: NSManagedObjectID?
     /// One state for each relationship of the shape, empty until a to-many relationship is used.
     @exclusivity(unchecked) final var toMany: ContiguousArray<ToManyState?> = []

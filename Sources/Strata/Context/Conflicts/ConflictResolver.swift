@@ -4,11 +4,11 @@ import StrataLog
 /// Describes the conflicts of a commit that was refused, and has the context's merge policy resolve them.
 struct ConflictResolver {
     private let context: NSManagedObjectContext
-    private let save: StoreEnding
+    private let ending: StoreEnding
 
-    init(_ context: NSManagedObjectContext, _ save: StoreEnding) {
+    init(_ context: NSManagedObjectContext, _ ending: StoreEnding) {
         self.context = context
-        self.save = save
+        self.ending = ending
     }
 
     /// Brings the objects into a state in which the save can be tried again.
@@ -16,7 +16,7 @@ struct ConflictResolver {
     /// - Returns: the objects that the policy was asked about.
     /// - Throws: what the policy throws: for the policies that are there, error 133020 or 133021 with the conflicts.
     func resolve(_ error: StoreError) throws -> [NSManagedObject] {
-        let snapshot = save.handle.log.snapshot
+        let snapshot = ending.handle.log.snapshot
         let merges = try mergeConflicts(error.conflicts, snapshot)
         let constraints = try constraintConflicts(error.uniqueConflicts, snapshot)
         // What is left are hidden links, which have no object, and what was derived from older rows: trying again reads
@@ -50,8 +50,8 @@ struct ConflictResolver {
 
     private func mergeConflicts(_ refs: [ObjectRef], _ snapshot: Snapshot) throws -> [NSMergeConflict] {
         var conflicts: [NSMergeConflict] = []
-        for ref in refs where save.handle.map.shape(ref.entity) != nil {
-            guard let object = context.registry.object(ref, save.storeIndex) else { continue }
+        for ref in refs where ending.handle.map.shape(ref.entity) != nil {
+            guard let object = context.registry.object(ref, ending.storeIndex) else { continue }
             let row = try snapshot.row(ref)
             if let row { try row.block.verify() }
             conflicts.append(
@@ -75,7 +75,7 @@ struct ConflictResolver {
         _ conflicts: [UniqueConflict], _ snapshot: Snapshot
     ) throws -> [NSConstraintConflict] {
         guard !conflicts.isEmpty else { return [] }
-        let objects = save.objectsByRef()
+        let objects = ending.objectsByRef()
         var order: [Group] = []
         var members: [Group: [NSManagedObject]] = [:]
         var stored: Set<Group> = []
@@ -91,7 +91,7 @@ struct ConflictResolver {
         }
         return try order.compactMap { group in
             guard let objects = members[group] else { return nil }
-            let names = save.handle.constraints[group.constraint].names
+            let names = ending.handle.constraints[group.constraint].names
             guard stored.contains(group) else {
                 return NSConstraintConflict(
                     constraint: names, database: nil, databaseSnapshot: nil, conflicting: objects,
@@ -104,9 +104,9 @@ struct ConflictResolver {
     private func conflict(
         _ names: [String], with holder: ObjectRef, _ objects: [NSManagedObject], _ snapshot: Snapshot
     ) throws -> NSConstraintConflict? {
-        let isKnown = context.registry.object(holder, save.storeIndex) != nil
+        let isKnown = context.registry.object(holder, ending.storeIndex) != nil
         // A row that has gone in the meantime is no hindrance any more.
-        guard let row = try snapshot.row(holder), let object = context.object(holder, save.storeIndex) else {
+        guard let row = try snapshot.row(holder), let object = context.object(holder, ending.storeIndex) else {
             return nil
         }
         try row.block.verify()

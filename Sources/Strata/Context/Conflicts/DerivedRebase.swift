@@ -8,7 +8,7 @@ import StrataLog
 /// context was first, the newest row is taken; then the attributes are computed anew, and the save is tried again.
 struct DerivedRebase {
     let context: NSManagedObjectContext
-    let save: StoreEnding
+    let ending: StoreEnding
 
     /// The conflicts that are left to the merge policy.
     ///
@@ -18,15 +18,15 @@ struct DerivedRebase {
         do {
             return try rebase(refs)
         } catch {
-            throw StoreFailure.cocoaError(error, reading: save.handle)
+            throw StoreFailure.cocoaError(error, reading: ending.handle)
         }
     }
 
     private func rebase(_ refs: [ObjectRef]) throws(StoreError) -> [ObjectRef] {
-        let snapshot = save.handle.log.snapshot
+        let snapshot = ending.handle.log.snapshot
         var rest: [ObjectRef] = []
         for ref in refs {
-            guard let object = context.registry.object(ref, save.storeIndex), object.isUpdated,
+            guard let object = context.registry.object(ref, ending.storeIndex), object.isUpdated,
                 let row = try snapshot.row(ref)
             else {
                 rest.append(ref)

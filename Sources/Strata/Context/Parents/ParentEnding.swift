@@ -8,9 +8,9 @@ import StrataLog
 final class ParentEnding: SaveEnding {
     private let context: NSManagedObjectContext
     private let link: ParentLink
-    var changes: ObjectChanges
-    private(set) var isWritten = false
-    /// The current values of all objects whose values the parent has to know.
+    let changes: ObjectChanges
+    /// The objects whose values the parent has to know, and those values.
+    private var written: ContiguousArray<NSManagedObject> = []
     private var packed: [ObjectIdentifier: Row] = [:]
 
     init(_ context: NSManagedObjectContext, _ link: ParentLink, _ changes: ObjectChanges) {
@@ -30,22 +30,21 @@ final class ParentEnding: SaveEnding {
             parent.take(told)
             parent.tellChildren(changes, except: context)
         }
-        isWritten = true
     }
 
     func finish() { context.registry.becameUnsaved(changes.inserted) }
 
     /// None of the objects counts as changed any more: what they were changed to is what the parent has now.
-    func didSettle() {
-        for object in changes.inserted + changes.updated where !object.flags.contains(.gone) {
-            guard let row = packed[ObjectIdentifier(object)] else { continue }
+    func takeRows() {
+        for object in written {
+            guard !object.flags.contains(.gone), let row = packed[ObjectIdentifier(object)] else { continue }
             let version = object.version
             object.overlay?.dropAttributes(object.shape)
             object.attach(row.block, row: row.index, location: version.location)
             object.version = version
             object.flags.remove(.defaultsBelow)
         }
-        packed = [:]
+        (written, packed) = ([], [:])
     }
 
     // MARK: Packing
@@ -57,7 +56,8 @@ final class ParentEnding: SaveEnding {
         }
         var writers: [Group: MemoryRows] = [:]
         var members: [Group: [NSManagedObject]] = [:]
-        for object in changes.inserted + changes.updated.filter({ $0.flags.contains(.dirtySlots) }) {
+        written = changes.inserted + changes.updated.filter { $0.flags.contains(.dirtySlots) }
+        for object in written {
             if object.isFault { object.realize() }
             let group = Group(shape: object.shapeID, entity: object.ref.entity)
             if writers[group] == nil { writers[group] = MemoryRows(object.shape, entity: object.ref.entity) }

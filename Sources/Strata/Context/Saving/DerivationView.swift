@@ -39,7 +39,7 @@ final class DerivationView {
 
     // MARK: Rows
 
-    private enum Standing {
+    private enum Freshness {
         /// The object has its newest row, or none yet.
         case current
         case outdated(Row)
@@ -58,7 +58,7 @@ final class DerivationView {
         return new
     }
 
-    private func standing(_ object: NSManagedObject) -> Standing {
+    private func freshness(_ object: NSManagedObject) -> Freshness {
         if object.isInserted { return .current }
         guard let snapshot = snapshot(for: object) else { return .current }
         do {
@@ -83,7 +83,7 @@ final class DerivationView {
     /// Whether a derived attribute with this value need not be written.
     func hasStored(_ value: Any?, in slot: Int, of object: NSManagedObject) -> Bool {
         if object.overlay?.isDirty(slot) == true { return true }
-        guard case .outdated(let row) = standing(object) else { return true }
+        guard case .outdated(let row) = freshness(object) else { return true }
         return Operand(value).equals(Operand(object.boxed(in: row.block, row: row.index, slot: slot)))
     }
 
@@ -91,7 +91,7 @@ final class DerivationView {
 
     private func attribute(_ slot: Int, of object: NSManagedObject) -> Any? {
         if object.overlay?.isDirty(slot) == true { return object.boxedValue(slot) }
-        switch standing(object) {
+        switch freshness(object) {
         case .current: return object.boxedValue(slot)
         case .outdated(let row): return object.boxed(in: row.block, row: row.index, slot: slot)
         case .gone: return nil
@@ -101,7 +101,7 @@ final class DerivationView {
     private func target(_ relationship: RelationshipShape, of object: NSManagedObject) -> NSManagedObject? {
         let slot = relationship.slot
         if object.overlay?.isDirty(slot) == true { return object.toOneTarget(relationship) }
-        switch standing(object) {
+        switch freshness(object) {
         case .current: return object.toOneTarget(relationship)
         case .outdated(let row):
             let ref = row.block.verifiedColumn(slot).reference(row.index)

@@ -16,25 +16,25 @@ final class LinkChanges {
         var second: ObjectRef
     }
 
-    private let save: StoreEnding
+    private let ending: StoreEnding
     private let snapshot: Snapshot
     private var links: [Int: [Ends: Link]] = [:]
     private var shapes: [Int: LinkShape] = [:]
     private var conflictKeys: Set<ConflictKey> = []
 
-    init(_ save: StoreEnding) {
-        self.save = save
-        snapshot = save.handle.log.snapshot
+    init(_ ending: StoreEnding) {
+        self.ending = ending
+        snapshot = ending.handle.log.snapshot
     }
 
     /// Looks at all changed objects. Gives members of ordered relationships their positions, which may add objects to
     /// those that are updated.
     func collect() throws {
-        try save.changes.deleted.forEachUnretained { if $0.shape.hasLinks { try collectDeleted($0) } }
-        try save.changes.inserted.forEachUnretained {
+        try ending.changes.deleted.forEachUnretained { if $0.shape.hasLinks { try collectDeleted($0) } }
+        try ending.changes.inserted.forEachUnretained {
             if $0.flags.contains(.dirtyToMany) { try collectChanged($0) }
         }
-        try save.changes.updated.forEachUnretained {
+        try ending.changes.updated.forEachUnretained {
             if $0.flags.contains(.dirtyToMany) { try collectChanged($0) }
         }
     }
@@ -45,7 +45,7 @@ final class LinkChanges {
         for relationship in object.shape.relationships {
             guard case .link(let link, let side) = relationship.storage else { continue }
             for side in relationship.isSymmetric ? [0, 1] : [side] {
-                let postings = save.handle.map.linkPostings(link, side)
+                let postings = ending.handle.map.linkPostings(link, side)
                 var rows = RowReader(snapshot)
                 for ref in try snapshot.referrers(postings: postings, to: object.ref) {
                     guard let row = try rows.row(ref) else { continue }
@@ -74,7 +74,7 @@ final class LinkChanges {
         _ owner: NSManagedObject
     ) throws {
         let ownerRef = owner.futureRef
-        let reader = RelationshipReader(handle: save.handle, snapshot: snapshot)
+        let reader = RelationshipReader(handle: ending.handle, snapshot: snapshot)
         let removed = state.removed.objects.map { $0.futureRef }
         let readsAll = try owner.storeIndex != 0 && self.readsAll(relationship, state, ownerRef, reader)
         if readsAll {
@@ -178,10 +178,10 @@ final class LinkChanges {
             member.flags.insert(.dirtySlots)
             // A listed object may have nothing to be saved any more.
             if member.flags.isDisjoint(with: .pending) {
-                save.changes.updated.append(member)
+                ending.changes.updated.append(member)
                 if !member.flags.contains(.listed) {
-                    save.context.pipeline.changed.append(member)
-                    save.context.pipeline.overrides.formUnion(member.overrides)
+                    ending.context.pipeline.changed.append(member)
+                    ending.context.pipeline.overrides.formUnion(member.overrides)
                 }
                 member.flags.insert([.updated, .listed])
             }
@@ -209,11 +209,11 @@ final class LinkChanges {
         for key in conflictKeys { transaction.hold(key, asOf: snapshot.sequence) }
         for (index, entries) in links.sorted(by: { $0.key < $1.key }) {
             guard let shape = shapes[index] else { continue }
-            let number = save.handle.map.linkNumber(shape)
+            let number = ending.handle.map.linkNumber(shape)
             let writer = transaction.writer(for: number)
             let ordered = entries.sorted { ($0.key.first, $0.key.second) < ($1.key.first, $1.key.second) }
             let created = ordered.count { $0.value.stored == nil && !$0.value.isRemoved }
-            var key = created > 0 ? save.handle.log.allocateKeys(root: number, count: created) : 0
+            var key = created > 0 ? ending.handle.log.allocateKeys(root: number, count: created) : 0
             for (ends, link) in ordered {
                 if let row = link.stored {
                     if link.isRemoved {

@@ -3,10 +3,8 @@
 ///
 /// ``SavePipeline`` has all endings write before the first one finishes.
 protocol SaveEnding: AnyObject {
-    /// What goes there. A merge policy may change it before it is written.
-    var changes: ObjectChanges { get set }
-    /// Whether it has arrived.
-    var isWritten: Bool { get }
+    /// What goes there.
+    var changes: ObjectChanges { get }
 
     /// Hands the changes over.
     ///

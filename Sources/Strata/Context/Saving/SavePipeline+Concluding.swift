@@ -19,7 +19,7 @@ extension SavePipeline {
         let leftovers = takeChanged()
         let isTold = told.contains(.didSave)
         leftovers.forEachUnretained { settle($0, isTold: isTold) }
-        parent?.didSettle()
+        parent?.takeRows()
         // The changes that the merge policy made are part of the save, not of a new event.
         dropEvent()
         callDidSave(leftovers, deleted: all.deleted, told)

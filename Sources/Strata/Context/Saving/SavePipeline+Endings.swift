@@ -17,7 +17,6 @@ extension SavePipeline {
         }
         var keys = KeyReservation(context, coordinator)
         try keys.reserve(for: all.inserted)
-        self.keys = keys
         if let handle = coordinator.onlyHandle {
             let index = registry.storeIndex(of: handle)
             // Where the context has known others, some objects may be of a store that was removed.
@@ -28,7 +27,7 @@ extension SavePipeline {
                 return
             }
         }
-        try distribute(all)
+        try distribute(all, &keys)
         for object in required where object.isWatched { _ = ending(object.storeIndex) }
     }
 
@@ -45,13 +44,15 @@ extension SavePipeline {
         if !merged.isEmpty { try validateChanges(ContiguousArray(changed)) }
         insertReports.drop()
         deleteReports.drop()
+        guard let coordinator = context.coordinator else { throw SaveFailure.noStore(for: merged.first) }
+        var keys = KeyReservation(context, coordinator)
         let all = classifiedChanges()
-        try keys?.reserve(for: all.inserted)
+        try keys.reserve(for: all.inserted)
         for ending in stores where !ending.isWritten { ending.changes = ObjectChanges() }
-        try distribute(all)
+        try distribute(all, &keys)
     }
 
-    private func distribute(_ all: ObjectChanges) throws {
+    private func distribute(_ all: ObjectChanges, _ keys: inout KeyReservation) throws {
         func add(
             _ object: NSManagedObject, _ storeIndex: UInt16,
             _ list: WritableKeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>
@@ -59,7 +60,7 @@ extension SavePipeline {
             let ending = ending(storeIndex)
             if !ending.isWritten { ending.changes[keyPath: list].append(object) }
         }
-        for object in all.inserted { add(object, try keys?.storeIndex(for: object) ?? object.storeIndex, \.inserted) }
+        for object in all.inserted { add(object, try keys.storeIndex(for: object), \.inserted) }
         for object in all.updated { add(object, object.storeIndex, \.updated) }
         for object in all.deleted { add(object, object.storeIndex, \.deleted) }
     }

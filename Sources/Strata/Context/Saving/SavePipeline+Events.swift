@@ -171,11 +171,11 @@ extension SavePipeline {
         context.earlierValues.forgetEvent()
     }
 
-    /// Forgets everything that was gathered.
+    /// Forgets what has changed, and the event that runs.
     ///
     /// - Returns: the objects that had changed.
     @discardableResult
-    func forgetAll() -> ContiguousArray<NSManagedObject> {
+    func forgetChanges() -> ContiguousArray<NSManagedObject> {
         eventSets = nil
         event = []
         mergedDependents = []

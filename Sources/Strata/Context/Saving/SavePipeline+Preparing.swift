@@ -47,7 +47,7 @@ extension SavePipeline {
     }
 
     /// Gives up values that were set to what they were before.
-    func settleValues() {
+    func dropUnchangedValues() {
         changed.forEachUnretained { object in
             // One that was refreshed is written with its default values.
             if object.isFault, object.flags.contains(.inserted) { object.realize() }

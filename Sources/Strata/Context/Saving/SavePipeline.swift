@@ -8,7 +8,7 @@ import StrataLog
 ///
 /// 1. `+Events`: ends the event, follows delete rules, and tells who listens.
 /// 2. `+Preparing`: calls `willSave` until nothing changes any more, derives attributes, validates.
-/// 3. `+Endings`: divides the changes by where they go, and hands them over: each ``SaveEnding`` is one transaction.
+/// 3. `+Endings`: divides the changes by where they go, and hands them over: a ``SaveEnding`` for each store, or for the parent.
 /// 4. `+Concluding`: takes the objects out of the state of change, and tells who listens.
 ///
 /// There is one for each context. It belongs to the context's queue.
@@ -48,8 +48,6 @@ final class SavePipeline {
     private(set) var isSaving = false
     /// What may take the save back as long as it waits for its turn.
     private(set) var control: RequestControl?
-    /// Which store each new object goes to, with which key.
-    var keys: KeyReservation?
     /// The part of each store, or that of the parent, which gets all of it.
     var stores: [StoreEnding] = []
     var parent: ParentEnding?
@@ -86,7 +84,7 @@ final class SavePipeline {
             coordinator.writing.leave()
             isSaving = false
             derivationView = nil
-            (control, keys) = (nil, nil)
+            control = nil
             forgetEndings()
         }
         control = ContextQueue.currentControl
@@ -103,7 +101,7 @@ final class SavePipeline {
         try context.refuseLate()
         context.post(.NSManagedObjectContextWillSave)
         try callWillSave()
-        settleValues()
+        dropUnchangedValues()
         try updateDerivedAttributes()
         try validateChanges(changed)
         defer { reportDropped() }
@@ -115,8 +113,7 @@ final class SavePipeline {
 
     /// Lets go of objects that were changed when nothing of that is left to be saved.
     private func finishWithoutChanges(_ coordinator: NSPersistentStoreCoordinator) throws {
-        let leftovers = takeChanged()
-        leftovers.forEachUnretained { settle($0, isTold: false) }
+        if !changed.isEmpty { takeChanged().forEachUnretained { settle($0, isTold: false) } }
         if context.link == nil { try coordinator.savePendingMetadata() }
         // Observers of saves hear of each one, also of those that had nothing to write.
         var none = ObjectChanges()

@@ -58,14 +58,15 @@ class StoreEnding: SaveEnding {
                 if !pipeline.isBegun { try pipeline.control?.check() }
                 let newest = handle.log.snapshot.sequence
                 if resolvedAt == newest { rounds += 1 }
-                // Outside of a save there is nobody to ask.
-                guard pipeline.isSaving, rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
+                guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
                 var left = error
-                left.conflicts = try DerivedRebase(context: context, save: self).resolve(error.conflicts)
+                left.conflicts = try DerivedRebase(context: context, ending: self).resolve(error.conflicts)
                 let merged = try ConflictResolver(context, self).resolve(left)
                 if !merged.isEmpty { resolvedAt = newest }
+                // What is not a save of the whole context has nothing to collect anew.
+                guard pipeline.isSaving else { throw StoreFailure.cocoaError(error, saving: handle) }
                 try pipeline.recollect(validating: merged)
             } catch let error as StoreError {
                 throw StoreFailure.cocoaError(error, saving: handle)
@@ -104,9 +105,8 @@ class StoreEnding: SaveEnding {
         try changes.updated.forEachUnretained { object in
             if object.flags.contains(.dirtySlots) {
                 tickets.append(try writer.update(object))
-            } else if object.flags.contains(.dirtyToMany), handle.custom == nil {
-                // Others refer to it from now on: it must not have been deleted meanwhile.
-                transaction.requireExistence(of: object.ref)
+            } else if object.flags.contains(.dirtyToMany) {
+                requireExistence(of: object, transaction)
             }
         }
         self.tickets = tickets
@@ -126,6 +126,11 @@ class StoreEnding: SaveEnding {
         // Delete rules, derived values and merge policies have read what they need.
         try context.refuseUnread()
         return transaction
+    }
+
+    /// Others refer to the object from now on: it must not have been deleted meanwhile.
+    func requireExistence(of object: NSManagedObject, _ transaction: WriteTransaction) {
+        transaction.requireExistence(of: object.ref)
     }
 
     /// Thousands of deletions take their memory at once.
@@ -155,6 +160,7 @@ class StoreEnding: SaveEnding {
     /// Brings the objects in line with what was written.
     final func finish() {
         guard let transaction, let receipt else { return }
+        context.noteSaved(receipt.sequence, handle)
         context.sharePermanentIDs(changes.inserted, handle)
         context.registry.becamePermanent(changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.

@@ -45,6 +45,31 @@ import Testing
         try fresh.check { () throws in #expect(try fetchAll(Employee.self, "Employee", fresh).map(\.age) == [5]) }
     }
 
+    /// The parent lets go of an object that only the child holds; its own save is no conflict for the child's next one.
+    @Test(arguments: StoreKind.allCases) func aChildGoesOnAfterItsParentHasSaved(_ kind: StoreKind) throws {
+        let line = try ContextLine(kind)
+        let (root, child) = (line.root, line.child)
+        let other = line.store.context()
+        try other.check {
+            let employee = Employee(context: other)
+            employee.name = "held by the child"
+            try other.save()
+        }
+        try child.check {
+            let employee = try #require(try fetchAll(Employee.self, "Employee", child).first)
+            for age in 1...3 as ClosedRange<Int16> {
+                employee.age = age
+                try child.save()
+                try root.check {
+                    try root.save()
+                    #expect(root.registeredObjects.isEmpty)
+                }
+            }
+        }
+        let fresh = line.store.context()
+        try fresh.check { () throws in #expect(try fetchAll(Employee.self, "Employee", fresh).map(\.age) == [3]) }
+    }
+
     @Test(arguments: StoreKind.allCases) func permanentIDsAreObtainedInAChild(_ kind: StoreKind) throws {
         let line = try ContextLine(kind)
         let (root, child) = (line.root, line.child)

@@ -8,7 +8,7 @@ import Testing
 @testable import StrataLog
 
 /// Faults that once lost data, kept it from being read, or stalled saves: each test shows the way it happened.
-@Suite struct ReviewTests {
+@Suite struct FailedFlushTests {
     private static func insert(_ store: LogStore, name: String, noteBytes: Int = 0) throws -> ObjectRef {
         let key = store.allocateKeys(root: SampleSchema.person, count: 1)
         let transaction = store.makeTransaction()

@@ -6,7 +6,7 @@ import Testing
 @testable import StrataLog
 
 /// Ways in which compaction once lost data, never ended, or said less than the truth.
-@Suite struct CompactionReviewTests {
+@Suite struct CompactionFaultTests {
     private typealias Change = TransactionBody.ChangeRecord
 
     private static func options() -> LogOptions {
