@@ -126,7 +126,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         let request = NSSaveChangesRequest(
             inserted: Set(ending.changes.inserted), updated: Set(ending.changes.updated),
             // What others have deleted the store has no more.
-            deleted: Set(ending.changes.deleted.filter { !$0.flags.contains(.gone) }), locked: Set(lockedObjects(ending)))
+            deleted: Set(ending.changes.deleted.filter { !$0.flags.contains(.gone) }),
+            locked: Set(lockedObjects(ending)))
         do {
             _ = try execute(request, in: ending.context)
         } catch let error as CocoaError {
@@ -134,7 +135,9 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             guard !conflicts.isEmpty else { throw error }
             // The merge policy compares with the newest rows.
             for conflict in conflicts { try prepare(conflict.sourceObject.objectID, in: ending.context) }
-            if (ending.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType { throw error }
+            if (ending.context.mergePolicy as? NSMergePolicy ?? .error).mergeType == .errorMergePolicyType {
+                throw error
+            }
             throw StoreError(.conflict, "the store reports conflicts", conflicts: conflicts.map { $0.sourceObject.ref })
         }
         for object in ending.changes.updated { versions[object.ref] = nil }
