@@ -109,7 +109,7 @@ sub rewrite {
                 my $id = mutant('flush', $file, $at, $before[$index]);
                 '_ = try? ' . ($id ? "(strata_mutant($id) ? nil : \$0?.flush())" : '$0?.flush()')
             }e;
-            $line =~ s{\btry (GroupCommit\.flush\(.*\})}{
+            $line =~ s{\btry (GroupCommit\.flush\([^()]*\) \{.*\})}{
                 my ($call) = ($1);
                 my $id = mutant('flush', $file, $at, $before[$index]);
                 $id ? "try (strata_mutant($id) ? () : $call)" : "try $call"
@@ -180,6 +180,8 @@ sub statement {
     return if $depth || ($lines->[$end + 1] // '') =~ /^\s*\./;
     return unless $whole =~ $step || $whole =~ $flushes;
     return if $whole =~ /\bdefer\b/;
+    # A closure whose result is that of its one expression.
+    return if $lines->[$index - 1] =~ /\{ \w+ throws\(\w+\) in$/;
     return ($end, $space);
 }
 
