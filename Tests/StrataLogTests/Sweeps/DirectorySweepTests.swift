@@ -233,7 +233,7 @@ import Testing
     @Test(arguments: ["strata-new", "strata-old"])
     func anInterruptedReplacementIsEndedDurably(_ suffix: String) throws {
         let disk = try DirectoryWork.replaceInSteps.fixture()
-        try disk.rename(Fixture.store, to: "/d/store.\(suffix)")
+        try disk.rename(Fixture.store, to: FilePath("/d/store.\(suffix)"))
         try disk.syncDirectory("/d")
         let log = try #require(try Fixture.open(disk, .readWrite))
         try Fixture.add("+here", 1, to: log)
