@@ -215,6 +215,7 @@ import Testing
     @Test func aReplacementInStepsHasItsNameWhenItReturns() throws {
         let work = DirectoryWork.replaceInSteps
         let live = try work.fixture()
+        live.refuseExchange()
         live.inject(
             SimulatedFileSystem.Fault(
                 .fail(.ioError), of: .openDirectory, pathSuffix: ".strata-old", repetition: .always))
