@@ -37,6 +37,7 @@ flush|Sources/Strata/Stores/StoreOpening.swift|1|try SharedLogs.existing(sourceP
 flush|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }|bounds memory, at 64 MiB of unflushed records; nothing is lost without
 flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|2|try flushParent()|StoreDirectory.finish brings back a store from any order of the renames
 flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|3|try flushParent()|as above
+flush|Sources/StrataLog/Recovery/Checkpoint.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|spreads the writing of a large file; the whole of it is flushed before it gets its name
 END
 }
 
