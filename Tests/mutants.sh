@@ -232,7 +232,8 @@ while IFS=$'\t' read -r number rule file line text; do
         [ $seconds -ge "$STRATA_MUTANT_SECONDS" ] || seconds=$STRATA_MUTANT_SECONDS
         names=${entry#*$'\t'}
         [ "${entry%%$'\t'*}" -lt 3000 ] || fits "$rule" "$file" "$names" || continue
-        verdict=$(STRATA_MUTANT=$number run "$seconds" --filter "^(${names//./\\.})/") || break
+        verdict=$(STRATA_MUTANT=$number run "$seconds" --filter "^(${names//./\\.})/") ||
+            { [ -n "$verdict" ] || exit 1; break; }
     done
     if [ -n "$verdict" ]; then
         noticed=$((noticed + 1))
