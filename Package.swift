@@ -171,9 +171,12 @@ let package = Package(
                     "Context/Conflicts/ConflictModel.swift", "Errors/ProgrammerErrorMessageTests.swift",
                     "Fetch/Comparison", "Fetch/CompiledFetchModel.swift", "Fetch/SemiJoinModel.swift",
                     "Fetch/SemiJoinTests.swift", "Guide/RuntimeAssumptionTests.swift",
+                    "Migration/AtomicStoreMigrationTests.swift",
                     "Migration/MigrationSupport.swift", "Migration/Sweeps", "Object/DynamicInitializationTests.swift",
                     "Object/NodeModel.swift", "Predicates/PredicateCorpusSample.swift",
-                    "Predicates/PredicateFuzzTests.swift", "Stores/StoreRemoval.swift", "Support",
+                    "Predicates/PredicateFuzzTests.swift", "Stores/InterferingFileSystem.swift",
+                    "Stores/StoreDirectoryTests.swift",
+                    "Stores/StoreRemoval.swift", "Support",
                 ] : nil,
             swiftSettings: settings),
         .testTarget(

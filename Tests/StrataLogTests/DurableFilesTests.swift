@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    /// With `.interval` the flush may be far away when the store is let go, and nobody is left to make it: what was
+    /// acknowledged was lost with the power hours later.
+    @Test func aStoreThatIsLetGoFlushesWhatItHas() throws {
+        let disk = SimulatedFileSystem()
+        var store: LogStore? = try StoreWorkload.open(disk, StoreWorkload.options(.interval(milliseconds: 1_000_000)))
+        let people = try StoreTests.insert(try #require(store), 3, department: .null)
+        store = nil
+        try Self.crashes(disk) { image, hint in
+            let reopened = try StoreWorkload.open(image, StoreWorkload.options())
+            for person in people { #expect(try reopened.snapshot.row(person) != nil, hint) }
+            try reopened.close()
+        }
+    }
+
     /// A checkpoint has its name and all of its bytes when the manifest may refer to it.
     @Test func aCheckpointIsWholeWhenItIsWritten() throws {
         let disk = SimulatedFileSystem()

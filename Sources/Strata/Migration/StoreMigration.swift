@@ -59,7 +59,6 @@ struct StoreMigration {
                     path, in: fileSystem, options: logOptions, schema: source.log.schema.standalone)
                 do {
                     try copyRows(to: log)
-                    try log.sync()
                 } catch {
                     try? log.close()
                     throw error

@@ -91,7 +91,6 @@ package final class StoreBuilder {
                     let builder = StoreBuilder(log, RowLayouts(shapes, StoreMap(shapes, stored)), clock)
                     try fill(builder)
                     try builder.finish(settings)
-                    try log.sync()
                 } catch {
                     try? log.close()
                     throw error

@@ -55,6 +55,7 @@ extension StoreDirectory {
         }
         do {
             try make(copy)
+            // Whoever makes it need not have flushed the names in it.
             try io("flush directory", copy) { () throws(Errno) in try fileSystem.syncDirectory(copy) }
             let kept = try beforeInstalling()
             defer { kept?.release() }
@@ -235,7 +236,6 @@ extension StoreDirectory {
             return false
         }
         try copy(segments, to: names.map(target.appending))
-        try fileSystem.syncDirectory(target)
         return true
     }
 

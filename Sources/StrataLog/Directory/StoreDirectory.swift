@@ -178,11 +178,11 @@ public struct StoreDirectory: Sendable {
         try removeCopyLock()
     }
 
-    /// Whoever held it has died: the lock beside the directory is needed for making a copy.
+    /// Whoever held it has died: the lock beside the directory is needed for making a copy. Should a crash bring the file
+    /// back, the next opening removes it.
     private func removeCopyLock() throws(StoreError) {
         guard try attributes(copyLockPath)?.kind == .regular else { return }
         try io("remove", copyLockPath) { () throws(Errno) in try fileSystem.unlink(copyLockPath) }
-        try flushParent()
     }
 
     /// Whether a directory holds files of a store, and is not one that counts as empty.

@@ -57,7 +57,6 @@ public enum LogSalvage {
             try writer.run(nextKeys: reader.storeState.nextKeys, progress)
             let kept = metadata(reader.storeState.metadata)
             if !kept.isEmpty { try store.setMetadata(kept) }
-            try store.sync()
             try store.close()
             return writer.report
         } catch {

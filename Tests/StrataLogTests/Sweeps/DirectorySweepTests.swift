@@ -175,6 +175,76 @@ import Testing
         count("after errors", states)
     }
 
+    /// A flush of a directory fails, some of what it was to write arrives all the same, and the machine stops while the
+    /// rest is undone. Whoever removed the copy before the undoing was durable would lose the old store: its name was the
+    /// copy's after the crash.
+    @Test(arguments: DirectoryWork.all)
+    func aFailedFlushAndACrashWhileItIsUndone(work: DirectoryWork) throws {
+        let base = try work.fixture()
+        let quiet = base.fork()
+        if !work.canExchange { quiet.refuseExchange() }
+        try? work.run(quiet)
+        for call in 1...max(1, quiet.callCount(of: .syncDirectory)) {
+            for loss in 0..<4 as Range<UInt64> {
+                let live = base.fork()
+                if !work.canExchange { live.refuseExchange() }
+                live.inject(
+                    SimulatedFileSystem.Fault(
+                        .fail(.ioError), atCall: call, of: .syncDirectory, flushLoss: .some(seed: loss)))
+                try? work.run(live)
+                var cursor = live.trace.cursor()
+                while cursor.advance() {
+                    guard live.trace.operations[..<cursor.position].contains(where: { $0.failure != nil }) else {
+                        continue
+                    }
+                    for seed in 0..<3 as Range<UInt64> {
+                        let image = cursor.image(policy: .strict, seed: seed &+ UInt64(cursor.position) &* 31)
+                        if !work.canExchange { image.refuseExchange() }
+                        check(
+                            image, work, [work.before, work.after],
+                            "\(work.name), failed flush \(call) (\(loss)), crash after \(cursor.position), seed \(seed)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Without a swap of names the store has none for a moment, and readers find nothing. Once the replacement has
+    /// returned they find the new store, whatever becomes of the old one's files: with the last name not flushed they
+    /// found nothing after a crash, until somebody opened the store for writing.
+    @Test func aReplacementInStepsHasItsNameWhenItReturns() throws {
+        let work = DirectoryWork.replaceInSteps
+        let live = try work.fixture()
+        live.refuseExchange()
+        live.inject(
+            SimulatedFileSystem.Fault(
+                .fail(.ioError), of: .openDirectory, pathSuffix: ".strata-old", repetition: .always))
+        try work.run(live)
+        #expect(live.firedFaultCount > 0)
+        for seed in 0..<40 as Range<UInt64> {
+            for policy in [Policy.strict, .evil] {
+                let image = live.crashImage(policy: policy, seed: seed)
+                #expect(try Fixture.look(image, .readOnly) == work.after, "\(policy), seed \(seed)")
+            }
+        }
+    }
+
+    /// Whoever opens a store for writing ends an interrupted replacement first. The store's name has to be durable then:
+    /// otherwise what was saved since had no name after a crash, and readers found nothing.
+    @Test(arguments: ["strata-new", "strata-old"])
+    func anInterruptedReplacementIsEndedDurably(_ suffix: String) throws {
+        let disk = try DirectoryWork.replaceInSteps.fixture()
+        try disk.rename(Fixture.store, to: FilePath("/d/store.\(suffix)"))
+        try disk.syncDirectory("/d")
+        let log = try #require(try Fixture.open(disk, .readWrite))
+        try Fixture.add("+here", 1, to: log)
+        for seed in 0..<40 as Range<UInt64> {
+            let found = try Fixture.look(disk.crashImage(policy: .strict, seed: seed), .readOnly)
+            #expect(found == DirectoryState(version: "old", added: ["+later", "+here"]), "seed \(seed)")
+        }
+        try log.close()
+    }
+
     // MARK: A second process
 
     private func sweep(_ work: DirectoryWork, beside other: SecondProcess) throws {

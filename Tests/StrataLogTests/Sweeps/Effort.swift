@@ -7,13 +7,19 @@ enum Effort {
     /// `STRATA_SOAK=10` visits ten times as many states.
     static let factor = max(1, number("STRATA_SOAK") ?? 1)
 
+    /// `STRATA_SHARE=4` takes a fourth of the seeds: for mutants, each of which meets the sweeps.
+    private static let share = max(1, number("STRATA_SHARE") ?? 1)
+
+    /// How many times a sweep repeats what it usually does so many times.
+    static func repetitions(_ count: Int) -> Int { max(1, count * factor / share) }
+
     /// The first seed of randomised runs: another one each time, or `STRATA_SEED`.
     static let seed = number("STRATA_SEED").map(UInt64.init) ?? UInt64.random(in: 0..<1 << 40)
 
     /// The seeds of a sweep: the same ones each time, from 0 or `STRATA_SEED` on.
     static func seeds(_ count: Int) -> Range<UInt64> {
         let first = number("STRATA_SEED").map(UInt64.init) ?? 0
-        return first..<first + UInt64(count * factor)
+        return first..<first + UInt64(count == 0 ? 0 : repetitions(count))
     }
 
     /// In release, or with `STRATA_SWEEPS=1`: unoptimised, the sweeps take longer than all other tests together.

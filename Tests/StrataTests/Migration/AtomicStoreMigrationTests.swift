@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataTestKit
 import SystemPackage
 import Testing
@@ -193,6 +194,33 @@ import Testing
                 #expect(try text(url, image) == "newest")
                 #expect(try image.list("/") == ["file"])
             }
+        }
+    }
+
+    /// Whoever makes the new file need not flush it: the name of a file without contents took the old one's place.
+    @Test func aReplacementIsFlushedBeforeItGetsTheName() throws {
+        let url = URL(fileURLWithPath: "/file")
+        let fileSystem = SimulatedFileSystem()
+        try StoreFile.write(Data("old".utf8), to: url, in: fileSystem)
+        try StoreFile.replace(url, in: fileSystem) { copy in
+            let file = try fileSystem.open(FilePath(copy.path), .create)
+            try Array("new".utf8).withUnsafeBytes { try file.writeAll([$0], at: 0) }
+            try file.close()
+            return true
+        }
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try text(url, fileSystem.crashImage(policy: .strict, seed: seed)) == "new", "seed \(seed)")
+            #expect(try text(url, fileSystem.crashImage(policy: .evil, seed: seed)) == "new", "seed \(seed)")
+        }
+    }
+
+    @Test func aRemovedFileDoesNotComeBackAfterACrash() throws {
+        let url = URL(fileURLWithPath: "/file")
+        let fileSystem = SimulatedFileSystem()
+        try StoreFile.write(Data("old".utf8), to: url, in: fileSystem)
+        try StoreFile.remove(url, in: fileSystem)
+        for seed in 0..<20 as Range<UInt64> {
+            #expect(try text(url, fileSystem.crashImage(policy: .strict, seed: seed)) == nil, "seed \(seed)")
         }
     }
 
