@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
-        pipeline.list(object)
+        pipeline.list(object, in: self)
         stateMayHaveChanged()
         object.awakeFromInsert()
     }
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     final func insertObject(_ object: NSManagedObject) {
         if object.registry === registry {
             guard object.isDeleted else { return }
-            pipeline.list(object)
+            pipeline.list(object, in: self)
             object.flags.subtract([.deleted, .deletePropagated])
             if object.storeIndex != 0 { object.flags.insert(.updated) }
             return
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
             object.prepareForDeletion()
             object.flags.remove(.preparingDeletion)
         }
-        pipeline.list(object)
+        pipeline.list(object, in: self)
         object.flags.insert(.deleted)
         if object.flags.contains(.inserted) { pipeline.hasUnsavedDeletions = true }
     }
@@ -204,7 +204,7 @@ extension NSManagedObjectContext {
             object.flags.subtract([.updated, .deleted, .deletePropagated])
         }
         pipeline.refreshed.insert(object)
-        pipeline.scheduleProcessing()
+        pipeline.scheduleProcessing(in: self)
     }
 
     /// Makes a fault of an object that was never saved. It fires with its default values.
@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
         }
         object.turnIntoFault(keepingChanges: false)
         pipeline.refreshed.insert(object)
-        pipeline.scheduleProcessing()
+        pipeline.scheduleProcessing(in: self)
     }
 
     /// Refreshes all registered objects: those with changes keep them over the newest rows, all others become faults,

@@ -124,7 +124,7 @@ extension NSManagedObjectContext {
         }
         cutLoose(object)
         object.toMany = []
-        pipeline.list(object)
+        pipeline.list(object, in: self)
         undoRecorder?.forgetEvent(of: object)
         earlierValues.forget(object)
         object.flags.remove(.inEvent)

@@ -242,7 +242,7 @@ extension NSManagedObjectContext {
             )
         }
         object.flags.insert([.realized, .gone, .deleted, .deletePropagated])
-        pipeline.list(object)
+        pipeline.list(object, in: self)
     }
 
     /// The custom store that an object is from has none such.

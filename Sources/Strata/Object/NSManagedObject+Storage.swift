@@ -62,7 +62,7 @@ extension NSManagedObject {
             return
         }
         guard let context = registry?.context, flags.isDisjoint(with: [.gone, .awaking]) else { return }
-        context.pipeline.list(self)
+        context.pipeline.list(self, in: context)
         flags.insert(what)
         if flags.isDisjoint(with: [.inserted, .deleted]) { flags.insert(.updated) }
         context.stateMayHaveChanged()

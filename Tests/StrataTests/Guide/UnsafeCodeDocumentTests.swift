@@ -43,7 +43,8 @@ import Testing
         return files.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" && !$0.path.contains("/.build") }
     }
 
-    /// The code of all files without lines of comments, by their paths below Sources, without extension.
+    /// The code of all files without lines of comments and what stands between quotation marks, by their paths below
+    /// Sources, without extension.
     private static let sources: [String: String] = {
         let folder = root.appendingPathComponent("Sources")
         var sources: [String: String] = [:]
@@ -53,7 +54,7 @@ import Testing
                 !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//")
             }
             let path = url.deletingPathExtension().path.dropFirst(folder.path.count + 1)
-            sources[String(path)] = code.joined(separator: "\n")
+            sources[String(path)] = code.joined(separator: "\n").replacing(#/"[^"\n]*"/#, with: "")
         }
         return sources
     }()

@@ -117,7 +117,7 @@ struct ConstraintMerge {
             try forgetStored(state, object.shape.relationships[index], of: object)
             state.unload()
         }
-        context.pipeline.list(object)
+        context.pipeline.list(object, in: context)
         if !objectWins { ObjectMerge(object).rollBack(row) }
     }
 
@@ -179,6 +179,6 @@ struct ConstraintMerge {
             context.sharePermanentID(other.ref, of: object, handle)
         }
         object.flags.insert([.deleted, .deletePropagated])
-        context.pipeline.list(object)
+        context.pipeline.list(object, in: context)
     }
 }

@@ -78,6 +78,7 @@ extension SavePipeline {
         }
         if deleted.isEmpty { return }
         // What didSave has inserted again stays.
+        let context: NSManagedObjectContext = context
         let leaving = overrides.contains(.didSave) ? deleted.filter(\.isDeleted) : deleted
         registry.forget(leaving)
         leaving.forEachUnretained { object in

@@ -7,7 +7,10 @@ extension SavePipeline {
     /// Puts an object into the lists of what has changed.
     ///
     /// Comes before the change itself, so that an undo manager learns what was there.
-    func list(_ object: NSManagedObject) {
+    ///
+    /// - Parameter context: the pipeline's, which every caller has: counting a reference to it would cost more than the
+    ///   rest.
+    func list(_ object: NSManagedObject, in context: NSManagedObjectContext) {
         if context.checksQueue { context.checkChange(object) }
         if context.undoRecorder != nil {
             if !object.flags.contains(.inEvent) { context.undoRecorder?.capture(object) }
@@ -25,7 +28,7 @@ extension SavePipeline {
             object.flags.insert(.inEvent)
             event.append(object)
             if event.count & (EventSets.step - 1) == 0 { fillEventSets() }
-            scheduleProcessing()
+            scheduleProcessing(in: context)
         }
     }
 
@@ -40,7 +43,7 @@ extension SavePipeline {
 
     /// On the main queue nobody may ever call `perform`, so the end of the current turn stands for the end of the
     /// event.
-    func scheduleProcessing() {
+    func scheduleProcessing(in context: NSManagedObjectContext) {
         guard context.queueType == .mainQueueConcurrencyType, !isProcessingScheduled else { return }
         isProcessingScheduled = true
         context.queue.async { [weak context] in context?.processPendingChanges() }
@@ -48,6 +51,7 @@ extension SavePipeline {
 
     /// Follows the delete rules of everything that is deleted, for a save of a context that does so only then.
     func propagateDeletions() {
+        let context: NSManagedObjectContext = context
         let dependents = mergedDependents
         mergedDependents = []
         for object in dependents where object.belongs(to: registry) { context.deleteObject(object) }
@@ -55,12 +59,12 @@ extension SavePipeline {
         // The list grows while cascades run.
         var index = 0
         while index < changed.count {
-            propagateDeletion(changed[index])
+            propagateDeletion(changed[index], context)
             index += 1
         }
     }
 
-    private func propagateDeletion(_ object: NSManagedObject) {
+    private func propagateDeletion(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
         guard object.isDeleted, !object.flags.contains(.deletePropagated) else { return }
         object.flags.insert(.deletePropagated)
         object.propagateDeletion(in: context)
@@ -71,11 +75,12 @@ extension SavePipeline {
     func processChanges() {
         isProcessingScheduled = false
         guard !event.isEmpty || !refreshed.isEmpty else { return }
+        let context: NSManagedObjectContext = context
         // The list grows while cascades run.
         var index = 0
         while context.propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
             let object = event[index]
-            if object.isDeleted { propagateDeletion(object) }
+            if object.isDeleted { propagateDeletion(object, context) }
             index += 1
         }
         postObjectsDidChange()
@@ -87,6 +92,7 @@ extension SavePipeline {
     private func forgetUnsavedDeletions() {
         guard hasUnsavedDeletions else { return }
         hasUnsavedDeletions = false
+        let context: NSManagedObjectContext = context
         forgetReports()
         changed.removeAll { object in
             guard object.flags.isSuperset(of: [.inserted, .deleted]), !object.flags.contains(.inEvent) else {
@@ -102,6 +108,7 @@ extension SavePipeline {
     }
 
     private func postObjectsDidChange() {
+        let context: NSManagedObjectContext = context
         let (objects, sets) = (event, eventSets)
         eventSets = nil
         sets?.add(objects, upTo: objects.count)

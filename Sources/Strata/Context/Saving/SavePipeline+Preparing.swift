@@ -48,6 +48,7 @@ extension SavePipeline {
 
     /// Gives up values that were set to what they were before.
     func dropUnchangedValues() {
+        let context: NSManagedObjectContext = context
         changed.forEachUnretained { object in
             // One that was refreshed is written with its default values.
             if object.isFault, object.flags.contains(.inserted) { object.realize() }
@@ -74,10 +75,11 @@ extension SavePipeline {
 
     private func validate(_ objects: ContiguousArray<NSManagedObject>) throws {
         var errors: [any Error] = []
+        let isSkipped = context.skipsValidation
         objects.forEachUnretained { object in
             do {
                 // Of what others have deleted nothing is saved.
-                if context.skipsValidation || object.flags.contains(.gone) { return }
+                if isSkipped || object.flags.contains(.gone) { return }
                 if object.isInserted {
                     try object.validateForInsert()
                 } else if object.isUpdated {

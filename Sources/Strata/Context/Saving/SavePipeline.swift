@@ -13,7 +13,7 @@ import StrataLog
 ///
 /// There is one for each context. It belongs to the context's queue.
 final class SavePipeline {
-    // SAFETY: the context owns its pipeline.
+    // SAFETY: the context owns its pipeline. Each access counts a reference: what goes through many objects asks once.
     unowned(unsafe) private(set) var context: NSManagedObjectContext!
     var registry: ObjectRegistry { context.registry }
 

@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
             // Its row will be gone when somebody wants it back.
             object.realize()
             if object.flags.contains(.gone) { continue }
-            pipeline.list(object)
+            pipeline.list(object, in: self)
             object.flags.insert([.deleted, .deletePropagated])
             touched.append((object, .undoInsertion))
         }
@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         let object = change.object
         if object.registry === registry {
             guard object.isDeleted else { return false }
-            pipeline.list(object)
+            pipeline.list(object, in: self)
             object.flags.subtract([.deleted, .deletePropagated, .insertReported])
             return true
         }
@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
         registry.add(object)
         if isRetaining { retained.append(object) }
         object.becomeUnsaved(change.members)
-        pipeline.list(object)
+        pipeline.list(object, in: self)
         object.flags.remove(.gone)
         object.flags.formUnion([.inserted, .realized, .dirtySlots])
         return true
