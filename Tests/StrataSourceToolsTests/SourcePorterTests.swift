@@ -241,6 +241,11 @@ import Testing
         ("@objc protocol P { @objc optional func f() -> Bool }\n", "optional requirement"),
         ("extension NSManagedObject { override open func didSave() {} }\n", "another module"),
         ("@objc(OldName) class Settings: NSObject {}\n", "archives may name"),
+        ("@objc(Settings) class Settings: NSObject {}\n", "archives may name"),
+        (
+            "func f(_ r: Any?) { guard let r = r as? NSFetchRequest<NSManagedObject> else { return } ; print(r) }\n",
+            "NSFetchRequest<NSManagedObject>(converting: ...)"
+        ),
     ])
     func thingsForAPersonAreFound(_ text: String, _ expected: String) throws {
         let fixture = try SourceFixture([("File.swift", "import CoreData\n" + text)])

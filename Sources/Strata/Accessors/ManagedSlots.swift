@@ -75,6 +75,12 @@ public struct ManagedSlots: @unchecked Sendable {
         let name = names[position]
         let kind = isToMany ? "to-many" : "to-one"
         guard let relationship = shape.relationship(name), relationship.isToMany == isToMany else {
+            if shape.fetched.contains(where: { $0.name == name }) {
+                programmerError(
+                    "\(shape.subject).\(name)",
+                    "the accessor does not fit the model: it is a fetched property, whose value is an array of objects",
+                    "Declare it as NSArray or NSArray?, and cast its elements")
+            }
             programmerError(
                 "\(shape.subject).\(name)",
                 "the accessor does not fit the model: the entity \(shape.name) has no \(kind) relationship of this name"

@@ -52,6 +52,7 @@ struct PortedFile {
     /// Everything that concerns this file alone.
     mutating func rewrite() {
         visit(tree, in: Surroundings())
+        listConditionalCasts()
         importWhatFoundationLacks()
     }
 
@@ -123,15 +124,16 @@ struct PortedFile {
 
     // MARK: Attributes
 
-    /// The name that `@objc(Name)` gave a class, unless it is the class's own.
+    /// The name that `@objc(Name)` gave a class.
     private mutating func keepName(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         guard let attribute = node.attributes.first(where: { $0.kind == "objc_attr" }),
-            let name = attribute.text("name"),
-            name != node.name
+            let name = attribute.text("name")
         else { return }
         guard declarations.isManaged(String(node.usr.dropFirst(2))) else {
+            // Also if it is the class's own name: without the attribute, archives have the module's before it.
             return note(remaining: range.start, "archives may name the class \(node.name) \"\(name)\"")
         }
+        guard name != node.name else { return }
         var brace = range.start
         while brace < source.bytes.count, source.bytes[brace] != UInt8(ascii: "{") {
             brace = source.nextToken(source.endOfToken(brace))
@@ -202,6 +204,26 @@ struct PortedFile {
         edits.insert("\(type)(converting: ", at: range.start)
         edits.replace(innerEnd..<end, with: ")")
         note(change: range.start, "the cast to \(type) becomes a conversion")
+    }
+
+    /// Lists conditional casts to requests, which give nothing without a word when the program runs. The compiler does
+    /// not print where they stand in conditions.
+    private mutating func listConditionalCasts() {
+        var token = source.nextToken(0)
+        while token < source.bytes.count {
+            if source.starts("as?", at: token) {
+                let text = source.type(at: token + 3).text
+                let type = text.firstIndex(of: ">").map { text[...$0] } ?? ""
+                // What any store may be asked is cast to a request of results.
+                if type.hasPrefix("NSFetchRequest<"), !type.contains("NSFetchRequestResult") {
+                    note(
+                        remaining: token,
+                        "as? \(type) is nil for a request with another result type, such as a model's template: "
+                            + "write \(type)(converting: ...)")
+                }
+            }
+            token = source.nextToken(source.endOfToken(token))
+        }
     }
 
     /// What a selector names by which key-value coding or a sort descriptor finds something; there are no others.
