@@ -6,7 +6,8 @@
 #   count.sh PROGRAM update [NAME...]   writes counts.txt
 #
 # The counts are those of one processor's architecture and one toolchain: counts.txt says which. With another one the
-# comparison is skipped. They repeat to about 1 %, and are no measure of time.
+# comparison is skipped. They repeat to about 1 % while nothing else runs, and are no measure of time. On a busy machine
+# threads take each other's work over at other times: saves then cost up to a third more, with any program.
 set -euo pipefail
 program=$1
 action=$2
