@@ -202,7 +202,8 @@ import Testing
                         if !work.canExchange { image.refuseExchange() }
                         check(
                             image, work, [work.before, work.after],
-                            "\(work.name), failed flush \(call) (\(loss)), crash after \(cursor.position), seed \(seed)")
+                            "\(work.name), failed flush \(call) (\(loss)), crash after \(cursor.position), seed \(seed)"
+                        )
                     }
                 }
             }
