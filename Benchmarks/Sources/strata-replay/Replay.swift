@@ -42,6 +42,8 @@ struct Replay {
         let team = EntityLayout(id: 2, rootID: 2, name: "Team", slots: [SlotLayout(.string)])
         var options = LogOptions()
         options.durability = .os
+        // Replaced rows stay, so that every past state can be opened.
+        options.retention = LogRetention(rowsFloor: 0)
         store = try LogStore.open(
             "/store", in: MemoryFileSystem(), options: options, schema: Schema(entities: [person, team]))
         let first = store.allocateKeys(root: Self.entity, count: Self.objectCount)
