@@ -4,6 +4,8 @@
 #   Benchmarks/run.sh [options of strata-db-bench: --n, --runs, --only, --dir, --grdb-n]
 #   Benchmarks/run.sh service [options of strata-service-bench: --seconds, --runs, --only, --stores, --contestants, --dir]
 #
+#   Benchmarks/run.sh all RESULTS               every program once; table.pl makes docs/benchmarks.md's table of RESULTS
+#
 #   Benchmarks/run.sh ycsb [options of strata-ycsb-bench: --records, --seconds, --runs, --workloads, --threads, --contestants, --dir]
 #
 # Without --only, the service and YCSB follow the groups, with the same --runs and --dir.
@@ -28,6 +30,20 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >&2
 fi
 
+if [ "${1:-}" = all ]; then
+    [ -n "${2:-}" ] || { echo "usage: Benchmarks/run.sh all RESULTS" >&2; exit 1; }
+    results=$(mkdir -p "$2" && cd "$2" && pwd)
+    swift build -c release >&2
+    programs=$(swift build -c release --show-bin-path)
+    status=0
+    "$programs/strata-db-bench" --runs 1 >"$results/db.txt" || status=$?
+    "$programs/strata-service-bench" --seconds 1.5 --runs 1 --stores single >"$results/service.txt" || status=$?
+    "$programs/strata-ycsb-bench" --seconds 1.5 --runs 1 >"$results/ycsb.txt" || status=$?
+    stores=$(mktemp -d)
+    "$programs/strata-migration-bench" run "$stores/people" 1000000 >"$results/migration.txt" || status=$?
+    rm -rf -- "$stores"
+    exit $status
+fi
 if [ "${1:-}" = ycsb ]; then
     shift
     swift build -c release --product strata-ycsb-bench >&2

@@ -19,7 +19,7 @@ my $table = table();
 defined $page ? put($table, $page) : print $table;
 
 sub read_reports {
-    for my $program (qw(db service ycsb migration replay)) {
+    for my $program (qw(db service ycsb migration)) {
         my $group = $program;
         my @head;
         open my $in, '<', "$results/$program.txt" or next;
@@ -41,8 +41,6 @@ sub read_reports {
                 }
             } elsif ($line =~ /^(\w+) (\w+) \([^)]*\)\t([\d.e+-]+)/) {
                 note($program, $2, 'strata', $3);
-            } elsif ($line =~ /^\w+\t(\w+)\t(\w+)\t([\d.e+-]+)/) {
-                note($program, "$1.$2", 'strata', $3);
             }
         }
     }
