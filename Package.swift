@@ -162,6 +162,8 @@ let package = Package(
             dependencies: [
                 "StrataLog", "StrataIO", "StrataTestKit", .product(name: "SystemPackage", package: "swift-system"),
             ],
+            // What each version of the format wrote.
+            resources: [.copy("Written")],
             swiftSettings: settings),
         .testTarget(
             name: "StrataTests",
@@ -178,6 +180,7 @@ let package = Package(
                     "Stores/StoreDirectoryTests.swift",
                     "Stores/StoreRemoval.swift", "Support",
                 ] : nil,
+            resources: [.copy("Stores/Written")],
             swiftSettings: settings),
         .testTarget(
             name: "StrataTransferTests",

@@ -1,0 +1,193 @@
+import Foundation
+import StrataIO
+import StrataTestKit
+import SystemPackage
+import Testing
+
+@testable import StrataLog
+
+/// The worked examples of the pages about the format are what the engine writes, byte for byte.
+///
+/// A change that fails this suite changes the format: raise its version, or write the old bytes again. Only when
+/// neither is wanted are the pages changed.
+@Suite struct WorkedExampleTests {
+    private let log: DocumentDump
+    private let blocks: DocumentDump
+
+    init() throws {
+        log = try DocumentDump("docs/file-format.md", from: "## Worked example")
+        blocks = try DocumentDump("docs/format-blocks.md", from: "## Worked examples")
+    }
+
+    private static let schema = Schema(entities: [
+        EntityLayout(id: 1, rootID: 1, name: "Team", slots: [SlotLayout(.string)]),
+        EntityLayout(
+            id: 2, rootID: 2, name: "Person",
+            slots: [
+                SlotLayout(.int16), SlotLayout(.string, preservedInHistory: true),
+                SlotLayout(.reference, postingsID: 1),
+            ]),
+    ])
+
+    /// Does what the page says, and returns the store's files.
+    private static func written() throws -> SimulatedFileSystem {
+        let fileSystem = SimulatedFileSystem()
+        var options = LogOptions()
+        options.checkpointsInBackground = false
+        options.newStoreUUID = StoreUUID(high: 0x1111_1111_1111_4111, low: 0x8222_2222_2222_2222)
+        options.clock = { 1_700_000_000_000_000_000 }
+        let store = try LogStore.open("/store", in: fileSystem, options: options, schema: schema)
+        let first = store.makeTransaction()
+        first.author = "me"
+        let team = first.writer(for: 1)
+        team.beginInsert(key: store.allocateKeys(root: 1, count: 1))
+        team.set(0, "Lab")
+        team.endRow()
+        let person = first.writer(for: 2)
+        for (name, age) in [("Ada", 41), ("Grace", 36)] as [(String, Int16)] {
+            person.beginInsert(key: store.allocateKeys(root: 2, count: 1))
+            person.set(0, age)
+            person.set(1, name)
+            person.set(2, ObjectRef(entity: 1, key: 1))
+            person.endRow()
+        }
+        _ = try store.commit(first)
+        let second = store.makeTransaction()
+        let ada = try #require(try store.snapshot.row(ObjectRef(entity: 2, key: 1)))
+        let change = second.writer(for: 2)
+        try change.beginUpdate(key: 1, replacing: ada.version, changed: SlotSet([0]))
+        change.set(0, Int16(42))
+        change.set(1, "Ada")
+        change.set(2, ObjectRef(entity: 1, key: 1))
+        change.endRow()
+        let grace = ObjectRef(entity: 2, key: 2)
+        try second.delete(grace, replacing: try #require(try store.snapshot.row(grace)).version)
+        _ = try store.commit(second)
+        try store.close()
+        return fileSystem
+    }
+
+    @Test func theFilesAreThoseOfThePage() throws {
+        let fileSystem = try Self.written()
+        let segment = log.bytes([
+            "00000001.seg: header and preamble", "The first transaction", "The second transaction",
+        ])
+        #expect(segment.keys.sorted() == Array(0..<0x540))
+        expect(try fileSystem.contents(of: "/store/00000001.seg"), segment, "00000001.seg")
+        let checkpoint = log.bytes(["00000001.chk"])
+        #expect(checkpoint.keys.sorted() == Array(0..<0x21A))
+        expect(try fileSystem.contents(of: "/store/00000001.chk"), checkpoint, "00000001.chk")
+        // The slots go on with zeros.
+        let manifest = log.bytes(["MANIFEST"])
+        #expect(manifest.count == 128)
+        let zeros = Dictionary(uniqueKeysWithValues: (0..<0x1200).map { ($0, UInt8(0)) })
+        expect(try fileSystem.contents(of: "/store/MANIFEST"), zeros.merging(manifest) { $1 }, "MANIFEST")
+    }
+
+    @Test func theBlocksAreThoseOfThePage() throws {
+        let layout = EntityLayout(
+            id: 2, rootID: 2, name: "Person", slots: [SlotLayout(.int16), SlotLayout(.string), SlotLayout(.double)])
+        func block(_ firstKey: UInt64, _ rows: [(Int16, String?, Double?)], at place: Place) -> [UInt8] {
+            let buffer = RowBuffer(layout: layout, schemaVersion: 1)
+            for (index, row) in rows.enumerated() {
+                buffer.beginRow(key: firstKey + UInt64(index))
+                buffer.set(0, row.0)
+                if let name = row.1 { buffer.set(1, name) }
+                if let score = row.2 { buffer.set(2, score) }
+                buffer.endRow()
+            }
+            var encoded = buffer.take().encode()
+            encoded.stamp(at: place)
+            return encoded.bytes
+        }
+        let uuid = StoreUUID(high: 0x1111_1111_1111_1111, low: 0x2222_2222_2222_2222)
+        let plain = block(
+            1, [(41, "Ada", 2.5), (36, "Grace", nil)],
+            at: Place(storeUUID: uuid, segment: 1, offset: 4_096, sequence: 7))
+        expect(plain, blocks.bytes(["Plain: two rows"]), "the plain block")
+        let rows = (0..<32).map { index -> (Int16, String?, Double?) in
+            let name = index % 2 == 0 ? "Ada" : "Grace"
+            return (Int16(20 + index % 3), index == 3 ? nil : name, Double(100 + 5 * index))
+        }
+        let columns = block(10, rows, at: Place(storeUUID: uuid, segment: 1, offset: 4_224, sequence: 8))
+        expect(columns, blocks.bytes(["Columns: 32 rows"]), "the block of columns")
+    }
+
+    /// What the tables beside the bytes quote stands there.
+    @Test func theTablesQuoteTheBytes() throws {
+        #expect(log.quotes.count > 80)
+        #expect(blocks.quotes.count > 20)
+        for (dump, quote) in log.quotes.map({ (log, $0) }) + blocks.quotes.map({ (blocks, $0) }) {
+            let bytes = dump.bytes([quote.heading])
+            let found = quote.bytes.indices.compactMap { bytes[quote.offset + $0] }
+            #expect(found == quote.bytes, "\(dump.path), \(quote.heading): \(quote.line)")
+        }
+    }
+
+    private func expect(_ found: [UInt8], _ page: [Int: UInt8], _ name: String) {
+        #expect(found.count == page.count, "\(name) has another length than on the page: is this another format?")
+        let differing = found.indices.filter { found[$0] != page[$0] }
+        #expect(
+            differing.isEmpty,
+            """
+            \(name) differs from the page at \(differing.prefix(8).map { String($0, radix: 16) }): if this is another \
+            format, raise its version
+            """)
+    }
+}
+
+/// The bytes that a page shows, by heading: lines of an offset and up to 16 bytes, all hexadecimal.
+private struct DocumentDump {
+    /// What a table says of the bytes at an offset, as far as it spells them out.
+    struct Quote {
+        /// Under which it stands.
+        var heading: String
+        var offset: Int
+        var bytes: [UInt8]
+        var line: String
+    }
+
+    let path: String
+    private var bytesByHeading: [String: [Int: UInt8]] = [:]
+    private(set) var quotes: [Quote] = []
+
+    init(_ path: String, from start: String) throws {
+        self.path = path
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+        let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+        let begin = try #require(lines.firstIndex { $0 == start })
+        var heading = ""
+        var isDump = false
+        for line in lines[begin...] {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("### ") {
+                heading = String(line.dropFirst(4))
+            } else if line == "```" {
+                isDump.toggle()
+            } else if line.first == "|" {
+                note(line, heading)
+            } else if isDump, let first = words.first {
+                let offset = try #require(Int(first, radix: 16))
+                for (index, word) in words.dropFirst().enumerated() {
+                    let byte = try #require(UInt8(word, radix: 16))
+                    bytesByHeading[heading, default: [:]][offset + index] = byte
+                }
+            }
+        }
+    }
+
+    /// `| 058 | `00 01 00 00` `48 00 00 00` | ...`: everything up to dots.
+    private mutating func note(_ line: Substring, _ heading: String) {
+        let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        guard cells.count > 2, cells[0].count == 3, let offset = Int(cells[0], radix: 16) else { return }
+        let words = cells[1].replacing("`", with: " ").split(separator: " ")
+        let bytes = words.prefix { $0.count == 2 && $0 != ".." }.compactMap { UInt8($0, radix: 16) }
+        quotes.append(Quote(heading: heading, offset: offset, bytes: bytes, line: String(line)))
+    }
+
+    func bytes(_ headings: [String]) -> [Int: UInt8] {
+        headings.reduce(into: [:]) { $0.merge(bytesByHeading[$1] ?? [:]) { $1 } }
+    }
+}
