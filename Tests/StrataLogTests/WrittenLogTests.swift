@@ -77,8 +77,9 @@ import Testing
             let path = WrittenLog.path.appending(name)
             let (before, now) = (try kept.contents(of: path), try fileSystem.contents(of: path))
             let differing = zip(before, now).enumerated().first { $1.0 != $1.1 }?.offset
+            let isSame = before == now
             #expect(
-                before == now,
+                isSame,
                 """
                 \(name) of format \(version) differs from byte \(differing ?? min(before.count, now.count)) on: if \
                 this is wanted, raise the format's version and keep the old folder

@@ -88,28 +88,32 @@ enum WrittenStore {
     // MARK: Values
 
     /// Of the things: ordinary, greatest, least, and none.
-    static var things: [[String: Any]] { [
+    static var things: [[String: Any]] {
         [
-            "bool": NSNumber(value: true), "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40,
-            "float": Float(1.25), "double": 0.1, "decimal": NSDecimalNumber(string: "-12345678901234567890.123456789"),
-            "string": "äöü 🙂", "data": Data([0, 1, 2]), "date": Date(timeIntervalSince1970: -1_000.5),
-            "uuid": UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F") ?? UUID(),
-            "uri": URL(string: "https://example.org/a?b=c#d") ?? URL(fileURLWithPath: "/"),
-            "list": ["a", "b"] as NSArray, "place": ["street": "Main", "number": Int32(12)] as [String: Any],
-        ],
-        [
-            "bool": NSNumber(value: false), "int16": Int16.max, "int32": Int32.max, "int64": Int64.max,
-            "float": Float.greatestFiniteMagnitude, "double": Double.infinity, "decimal": NSDecimalNumber.maximum,
-            "string": String(repeating: "größer ", count: 1_000), "data": Data(repeating: 0x2A, count: 70_000),
-            "date": Date.distantFuture, "uuid": UUID(uuidString: "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF") ?? UUID(),
-        ],
-        [
-            "int16": Int16.min, "int32": Int32.min, "int64": Int64.min, "float": -Float.leastNonzeroMagnitude,
-            "double": -Double.leastNonzeroMagnitude, "decimal": NSDecimalNumber.minimum, "string": "", "data": Data(),
-            "date": Date.distantPast, "place": ["number": Int32(-1)] as [String: Any],
-        ],
-        [:],
-    ] }
+            [
+                "bool": NSNumber(value: true), "int16": Int16(-3), "int32": Int32(70_000), "int64": Int64(1) << 40,
+                "float": Float(1.25), "double": 0.1,
+                "decimal": NSDecimalNumber(string: "-12345678901234567890.123456789"),
+                "string": "äöü 🙂", "data": Data([0, 1, 2]), "date": Date(timeIntervalSince1970: -1_000.5),
+                "uuid": UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F") ?? UUID(),
+                "uri": URL(string: "https://example.org/a?b=c#d") ?? URL(fileURLWithPath: "/"),
+                "list": ["a", "b"] as NSArray, "place": ["street": "Main", "number": Int32(12)] as [String: Any],
+            ],
+            [
+                "bool": NSNumber(value: false), "int16": Int16.max, "int32": Int32.max, "int64": Int64.max,
+                "float": Float.greatestFiniteMagnitude, "double": Double.infinity, "decimal": NSDecimalNumber.maximum,
+                "string": String(repeating: "größer ", count: 1_000), "data": Data(repeating: 0x2A, count: 70_000),
+                "date": Date.distantFuture, "uuid": UUID(uuidString: "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF") ?? UUID(),
+            ],
+            [
+                "int16": Int16.min, "int32": Int32.min, "int64": Int64.min, "float": -Float.leastNonzeroMagnitude,
+                "double": -Double.leastNonzeroMagnitude, "decimal": NSDecimalNumber.minimum, "string": "",
+                "data": Data(),
+                "date": Date.distantPast, "place": ["number": Int32(-1)] as [String: Any],
+            ],
+            [:],
+        ]
+    }
 
     static func name(_ index: Int) -> String { "person \(index)" }
     static func age(_ index: Int) -> Int16? { index == 11 ? nil : Int16(20 + index % 5) }
