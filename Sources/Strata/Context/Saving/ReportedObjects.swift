@@ -31,6 +31,6 @@ extension ContiguousArray {
     /// Whether both share their memory.
     fileprivate func isSame(_ other: Self) -> Bool {
         count == other.count
-            && withUnsafeBufferPointer(\.baseAddress) == other.withUnsafeBufferPointer(\.baseAddress)
+            && withUnsafeBufferPointer { $0.baseAddress } == other.withUnsafeBufferPointer { $0.baseAddress }
     }
 }
