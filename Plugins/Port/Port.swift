@@ -31,7 +31,9 @@ struct Port: CommandPlugin {
 
     private func arguments(for target: SwiftSourceModuleTarget, _ context: PluginContext) throws -> [String] {
         let work = context.pluginWorkDirectoryURL.appending(path: target.name)
-        var arguments = ["--module", target.moduleName, "--work", work.path]
+        var arguments = [
+            "--module", target.moduleName, "--work", work.path, "--root", context.package.directoryURL.path,
+        ]
         if let compiler = try? context.tool(named: "swiftc").url { arguments += ["--compiler", compiler.path] }
         for condition in target.compilationConditions { arguments += ["--condition", condition] }
         let files = Array(target.sourceFiles)

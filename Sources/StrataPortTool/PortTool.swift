@@ -22,7 +22,8 @@ enum PortTool {
     ///
     /// With `--output DIRECTORY` the sources stay as they are, and what the compiler is to have instead goes there.
     /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
-    /// some, `--model NAME` which models are among them, `--without-core-data` that it does not depend on CoreData.
+    /// some, `--model NAME` which models are among them, `--without-core-data` that it does not depend on CoreData,
+    /// `--root DIRECTORY` that paths in it are printed as they are from there.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
         var conditions: [String] = []
@@ -38,8 +39,7 @@ enum PortTool {
             case "--write": writes = true
             case "--resources": hasResources = true
             case "--without-core-data": hasCoreData = false
-            case "--module", "--work", "--compiler", "--condition", "--output", "--context",
-                "--model":
+            case "--module", "--work", "--compiler", "--condition", "--output", "--context", "--model", "--root":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
                 switch argument {
                 case "--condition": conditions.append(value)
@@ -69,7 +69,7 @@ enum PortTool {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
             }
         }
-        print(report, module, writes: writes)
+        print(report, module, writes: writes, root: values["--root"])
     }
 
     /// Writes what the compiler is to have. A file that has the text already is left alone, so that nothing is compiled
@@ -88,17 +88,17 @@ enum PortTool {
         }
     }
 
-    private static func print(_ report: SourcePorter.Report, _ module: String, writes: Bool) {
+    private static func print(_ report: SourcePorter.Report, _ module: String, writes: Bool, root: String?) {
         let files = report.rewritten.count
         if report.changes.isEmpty {
             Swift.print("\(module): nothing to rewrite")
         } else {
             let what = writes ? "rewrote" : "would rewrite (--write does)"
             Swift.print("\(module): \(what) \(files) \(files == 1 ? "file" : "files")")
-            for change in report.changes { Swift.print("  \(change)") }
+            for change in report.changes { Swift.print("  \(change.description(from: root))") }
         }
         guard !report.remaining.isEmpty else { return }
         Swift.print("\(module): left for you")
-        for note in report.remaining { Swift.print("  \(note)") }
+        for note in report.remaining { Swift.print("  \(note.description(from: root))") }
     }
 }

@@ -9,6 +9,14 @@ import Testing
         #expect(try ModelFixtures.diagnostics(ModelFixtures.complete, lint: .warning).isEmpty)
     }
 
+    /// Xcode writes a default of zero for a number, also if it is derived.
+    @Test func aDerivedAttributeMayHaveADefault() throws {
+        let body =
+            "<attribute name=\"a\" attributeType=\"Integer 32\" derived=\"YES\" derivationExpression=\"now()\" "
+            + "defaultValueString=\"0\"/>"
+        #expect(try ModelFixtures.diagnostics(ModelFixtures.model(body), lint: .warning).isEmpty)
+    }
+
     @Test(arguments: [
         (
             "<relationship name=\"r\" maxCount=\"1\" destinationEntity=\"Item\"/>",

@@ -64,6 +64,14 @@ public struct ManagedSlots: @unchecked Sendable {
         return relationship
     }
 
+    /// The fetched property at a position; nil if it is something else. Nothing is kept: its results take longer.
+    func fetched(_ position: Int, _ shape: EntityShape) -> NSPropertyDescription? {
+        guard token(position).shapeID != shape.id, case .fetched(let property)? = shape.place(names[position]) else {
+            return nil
+        }
+        return property
+    }
+
     private func keep(_ token: SlotToken, _ position: Int) -> SlotToken {
         tokens[position].store(token.rawValue, ordering: .relaxed)
         return token
@@ -78,8 +86,9 @@ public struct ManagedSlots: @unchecked Sendable {
             if shape.fetched.contains(where: { $0.name == name }) {
                 programmerError(
                     "\(shape.subject).\(name)",
-                    "the accessor does not fit the model: it is a fetched property, whose value is an array of objects",
-                    "Declare it as NSArray or NSArray?, and cast its elements")
+                    "the accessor does not fit the model: it is a fetched property, whose value is an array that cannot"
+                        + " be set",
+                    "Declare it as [\(target)] or [\(target)]?, and change what its request finds")
             }
             programmerError(
                 "\(shape.subject).\(name)",

@@ -133,13 +133,14 @@ extension NSManagedObject {
         _ value: Set<Target>?, _ slots: ManagedSlots, _ position: Int
     ) { setToMany(slots.toMany(position, shape, Target.self), to: Array(value ?? [])) }
 
-    /// The objects of a to-many relationship, in its order if it has one.
+    /// The objects of a to-many relationship, in its order if it has one, or the results of a fetched property.
     public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target] {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
+        if let property = slots.fetched(position, shape) { return results(of: property) }
         return toManyOrder(slots.toMany(position, shape, Target.self)).compactMap { $0 as? Target }
     }
 
-    /// The objects of a to-many relationship, in its order if it has one, never nil.
+    /// The same, never nil.
     public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
         .some(_property(slots, position))
     }
@@ -148,6 +149,16 @@ extension NSManagedObject {
     public final func _setPropertyOrNil<Target: NSManagedObject>(
         _ value: [Target]?, _ slots: ManagedSlots, _ position: Int
     ) { setToMany(slots.toMany(position, shape, Target.self), to: value ?? []) }
+
+    private func results<Target: NSManagedObject>(of property: NSPropertyDescription) -> [Target] {
+        guard let objects = fetchedValue(property) as? [Target] else {
+            programmerError(
+                "\(shape.subject).\(property.name)",
+                "the accessor does not fit the model: its request finds something else than objects of \(Target.self)",
+                "Let accessor and model agree")
+        }
+        return objects
+    }
 
     /// A property of any other type.
     ///

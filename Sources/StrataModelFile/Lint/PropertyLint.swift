@@ -41,9 +41,6 @@ struct AttributeLint {
         } else if !attribute.isDerived, attribute.derivationExpression != nil {
             report(.warning, "the expression is not used, since the attribute is not derived")
         }
-        if attribute.isDerived, attribute.defaultValue != nil {
-            report(.warning, "the default value is not used, since the attribute is derived")
-        }
         checkBounds(report)
         return found
     }

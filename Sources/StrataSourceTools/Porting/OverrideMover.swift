@@ -43,9 +43,14 @@ struct OverrideMover {
             return
         }
         guard !files[type.file].isContext else {
+            let isGenerated = files[type.file].source.path.hasSuffix("+CoreDataModel.swift")
             files[index].note(
                 remaining: member.range.start,
-                "'\(member.name)' must be in its class, which is generated or stays as it is: write the class by hand")
+                isGenerated
+                    ? "'\(member.name)' must be in its class, which is generated: in the model, set the entity's "
+                        + "Codegen to Category/Extension (codeGenerationType=\"category\"), and write class "
+                        + "\(type.name) with this in it"
+                    : "'\(member.name)' must be in its class, which stays as it is: move it there")
             return
         }
         let range = wholeLines(member.range, member.attributes, source)

@@ -23,12 +23,19 @@ struct PortedDeclarations {
     private(set) var functions: Set<String> = []
     /// The names of the types that stand outside of others.
     private(set) var types: Set<String> = []
+    /// The names of the types that are said to be Sendable.
+    private(set) var statesSendable: Set<String> = []
+    /// The names of the methods of each class that a notification could be handed to, with their labels.
+    private var handlers: [String: [String: [Handler]]] = [:]
+    /// The names of superclasses, by those of the classes, as the sources have them.
+    private var superclasses: [String: String] = [:]
     /// The members that declarations override, by the class of the override.
     private var overriding: [String: Set<String>] = [:]
 
     init(_ files: [(SourceText, SyntaxNode)]) {
-        for (index, (_, tree)) in files.enumerated() {
+        for (index, (source, tree)) in files.enumerated() {
             collect(tree.list("items"), index, in: nil)
+            collectInheritance(tree.list("items"), source)
             types.formUnion(tree.list("items").filter { Self.typeKinds.contains($0.kind) }.map(\.name))
         }
     }
@@ -60,12 +67,35 @@ struct PortedDeclarations {
                 let isStatic = node.fields["static"] as? Bool == true
                 if !isStatic, Self.mayBeFunction(node.interfaceType) { functions.insert(node.name) }
             case "func_decl":
-                if let type, let range = node.range {
-                    methods[type, default: [:]][Self.signature(node)] = (file, range.start)
-                }
+                guard let type, let range = node.range else { break }
+                methods[type, default: [:]][Self.signature(node)] = (file, range.start)
+                if let handler = Handler(node) { handlers[type, default: [:]][node.name, default: []].append(handler) }
             default: break
             }
         }
+    }
+
+    /// What the compiler does not print of types that it does not know.
+    private mutating func collectInheritance(_ nodes: [SyntaxNode], _ source: SourceText) {
+        for node in nodes where Self.typeKinds.contains(node.kind) || node.kind == "extension_decl" {
+            collectInheritance(node.list("members"), source)
+            guard let start = node.range?.start, let brace = source.bytes[start...].firstIndex(of: UInt8(ascii: "{"))
+            else { continue }
+            let words = source.text(start..<brace).split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
+            if words.contains("Sendable"), words.count > 1 { statesSendable.insert(String(words[1])) }
+            superclasses[node.name] = PortedFile.superclass(of: node, in: source)?.name
+        }
+    }
+
+    /// Whether a class inherits from one of Strata's that threads share.
+    func isShared(_ name: String) -> Bool {
+        var next = name
+        for _ in 0..<100 {
+            guard let superclass = superclasses[next] else { return false }
+            if PortedFile.sharedClasses.contains(superclass), superclasses[superclass] == nil { return true }
+            next = superclass
+        }
+        return false
     }
 
     private mutating func collectConformances(_ node: SyntaxNode, of key: String) {
@@ -84,6 +114,45 @@ struct PortedDeclarations {
         var result = [key]
         while let type = classes[result[result.count - 1]], result.count < 100 { result.append(type.superclass) }
         return result
+    }
+
+    /// A method that a notification could be handed to.
+    struct Handler {
+        /// None, or the one of the notification.
+        var labels: [String]
+        var isIsolated: Bool
+
+        init?(_ node: SyntaxNode) {
+            let parameters = node["params"]?.list("params") ?? []
+            guard !node.usr.hasSuffix("FZ"), node.labels.count < 2, parameters.count == node.labels.count,
+                node.text("result") == "$sytD",
+                parameters.allSatisfy({ parameter in
+                    let type = parameter.interfaceType
+                    return Self.types.contains(type) || Self.names.contains { type.contains($0) }
+                })
+            else { return nil }
+            labels = node.labels
+            isIsolated = PortedDeclarations.isIsolated(node)
+        }
+
+        /// `Any` and `Any?`.
+        private static let types: Set<String> = ["$sypD", "$sypSgD"]
+        private static let names = ["12NotificationV", "14NSNotificationC"]
+    }
+
+    /// The one method that a name or a name with labels refers to, in a class or what it inherits in these sources.
+    func handler(_ reference: String, in key: String) -> Handler? {
+        let name = String(reference.prefix { $0 != "(" })
+        let found = lineage(key).lazy.compactMap { handlers[$0]?[name] }.first ?? []
+        if reference == name { return found.count == 1 ? found[0] : nil }
+        return found.first { handler in
+            "\(name)(\(handler.labels.map { ($0.isEmpty ? "_" : $0) + ":" }.joined()))" == reference
+        }
+    }
+
+    /// Whether a declaration is of the main actor.
+    static func isIsolated(_ node: SyntaxNode) -> Bool {
+        node.attributes.contains { $0.kind == "custom_attr" && $0.text("type") == "$sScMD" }
     }
 
     /// Methods of subclasses that nobody calls by way of a protocol, since only their superclass conforms to it and does

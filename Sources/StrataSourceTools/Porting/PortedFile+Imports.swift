@@ -5,12 +5,15 @@ extension PortedFile {
         "os", "OSLog", "ObjectiveC", "SwiftData",
     ]
 
+    private static let logs: Set<String> = ["os", "OSLog"]
     private static let accessLevels: [Substring] = ["public", "package", "internal", "fileprivate", "private"]
 
     mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         let path = node.fields["module_path"] as? [String] ?? []
         if let module = path.first, Self.applesOwn.contains(module) {
-            return note(remaining: range.start, "import \(module): there is no such module")
+            let advice = Self.logs.contains(module) ? "; log with the package swift-log, or print" : ""
+            let name = path.joined(separator: ".")
+            return note(remaining: range.start, "import \(name): there is no such module\(advice)")
         }
         let text = source.text(range.start..<source.endOfToken(range.end))
         guard path.first == "CoreData", text != "import CoreData" else { return }
@@ -22,9 +25,10 @@ extension PortedFile {
     mutating func importWhatFoundationLacks() {
         let imports = tree.list("items").filter { $0.kind == "import_decl" && !$0.isImplicit }
         let modules = imports.map { ($0.fields["module_path"] as? [String])?.first ?? "" }
+        let observer = observing.map { (name: "observing by a method", offset: $0) }
         guard !modules.contains(where: { ["CoreData", "Strata", "StrataSchema"].contains($0) }),
             let place = modules.firstIndex(of: "Foundation") ?? modules.indices.first, let range = imports[place].range,
-            let use = FoundationNames.firstUse(in: source, except: declarations.types)
+            let use = FoundationNames.firstUse(in: source, except: declarations.types) ?? observer
         else { return }
         guard hasCoreData else {
             return note(

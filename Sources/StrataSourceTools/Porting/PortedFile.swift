@@ -15,6 +15,10 @@ struct PortedFile {
     var hasCoreData = true
     let declarations: PortedDeclarations
     let requirements: OptionalRequirements
+    /// Where selectors of methods stand that are seen to with their call.
+    var observingSelectors: Set<Int> = []
+    /// Where a notification's observer is added or removed as only Strata can.
+    var observing: Int?
     private var seen: Set<String> = []
 
     init(
@@ -103,7 +107,9 @@ struct PortedFile {
     ) {
         switch node.kind {
         case "import_decl": rewriteImport(node, range)
-        case "class_decl": keepName(node, range)
+        case "class_decl":
+            keepName(node, range)
+            restateSendable(node, range)
         case "protocol": rewriteProtocol(node, range)
         case "objc_attr", "objc_members_attr": removeAttribute(node, range)
         case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(node, range, in: type) }
@@ -113,6 +119,7 @@ struct PortedFile {
             note(remaining: range.start, "an attribute of Interface Builder's")
         case "call_expr":
             checkCall(node, range)
+            rewriteObserver(node, range, in: type)
             rewriteOptionalCall(node, isStatement: place.isStatement)
             rewriteBundle(node, range, in: type, isExposed: place.isExposed)
             rewriteMainBundle(node, range, isExposed: place.isExposed)
@@ -228,6 +235,7 @@ struct PortedFile {
 
     /// What a selector names by which key-value coding or a sort descriptor finds something; there are no others.
     private mutating func rewriteSelector(_ range: (start: Int, end: Int)) {
+        guard !observingSelectors.contains(range.start) else { return }
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
         guard let name = Self.selectorName(text) else {

@@ -102,5 +102,11 @@ public struct PortNote: Equatable, Sendable, CustomStringConvertible {
     public let message: String
 
     /// `file:line: message`.
-    public var description: String { "\(path):\(line): \(message)" }
+    public var description: String { description(from: nil) }
+
+    /// The same, with the path of a file below a directory as it is from there.
+    public func description(from directory: String?) -> String {
+        let prefix = directory.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+        return "\(path.hasPrefix(prefix) ? String(path.dropFirst(prefix.count)) : path):\(line): \(message)"
+    }
 }

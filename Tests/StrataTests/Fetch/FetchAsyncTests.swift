@@ -161,7 +161,10 @@ import Testing
             }
             try context.save()
             func peers(_ employee: Employee) -> [String] {
-                (employee.value(forKey: "peers") as? [Employee])?.map(\.name) ?? ["none"]
+                // A property that is declared @NSManaged as an array says the same.
+                #expect(employee.peers == employee.value(forKey: "peers") as? [Employee])
+                #expect(employee.peersOrNil == employee.peers)
+                return employee.peers.map(\.name)
             }
             #expect(peers(people[0]) == ["E6", "E7", "E8"])
             #expect(peers(people[5]) == [])
@@ -182,4 +185,12 @@ import Testing
             #expect(model.localizationDictionary == ["Entity/Employee": "Mensch"])
         }
     }
+}
+
+private let fetchedSlots = ManagedSlots("peers")
+
+/// What the plugin ManagedAccessors generates for `@NSManaged var peers: [Employee]`.
+extension Employee {
+    fileprivate var peers: [Employee] { _property(fetchedSlots, 0) }
+    fileprivate var peersOrNil: [Employee]? { _propertyOrNil(fetchedSlots, 0) }
 }
