@@ -223,4 +223,26 @@ import Testing
         let fixture = try SourceFixture([("P.swift", text)])
         #expect(try fixture.ported("P.swift")?.contains("{ p.f?(b: 1); p.f(a: 1) }") == true)
     }
+
+    @Test func aPropertyOfTheSameNameIsNotListed() throws {
+        let fixture = try SourceFixture([
+            (
+                "File.swift",
+                """
+                import CoreData
+                @objc protocol StackDelegate: AnyObject { @objc optional func stack(_ stack: Stack) }
+                class Stack: NSObject {}
+                class Importer: NSObject {
+                    private let stack: Stack
+                    init(_ stack: Stack) { self.stack = stack }
+                    func load() {
+                        stack.missing.perform { _ = self.stack.missing }
+                    }
+                }
+
+                """
+            )
+        ])
+        #expect(try fixture.report().remaining.isEmpty)
+    }
 }

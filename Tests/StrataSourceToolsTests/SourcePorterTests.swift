@@ -165,6 +165,49 @@ import Testing
         #expect(base.contains("    func title() -> String { \"a\" }"))
     }
 
+    /// The compiler prints no conditions of loops and cases.
+    @Test func keyPathsInConditionsOfLoopsBecomeStrings() throws {
+        let fixture = try SourceFixture([
+            (
+                "File.swift",
+                """
+                import CoreData
+                class Item: NSManagedObject {
+                    @NSManaged var title: String?
+                    func order(_ items: [Any]) {
+                        for case let item as Item in items where item.changedValues()[#keyPath(title)] != nil {}
+                        switch items.first {
+                        case let item as Item where item.value(forKey: #keyPath(Item.title)) != nil: break
+                        default: break
+                        }
+                        print("#keyPath(title) \\(#keyPath(Item.title))")
+                        #if os(Windows)
+                        for case let item as Item in items where item.changedValues()[#keyPath(nothing)] != nil {}
+                        #endif
+                    }
+                }
+
+                """
+            )
+        ])
+        let text = try #require(try fixture.ported("File.swift"))
+        #expect(text.contains("where item.changedValues()[\"title\"] != nil {}"))
+        #expect(text.contains("where item.value(forKey: \"title\") != nil: break"))
+        #expect(text.contains("print(\"#keyPath(title) \\(\"title\")\")"))
+        #expect(text.contains("#keyPath(nothing)"))
+        let report = try fixture.report()
+        #expect(report.remaining.isEmpty && report.changes.count == 3)
+    }
+
+    @Test func aRequestsCopyIsConverted() throws {
+        let fixture = try SourceFixture([
+            ("File.swift", "import CoreData\nlet a = template.copy() as! NSFetchRequest<NSManagedObject>\n")
+        ])
+        #expect(
+            try fixture.ported("File.swift")
+                == "import CoreData\nlet a = NSFetchRequest<NSManagedObject>(converting: template)\n")
+    }
+
     @Test func selectorsOfGettersAndComparisonsBecomeTheirNames() throws {
         let fixture = try SourceFixture([
             (
@@ -245,12 +288,23 @@ import Testing
     }
 
     @Test(arguments: [
+        "@objc(Policy) class Policy: NSEntityMigrationPolicy {}\n", "@objc(Old) class Settings: NSObject {}\n",
+        "@objc(T) class T: ValueTransformer {}\n", "@objc(T) class T: B {}\nclass B: NSObject {}\n",
+    ])
+    func namesOfClassesThatNobodyLooksUpAreNotListed(_ text: String) throws {
+        let fixture = try SourceFixture([("File.swift", "import CoreData\n" + text)])
+        #expect(try fixture.report().remaining.isEmpty)
+    }
+
+    @Test(arguments: [
         ("import UIKit\n", "import UIKit: there is no such module"),
         ("import os.log\n", "import os.log: there is no such module; log with the package swift-log"),
         ("@objc protocol P { @objc optional func f() -> Bool }\n", "optional requirement"),
         ("extension NSManagedObject { override open func didSave() {} }\n", "another module"),
-        ("@objc(OldName) class Settings: NSObject {}\n", "archives may name"),
-        ("@objc(Settings) class Settings: NSObject {}\n", "archives may name"),
+        ("@objc(OldName) class Settings: NSObject, NSCoding {}\n", "archives may name"),
+        ("@objc(Settings) class Settings: Elsewhere {}\n", "archives may name"),
+        ("@objc(Settings) class Settings: NSObject {}\nextension Settings: NSSecureCoding {}\n", "archives may name"),
+        ("@objc(OldPolicy) class Policy: NSEntityMigrationPolicy {}\n", "mapping models may name the policy"),
         (
             "func f(_ r: Any?) { guard let r = r as? NSFetchRequest<NSManagedObject> else { return } ; print(r) }\n",
             "NSFetchRequest<NSManagedObject>(converting: ...)"

@@ -95,6 +95,20 @@ struct SourceText {
         return offset
     }
 
+    /// Where the bracket is that closes the one at an offset; nil if there is none.
+    func endOfBrackets(_ start: Int) -> Int? {
+        guard starts("(", at: start) else { return nil }
+        var depth = 0
+        var offset = start
+        while offset < bytes.count {
+            if starts("(", at: offset) { depth += 1 }
+            if starts(")", at: offset) { depth -= 1 }
+            if depth == 0 { return offset }
+            offset = nextToken(endOfToken(offset))
+        }
+        return nil
+    }
+
     /// The text of a type that starts at an offset, without comments, and where it ends: before what no type contains
     /// outside of brackets.
     func type(at start: Int) -> (text: String, end: Int) {

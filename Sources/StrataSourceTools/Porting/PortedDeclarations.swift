@@ -23,8 +23,8 @@ struct PortedDeclarations {
     private(set) var functions: Set<String> = []
     /// The names of the types that stand outside of others.
     private(set) var types: Set<String> = []
-    /// The names of the types that are said to be Sendable.
-    private(set) var statesSendable: Set<String> = []
+    /// The words behind the names of types, in their declarations and extensions: what they inherit and conform to.
+    private var inherited: [String: Set<String>] = [:]
     /// The names of the methods of each class that a notification could be handed to, with their labels.
     private var handlers: [String: [String: [Handler]]] = [:]
     /// The names of superclasses, by those of the classes, as the sources have them.
@@ -82,10 +82,38 @@ struct PortedDeclarations {
             guard let start = node.range?.start, let brace = source.bytes[start...].firstIndex(of: UInt8(ascii: "{"))
             else { continue }
             let words = source.text(start..<brace).split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "." }
-            if words.contains("Sendable"), words.count > 1 { statesSendable.insert(String(words[1])) }
+            guard words.count > 1 else { continue }
+            inherited[String(words[1]), default: []].formUnion(words.dropFirst(2).map(String.init))
             superclasses[node.name] = PortedFile.superclass(of: node, in: source)?.name
         }
     }
+
+    /// Whether a type is said to be Sendable.
+    func statesSendable(_ name: String) -> Bool { inherited[name]?.contains("Sendable") == true }
+
+    /// Whether objects of a class can be in an archive, as far as the sources show: those of Foundation's and Strata's
+    /// that a model layer inherits from cannot.
+    func mayBeArchived(_ name: String) -> Bool {
+        var next = name
+        for _ in 0..<100 {
+            if inherited[next]?.isDisjoint(with: ["NSCoding", "NSSecureCoding"]) == false { return true }
+            guard let superclass = superclasses[next] else { return false }
+            if superclasses[superclass] == nil, inherited[superclass] == nil {
+                return !Self.neverArchived.contains(superclass) && !PortedFile.sharedClasses.contains(superclass)
+            }
+            next = superclass
+        }
+        return false
+    }
+
+    private static let neverArchived: Set<String> = ["NSObject", Self.policy]
+    private static let policy = "NSEntityMigrationPolicy"
+
+    /// Whether mapping models could name a class.
+    func isPolicy(_ name: String) -> Bool { superclasses[name] == Self.policy }
+
+    /// Whether a class declares a property, or inherits one in these sources.
+    func hasProperty(_ name: String, in key: String) -> Bool { lineage(key).contains { properties[$0]?[name] != nil } }
 
     /// Whether a class inherits from one of Strata's that threads share.
     func isShared(_ name: String) -> Bool {

@@ -107,11 +107,18 @@ extension PortedFile {
         }
     }
 
+    /// Whether a name behind `self.`, which may be left out, is that of a property.
+    private func isOwnProperty(_ name: String, of node: SyntaxNode, in type: String?) -> Bool {
+        guard let base = node["base"], let type, declarations.hasProperty(name, in: type) else { return false }
+        return base.isImplicit || base.range.map { source.text($0.start..<source.endOfToken($0.end)) } == "self"
+    }
+
     /// `delegate?.didMove != nil`: everyone has what has a default.
-    mutating func checkOptionalReference(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
+    mutating func checkOptionalReference(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
         var found: OptionalRequirements.Requirement?
         if node.kind == "unresolved_dot_expr", node["function_ref"]?.text("apply_level") == "unapplied",
-            let field = node.text("field"), !declarations.functions.contains(field)
+            let field = node.text("field"), !declarations.functions.contains(field),
+            !isOwnProperty(field, of: node, in: type)
         {
             found = requirements.named(field).first { !$0.usr.isEmpty && !$0.isProperty }
         } else if let usr = node["decl"]?.text("decl_usr") {

@@ -9,7 +9,7 @@ extension PortedFile {
 
     /// Says that a class is Sendable, as its superclass says.
     mutating func restateSendable(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
-        guard declarations.isShared(node.name), !declarations.statesSendable.contains(node.name),
+        guard declarations.isShared(node.name), !declarations.statesSendable(node.name),
             let superclass = Self.superclass(of: node, in: source)
         else { return }
         edits.insert(", @unchecked Sendable", at: superclass.end)

@@ -20,6 +20,9 @@ struct PortedFile {
     /// Where a notification's observer is added or removed as only Strata can.
     var observing: Int?
     private var seen: Set<String> = []
+    /// Where `#keyPath` and `#selector` stand that were seen to.
+    private var directives: Set<Int> = []
+    private var types: [(range: Range<Int>, key: String)] = []
 
     init(
         _ source: SourceText, _ tree: SyntaxNode, _ declarations: PortedDeclarations,
@@ -56,6 +59,7 @@ struct PortedFile {
     /// Everything that concerns this file alone.
     mutating func rewrite() {
         visit(tree, in: Surroundings())
+        rewriteWhatIsNotPrinted()
         listConditionalCasts()
         importWhatFoundationLacks()
     }
@@ -65,6 +69,7 @@ struct PortedFile {
         // The compiler prints some expressions twice.
         if !node.isImplicit, let range = node.range, seen.insert("\(node.kind) \(range)").inserted {
             rewrite(node, range, place, inner.type)
+            if inner.type != place.type, let key = inner.type { types.append((range.start..<range.end, key)) }
         }
         for (key, value) in node.fields {
             var inner = inner
@@ -112,7 +117,7 @@ struct PortedFile {
             restateSendable(node, range)
         case "protocol": rewriteProtocol(node, range)
         case "objc_attr", "objc_members_attr": removeAttribute(node, range)
-        case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(node, range, in: type) }
+        case "keypath_expr": if node.fields["objc"] as? Bool == true { rewriteKeyPath(range, in: type) }
         case "forced_checked_cast_expr": rewriteCast(node, range)
         case "objc_selector_expr": rewriteSelector(range)
         case "iboutlet_attr", "ibaction_attr", "ib_outlet_attr", "ib_action_attr":
@@ -124,7 +129,8 @@ struct PortedFile {
             rewriteBundle(node, range, in: type, isExposed: place.isExposed)
             rewriteMainBundle(node, range, isExposed: place.isExposed)
         case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
-        case "unresolved_dot_expr", "declref_expr", "member_ref_expr": checkOptionalReference(node, range)
+        case "unresolved_dot_expr", "declref_expr", "member_ref_expr":
+            checkOptionalReference(node, range, in: type)
         default: break
         }
     }
@@ -137,7 +143,13 @@ struct PortedFile {
             let name = attribute.text("name")
         else { return }
         guard declarations.isManaged(String(node.usr.dropFirst(2))) else {
+            if declarations.isPolicy(node.name), name != node.name {
+                return note(
+                    remaining: range.start,
+                    "mapping models may name the policy \(node.name) \"\(name)\": rename it so")
+            }
             // Also if it is the class's own name: without the attribute, archives have the module's before it.
+            guard declarations.mayBeArchived(node.name) else { return }
             return note(remaining: range.start, "archives may name the class \(node.name) \"\(name)\"")
         }
         guard name != node.name else { return }
@@ -173,7 +185,33 @@ struct PortedFile {
 
     // MARK: Expressions
 
-    private mutating func rewriteKeyPath(_ node: SyntaxNode, _ range: (start: Int, end: Int), in type: String?) {
+    /// The compiler does not print the conditions of loops and cases. What stands between `#if` and `#endif` may be left
+    /// out here.
+    private mutating func rewriteWhatIsNotPrinted() {
+        var words = SourceWords(source)
+        var depth = 0
+        while let word = words.next() {
+            let start = word.offset - 1
+            guard start >= 0, source.bytes[start] == UInt8(ascii: "#") else { continue }
+            switch word.text {
+            case "if": depth += 1
+            case "endif": depth -= 1
+            case "keyPath", "selector":
+                let open = source.nextToken(source.endOfToken(word.offset))
+                guard depth == 0, !directives.contains(start), let end = source.endOfBrackets(open) else { continue }
+                let inner = types.filter { $0.range.contains(start) }.min { $0.range.count < $1.range.count }
+                if word.text == "keyPath" {
+                    rewriteKeyPath((start, end), in: inner?.key)
+                } else {
+                    rewriteSelector((start, end))
+                }
+            default: break
+            }
+        }
+    }
+
+    private mutating func rewriteKeyPath(_ range: (start: Int, end: Int), in type: String?) {
+        directives.insert(range.start)
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
         guard let open = text.firstIndex(of: "("), text.hasSuffix(")") else { return }
@@ -209,7 +247,10 @@ struct PortedFile {
         let type = source.type(at: cast + 3).text
         guard type.hasPrefix("NSFetchRequest<"), type.hasSuffix(">") else { return }
         edits.insert("\(type)(converting: ", at: range.start)
-        edits.replace(innerEnd..<end, with: ")")
+        // A copy is of any type, and the conversion makes one.
+        let copy = ".copy()"
+        let hasCopy = source.text(range.start..<innerEnd).hasSuffix(copy)
+        edits.replace(innerEnd - (hasCopy ? copy.utf8.count : 0)..<end, with: ")")
         note(change: range.start, "the cast to \(type) becomes a conversion")
     }
 
@@ -235,6 +276,7 @@ struct PortedFile {
 
     /// What a selector names by which key-value coding or a sort descriptor finds something; there are no others.
     private mutating func rewriteSelector(_ range: (start: Int, end: Int)) {
+        directives.insert(range.start)
         guard !observingSelectors.contains(range.start) else { return }
         let end = source.endOfToken(range.end)
         let text = source.text(range.start..<end)
