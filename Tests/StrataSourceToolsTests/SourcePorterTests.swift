@@ -165,7 +165,7 @@ import Testing
         #expect(base.contains("    func title() -> String { \"a\" }"))
     }
 
-    /// The compiler prints no conditions of loops and cases.
+    /// The compiler prints no conditions of loops over what it does not know.
     @Test func keyPathsInConditionsOfLoopsBecomeStrings() throws {
         let fixture = try SourceFixture([
             (
@@ -174,7 +174,8 @@ import Testing
                 import CoreData
                 class Item: NSManagedObject {
                     @NSManaged var title: String?
-                    func order(_ items: [Any]) {
+                    func order(_ note: Notification) {
+                        let items = note.userInfo?[NSUnknownKey] as? Set<NSManagedObject> ?? []
                         for case let item as Item in items where item.changedValues()[#keyPath(title)] != nil {}
                         switch items.first {
                         case let item as Item where item.value(forKey: #keyPath(Item.title)) != nil: break

@@ -185,8 +185,8 @@ struct PortedFile {
 
     // MARK: Expressions
 
-    /// The compiler does not print the conditions of loops and cases. What stands between `#if` and `#endif` may be left
-    /// out here.
+    /// The compiler does not print the conditions of loops over what it does not know. What stands between `#if` and
+    /// `#endif` may be left out here.
     private mutating func rewriteWhatIsNotPrinted() {
         var words = SourceWords(source)
         var depth = 0
