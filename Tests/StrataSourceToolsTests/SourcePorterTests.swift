@@ -272,7 +272,10 @@ import Testing
 
     @Test(arguments: [
         ("Made.swift", ["stays as it is: move it there"]),
-        ("Shop+CoreDataModel.swift", ["Codegen to Category/Extension (codeGenerationType=\"category\")", "class Item"]),
+        (
+            "Shop+CoreDataModel.swift",
+            ["Codegen to Category/Extension (codeGenerationType=\"category\")", "class Item"]
+        ),
     ])
     func nothingMovesIntoAClassThatStaysAsItIs(_ name: String, _ advice: [String]) throws {
         let fixture = try SourceFixture([

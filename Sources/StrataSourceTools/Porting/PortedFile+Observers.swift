@@ -8,7 +8,8 @@ extension PortedFile {
         // The compiler knows this call, and prints it without its words. Foundation's does nothing here.
         let call = source.text(range.start..<range.end).filter { !$0.isWhitespace }
         if call.hasPrefix("NotificationCenter."), call.contains(".removeObserver(self") { observing = range.start }
-        guard node["fn"]?.text("field") == "addObserver", arguments.count == 4, arguments[1].text("label") == "selector",
+        guard node["fn"]?.text("field") == "addObserver", arguments.count == 4,
+            arguments[1].text("label") == "selector",
             let place = arguments[1]["expr"]?.range, arguments[1]["expr"]?.kind == "objc_selector_expr"
         else { return }
         let end = source.endOfToken(place.end)
