@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
                 object.shape.name, "the entity is abstract and has no objects of its own",
                 "Insert an object of one of its subentities")
         }
+        ForeignObjects.note(object)
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
