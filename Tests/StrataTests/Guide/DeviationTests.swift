@@ -213,7 +213,7 @@ import Testing
             #expect(holder.items == items)
             members.sort { first, second in
                 let names = [first, second].map { ($0 as? Probe)?.name ?? "" }
-                return names[0] == names[1] ? .orderedSame : names[0] < names[1] ? .orderedDescending : .orderedAscending
+                return names[0] < names[1] ? .orderedDescending : .orderedAscending
             }
             #expect(holder.items == items.reversed())
         }

@@ -150,7 +150,8 @@ struct ObjectMerge {
         }
         for relationship in shape.relationships where !relationship.isToMany {
             guard let inverse = relationship.inverse, !inverse.isToMany, let overlay = object.overlay,
-                overlay.isDirty(relationship.slot), let other = object.toOneTarget(relationship), !other.isMarkedDeleted,
+                overlay.isDirty(relationship.slot),
+                let other = object.toOneTarget(relationship), !other.isMarkedDeleted,
                 other.toOneTarget(inverse) === object
             else { continue }
             other.writeReference(inverse, nil)
