@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
                 object.shape.name, "the entity is abstract and has no objects of its own",
                 "Insert an object of one of its subentities")
         }
+        ForeignObjects.note(object)
         object.flags.formUnion([.inserted, .defaultsBelow, .realized])
         registry.add(object)
         if isRetaining { retained.append(object) }
@@ -24,7 +25,7 @@ extension NSManagedObjectContext {
     /// - Precondition: the object belongs to no other context.
     final func insertObject(_ object: NSManagedObject) {
         if object.registry === registry {
-            guard object.isDeleted else { return }
+            guard object.isMarkedDeleted else { return }
             pipeline.list(object, in: self)
             object.flags.subtract([.deleted, .deletePropagated])
             if object.storeIndex != 0 { object.flags.insert(.updated) }
@@ -179,7 +180,7 @@ extension NSManagedObjectContext {
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         guard object.registry === registry, !object.flags.contains(.gone) else { return }
         if object.flags.contains(.inserted) || object.storeIndex == 0 {
-            if !flag, !object.isFault, !object.isDeleted { empty(object) }
+            if !flag, !object.isFault, !object.isMarkedDeleted { empty(object) }
             return
         }
         // What has been read as empty may be part of the changes.

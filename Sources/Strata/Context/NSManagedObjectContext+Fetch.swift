@@ -105,7 +105,9 @@ extension FetchResults {
     ///
     /// - Throws: `CocoaError` when they are of another type.
     func typed<T>(_ plan: FetchPlan) throws -> [T] {
-        if case .objects(let objects) = self, plan.prepared.givesResultClass, T.self == plan.prepared.resultClass {
+        if case .objects(let objects) = self, plan.prepared.givesResultClass, T.self == plan.prepared.resultClass,
+            !ForeignObjects.exist || objects.allSatisfy({ $0 is T })
+        {
             // SAFETY: every object is of the class T or of a subclass; arrays of class references have one layout.
             return CollectionLayout.cast(objects, to: [T].self)
         }

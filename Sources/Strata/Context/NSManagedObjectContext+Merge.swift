@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
     /// if nothing changes for those who listen, since the object was deleted here, too.
     private func deleteMerged(_ object: NSManagedObject) -> Bool {
         if object.flags.contains(.gone) { return false }
-        let wasReported = object.isDeleted && !object.flags.contains(.inEvent)
+        let wasReported = object.isMarkedDeleted && !object.flags.contains(.inEvent)
         // A fault can no longer be read: it reads as empty.
         object.flags.insert(.realized)
         deleteObject(object)

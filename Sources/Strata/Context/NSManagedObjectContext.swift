@@ -199,7 +199,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     /// The objects that the next save deletes.
     open var deletedObjects: Set<NSManagedObject> {
-        Set(onQueue().pipeline.changed.filter { $0.isDeleted && !$0.flags.contains(.inserted) })
+        Set(onQueue().pipeline.changed.filter { $0.isMarkedDeleted && !$0.flags.contains(.inserted) })
     }
 
     /// The objects that are in memory.

@@ -151,7 +151,7 @@ struct CustomFetch<T> {
         let skipped = Set(changed)
         found = found.filter { !skipped.contains($0) } + others
         var seen = Set(found)
-        for object in changed where !object.isDeleted && (request.predicate?.evaluate(with: object) ?? true) {
+        for object in changed where !object.isMarkedDeleted && (request.predicate?.evaluate(with: object) ?? true) {
             if seen.insert(object).inserted { found.append(object) }
         }
         if !request.returnsObjectsAsFaults { for object in found { object.realize() } }

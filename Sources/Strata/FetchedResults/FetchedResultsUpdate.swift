@@ -57,7 +57,7 @@ struct FetchedResultsUpdate {
         // A refreshed object is a fault, whose row may be gone.
         if object.isFault, object.managedObjectContext != nil { object.realize() }
         let isResult =
-            !object.isDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
+            !object.isMarkedDeleted && !object.flags.contains(.gone) && object.managedObjectContext != nil
             && settings.predicate?.evaluate(with: object) ?? true
         if members.contains(object) {
             if isResult { changed.insert(id) } else { remove(object, &members) }

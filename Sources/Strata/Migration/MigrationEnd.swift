@@ -127,6 +127,6 @@ final class MigrationEnd {
         guard let handle = store?.handle, let shape = handle.map.shape(ref.entity) else { return nil }
         if handle.custom == nil, (try? handle.log.snapshot.locate(ref))?.isAbsent == true { return nil }
         let object = context.object(with: NSManagedObjectID(ref: ref, identity: handle.identity, shape: shape))
-        return object.isDeleted ? nil : object
+        return object.isMarkedDeleted ? nil : object
     }
 }

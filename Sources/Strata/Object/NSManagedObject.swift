@@ -119,8 +119,11 @@ open class NSManagedObject: NSObject {
     /// Whether the object has changes that the next save will write.
     public final var isUpdated: Bool { flags.contains(.updated) && !flags.contains(.deleted) }
 
-    /// Whether the object will be deleted by the next save.
-    public final var isDeleted: Bool { flags.contains(.deleted) }
+    /// Whether the object will be deleted by the next save. So it says of itself in `prepareForDeletion()`, too.
+    public final var isDeleted: Bool { !flags.isDisjoint(with: [.deleted, .preparingDeletion]) }
+
+    /// Whether the object has been deleted: not yet in `prepareForDeletion()`, after which its deletion is listed.
+    final var isMarkedDeleted: Bool { flags.contains(.deleted) }
 
     /// Whether the object is inserted, updated or deleted.
     public final var hasChanges: Bool { !flags.isDisjoint(with: .pending) }

@@ -197,6 +197,28 @@ import Testing
         }
     }
 
+    @Test func mutableOrderedSetsDoNotSortByDescriptors() throws {
+        let store = try TestStore(.memory, Probe.model())
+        let context = store.context()
+        context.performAndWait {
+            let holder = Probe(context: context)
+            let items = ["a", "b"].map { name in
+                let item = Probe(context: context)
+                item.name = name
+                return item
+            }
+            holder.items = items
+            let members = holder.mutableOrderedSetValue(forKey: "items")
+            members.sort(using: [NSSortDescriptor(key: "name", ascending: false)])
+            #expect(holder.items == items)
+            members.sort { first, second in
+                let names = [first, second].map { ($0 as? Probe)?.name ?? "" }
+                return names[0] < names[1] ? .orderedDescending : .orderedAscending
+            }
+            #expect(holder.items == items.reversed())
+        }
+    }
+
     // MARK: Faults and history
 
     @Test func damagedRowsReadAsEmpty() throws {

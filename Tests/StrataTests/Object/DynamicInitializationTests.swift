@@ -49,6 +49,26 @@ private final class DynamicStore: NSIncrementalStore, @unchecked Sendable {
         return model
     }
 
+    /// A program that names NSManagedObject itself gets one of these. Taken for an object of the entity's class, it was
+    /// read beyond its end.
+    @Test func aPlainObjectIsNotTakenForOneOfTheEntitysClass() throws {
+        let model = Self.model()
+        let entity = try #require(model.entitiesByName["DynamicInheriting"])
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        try context.performAndWait {
+            let plain = NSManagedObject(entity: entity, insertInto: context)
+            plain.setValue(5, forKey: "number")
+            let typed = NSFetchRequest<Inheriting>(entityName: "DynamicInheriting")
+            #expect(throws: CocoaError.self) { try context.fetch(typed).count }
+            let untyped = NSFetchRequest<NSManagedObject>(entityName: "DynamicInheriting")
+            #expect(try context.fetch(untyped) == [plain])
+            try context.save()
+            context.reset()
+            #expect(try context.fetch(typed).map { $0.value(forKey: "number") as? Int } == [5])
+        }
+    }
+
     @Test func objectsAreMadeAndFreed() throws {
         let before = Counted.live.load(ordering: .relaxed)
         try autoreleasepool {

@@ -21,7 +21,7 @@ struct ConstraintMerge {
             try resolveAmong(objects, conflict.constraint)
             return
         }
-        guard !stored.isDeleted, !stored.flags.contains(.gone) else { return }
+        guard !stored.isMarkedDeleted, !stored.flags.contains(.gone) else { return }
         let inserted = objects.filter(\.isInserted)
         let updated = objects.filter { !$0.isInserted }
         if !updated.isEmpty {

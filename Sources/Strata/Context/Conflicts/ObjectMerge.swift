@@ -20,7 +20,7 @@ struct ObjectMerge {
             return
         }
         let merge = ObjectMerge(object)
-        if object.isDeleted {
+        if object.isMarkedDeleted {
             switch type {
             case .rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType: merge.rollBack(row)
             default: merge.accept(row)
@@ -91,7 +91,7 @@ struct ObjectMerge {
     /// The object gives up its changes and becomes a fault.
     func rollBack(_ row: Row) {
         var kept: ContiguousArray<ToManyState?> = []
-        if object.isDeleted { undoDeletion(row) } else { kept = undoReferences(row) }
+        if object.isMarkedDeleted { undoDeletion(row) } else { kept = undoReferences(row) }
         giveUp()
         let isChanged = kept.contains { $0 != nil }
         object.turnIntoFault(keepingChanges: false)
@@ -146,11 +146,12 @@ struct ObjectMerge {
     func cutReferences() {
         for (relationship, state) in zip(shape.relationships, object.toMany) {
             guard let state, let inverse = relationship.inverse, !inverse.isToMany else { continue }
-            for other in state.added.objects where !other.isDeleted { other.writeReference(inverse, nil) }
+            for other in state.added.objects where !other.isMarkedDeleted { other.writeReference(inverse, nil) }
         }
         for relationship in shape.relationships where !relationship.isToMany {
             guard let inverse = relationship.inverse, !inverse.isToMany, let overlay = object.overlay,
-                overlay.isDirty(relationship.slot), let other = object.toOneTarget(relationship), !other.isDeleted,
+                overlay.isDirty(relationship.slot),
+                let other = object.toOneTarget(relationship), !other.isMarkedDeleted,
                 other.toOneTarget(inverse) === object
             else { continue }
             other.writeReference(inverse, nil)
@@ -200,7 +201,7 @@ struct ObjectMerge {
         for relationship in shape.relationships {
             guard let inverse = relationship.inverse, relationship.deleteRule == .nullifyDeleteRule else { continue }
             if !relationship.isToMany { settleInverse(relationship.slot, row) }
-            for other in object.targets(relationship) where !other.isDeleted {
+            for other in object.targets(relationship) where !other.isMarkedDeleted {
                 if !inverse.isToMany {
                     restoreReference(inverse, of: other)
                 } else if relationship.isToMany {
@@ -244,7 +245,7 @@ struct ObjectMerge {
             } else if other !== final, let overlay = other.overlay, overlay.holdsValue(inverse.slot),
                 overlay.object(at: other.shape.slots[inverse.slot].offset) === object
             {
-                if row == nil, overlay.isDirty(inverse.slot), !other.isDeleted {
+                if row == nil, overlay.isDirty(inverse.slot), !other.isMarkedDeleted {
                     other.writeReference(inverse, nil)
                 } else {
                     overlay.clearValue(inverse.slot, other.shape)

@@ -12,7 +12,7 @@ struct ReferenceRebase {
 
     /// Nil when the object has no changes that matter.
     init?(_ object: NSManagedObject) {
-        guard object.isDeleted || object.flags.contains(.dirtySlots), let committed = object.committedRow() else {
+        guard object.isMarkedDeleted || object.flags.contains(.dirtySlots), let committed = object.committedRow() else {
             return nil
         }
         self.object = object
@@ -30,15 +30,15 @@ struct ReferenceRebase {
             ref.isNull ? nil : context.object(ref, object.storeIndex)
         }
         for (relationship, before) in old {
-            let isKept = object.isDeleted || object.overlay?.isDirty(relationship.slot) == true
+            let isKept = object.isMarkedDeleted || object.overlay?.isDirty(relationship.slot) == true
             guard let inverse = relationship.inverse, isKept else { continue }
             let after = committed.block.verifiedColumn(relationship.slot).reference(committed.row)
             if before == after { continue }
             // What is deleted refers to nothing.
-            let current = object.isDeleted ? nil : object.toOneTarget(relationship)
+            let current = object.isMarkedDeleted ? nil : object.toOneTarget(relationship)
             let (old, new) = (target(before), target(after))
             guard inverse.isToMany else {
-                if let new, new !== current, !object.isDeleted, new.toOneTarget(inverse) === object {
+                if let new, new !== current, !object.isMarkedDeleted, new.toOneTarget(inverse) === object {
                     new.writeReference(inverse, nil)
                 }
                 continue

@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     private func takeInserted(_ change: ChildChange) {
         if let object = registeredObject(change.object) {
             // Its deletion, which has been taken before, was undone.
-            if object.isDeleted { revive(object) }
+            if object.isMarkedDeleted { revive(object) }
             return
         }
         let shape = change.object.shape
@@ -88,7 +88,7 @@ extension NSManagedObjectContext {
         guard let object = known ?? object(change.object) else { return }
         let wasRead = known.map { !$0.isFault } ?? false
         if !wasRead { object.realize() }
-        if object.isDeleted || object.flags.contains(.gone) { return }
+        if object.isMarkedDeleted || object.flags.contains(.gone) { return }
         if change.kind == .updated, !wasRead { rebase(object, on: change) }
         if let row = change.row { for slot in change.slots { object.takeValue(slot, from: row) } }
         for (slot, value) in change.transients { object.setBoxedValue(value, slot: slot) }
@@ -115,10 +115,10 @@ extension NSManagedObjectContext {
     private func takeMembers(_ change: ChildChange) {
         guard let owner = object(change.object) else { return }
         if owner.isFault { owner.realize() }
-        if owner.isDeleted || owner.flags.contains(.gone) { return }
+        if owner.isMarkedDeleted || owner.flags.contains(.gone) { return }
         for toMany in change.toMany {
             let relationship = owner.shape.relationships[toMany.relationship]
-            let isPresent = { (object: NSManagedObject) in !object.isDeleted && !object.flags.contains(.gone) }
+            let isPresent = { (object: NSManagedObject) in !object.isMarkedDeleted && !object.flags.contains(.gone) }
             for member in toMany.removed.compactMap(object) { owner.removeFromMany(relationship, member) }
             for member in toMany.added.compactMap(object) where isPresent(member) {
                 owner.addToMany(relationship, member)
@@ -138,7 +138,7 @@ extension NSManagedObject {
             let target = column.isNull(row.index) ? ObjectRef.null : column.reference(row.index)
             let object = target.isNull ? nil : registry?.context?.target(target, of: self)
             // A target that was deleted here meanwhile is none.
-            setToOne(relationship, to: object.flatMap { $0.isDeleted || $0.flags.contains(.gone) ? nil : $0 })
+            setToOne(relationship, to: object.flatMap { $0.isMarkedDeleted || $0.flags.contains(.gone) ? nil : $0 })
             return
         }
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
                 throw StoreFailure.description(error, of: handle)
             }
         }
-        guard try realizeIfThere(object), !object.isDeleted, !object.flags.contains(.gone) else { return nil }
+        guard try realizeIfThere(object), !object.isMarkedDeleted, !object.flags.contains(.gone) else { return nil }
         if object.storeIndex == 0 { object.flags.insert(.knownToChildren) }
         if let block = object.block, object.flags.contains(.rowIsCommitted), !object.flags.contains(.dirtySlots) {
             return ChildRow(row: Row(block: block, index: Int(object.row)), version: object.version)

@@ -120,7 +120,7 @@ final class ParentEnding: SaveEnding {
                 // The members' own references say who is one.
                 if !relationship.isOrdered { continue }
             case .link:
-                change.added = state.added.objects.filter { !$0.isDeleted }.map(context.sharedRef)
+                change.added = state.added.objects.filter { !$0.isMarkedDeleted }.map(context.sharedRef)
                 change.removed = state.removed.objects.map(context.sharedRef)
             }
             if relationship.isOrdered { change.order = object.toManyOrder(relationship).map(context.sharedRef) }

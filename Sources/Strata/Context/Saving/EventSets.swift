@@ -28,7 +28,7 @@ final class EventSets {
         var (newInserted, newDeleted) = (SetFilling.Part(), SetFilling.Part())
         event.forEachUnretained(next..<end) { object in
             if object.overrides.contains(.equality) { isRefused = true }
-            if object.isDeleted {
+            if object.isMarkedDeleted {
                 if object.flags.isReportedWhenDeleted { newDeleted.append(.passRetained(object)) }
             } else if object.flags.isReportedAsInserted {
                 newInserted.append(.passRetained(object))

@@ -96,7 +96,7 @@ final class LinkChanges {
                 }
             }
         }
-        for member in state.added.objects where !member.isDeleted {
+        for member in state.added.objects where !member.isMarkedDeleted {
             let pair = ends(ownerRef, member.futureRef, side, relationship)
             var stored: Row?
             if owner.storeIndex != 0 { addKey(ofEnd: ownerRef) }

@@ -158,7 +158,7 @@ final class RowWriter {
         if target.storeIndex == storeIndex { return target.ref }
         if target.storeIndex == 0 {
             if target.isInserted, target.isInContext(of: object) { return target.reservedRef }
-            if target.isDeleted || target.flags.contains(.gone) { return .null }
+            if target.isMarkedDeleted || target.flags.contains(.gone) { return .null }
             throw DescribedError(
                 .managedObjectReferentialIntegrity,
                 userInfo: [

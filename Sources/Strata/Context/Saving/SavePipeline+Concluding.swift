@@ -40,7 +40,7 @@ extension SavePipeline {
     /// - Parameter isTold: whether it is one of those that `didSave` is called for.
     @discardableResult
     func settle(_ object: NSManagedObject, isTold: Bool = true) -> Bool {
-        let wasDeleted = object.isDeleted
+        let wasDeleted = object.isMarkedDeleted
         let wasInserted = object.flags.contains(.inserted)
         // Of what others have deleted nothing was saved.
         let isSaved = !(wasDeleted && wasInserted) && !object.flags.contains(.gone)
@@ -79,7 +79,7 @@ extension SavePipeline {
         if deleted.isEmpty { return }
         // What didSave has inserted again stays.
         let context: NSManagedObjectContext = context
-        let leaving = overrides.contains(.didSave) ? deleted.filter(\.isDeleted) : deleted
+        let leaving = overrides.contains(.didSave) ? deleted.filter(\.isMarkedDeleted) : deleted
         registry.forget(leaving)
         leaving.forEachUnretained { object in
             object.flags.remove(.deleted)

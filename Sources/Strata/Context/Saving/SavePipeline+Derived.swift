@@ -20,7 +20,7 @@ extension SavePipeline {
         derivationView = view
         let time = Date()
         var sources = changed.filter { $0.hasChanges }
-        for object in sources where !object.isDeleted {
+        for object in sources where !object.isMarkedDeleted {
             // An object without changes that a row or a link is written for keeps its time.
             if isFirst, !object.flags.isDisjoint(with: [.inserted, .dirtySlots, .dirtyToMany]) {
                 for derivation in object.shape.derivations where derivation.isTime {
@@ -82,7 +82,7 @@ extension DerivationDependency {
             for object in level {
                 guard let relationship = object.shape.relationship(step.name) else { continue }
                 for target in view?.targets(relationship, of: object) ?? object.targets(relationship)
-                where !target.isDeleted && seen.insert(ObjectIdentifier(target)).inserted {
+                where !target.isMarkedDeleted && seen.insert(ObjectIdentifier(target)).inserted {
                     view?.guardDerivation(from: target)
                     next.append(target)
                 }

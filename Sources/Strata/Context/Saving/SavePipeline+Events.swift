@@ -65,7 +65,7 @@ extension SavePipeline {
     }
 
     private func propagateDeletion(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
-        guard object.isDeleted, !object.flags.contains(.deletePropagated) else { return }
+        guard object.isMarkedDeleted, !object.flags.contains(.deletePropagated) else { return }
         object.flags.insert(.deletePropagated)
         object.propagateDeletion(in: context)
     }
@@ -80,7 +80,7 @@ extension SavePipeline {
         var index = 0
         while context.propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
             let object = event[index]
-            if object.isDeleted { propagateDeletion(object, context) }
+            if object.isMarkedDeleted { propagateDeletion(object, context) }
             index += 1
         }
         postObjectsDidChange()
@@ -121,7 +121,7 @@ extension SavePipeline {
         context.earlierValues.beginReport()
         objects.forEachUnretained { object in
             object.flags.remove(.inEvent)
-            if object.isDeleted {
+            if object.isMarkedDeleted {
                 if object.flags.isReportedWhenDeleted { changes.deleted.append(object) }
             } else if object.flags.isReportedAsInserted {
                 object.flags.insert(.insertReported)

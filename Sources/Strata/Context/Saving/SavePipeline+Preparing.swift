@@ -84,7 +84,7 @@ extension SavePipeline {
                     try object.validateForInsert()
                 } else if object.isUpdated {
                     try object.validateForUpdate()
-                } else if object.isDeleted, !object.flags.contains(.inserted) {
+                } else if object.isMarkedDeleted, !object.flags.contains(.inserted) {
                     try object.validateForDelete()
                 }
             } catch {
@@ -102,7 +102,7 @@ extension SavePipeline {
         var all = ObjectChanges()
         all.inserted.reserveCapacity(changed.count)
         changed.forEachUnretained { object in
-            if object.isDeleted {
+            if object.isMarkedDeleted {
                 if !object.flags.contains(.inserted) { all.deleted.append(object) }
             } else if object.isInserted {
                 all.inserted.append(object)
@@ -131,7 +131,7 @@ extension SavePipeline {
                         } else {
                             isSame = false
                         }
-                    } else if object.isDeleted {
+                    } else if object.isMarkedDeleted {
                         if object.flags.contains(.inserted) { return }
                         if deletedCount < deleted.count, deleted[deletedCount] == pointer {
                             deletedCount += 1

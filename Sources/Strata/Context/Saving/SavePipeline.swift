@@ -58,7 +58,7 @@ final class SavePipeline {
 
     /// Whether a save would have something to do.
     var hasChanges: Bool {
-        changed.contains { $0.isInserted || $0.isUpdated || ($0.isDeleted && !$0.flags.contains(.inserted)) }
+        changed.contains { $0.isInserted || $0.isUpdated || ($0.isMarkedDeleted && !$0.flags.contains(.inserted)) }
     }
 
     /// To be called once, when the context is being made.

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     private func revive(_ change: ObjectUndo) -> Bool {
         let object = change.object
         if object.registry === registry {
-            guard object.isDeleted else { return false }
+            guard object.isMarkedDeleted else { return false }
             pipeline.list(object, in: self)
             object.flags.subtract([.deleted, .deletePropagated, .insertReported])
             return true

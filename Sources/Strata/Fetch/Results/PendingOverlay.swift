@@ -33,7 +33,7 @@ struct PendingOverlay {
             else { continue }
             if !object.flags.contains(.inserted) {
                 stored.append(object)
-            } else if !object.isDeleted {
+            } else if !object.isMarkedDeleted {
                 inserted.append(object)
             }
         }
@@ -61,13 +61,13 @@ struct PendingOverlay {
 
     /// How many of the objects satisfy the plan's predicate.
     func count(_ plan: FetchPlan) -> Int {
-        (inserted + stored).count { !$0.isDeleted && plan.predicate?.evaluate(with: $0) ?? true }
+        (inserted + stored).count { !$0.isMarkedDeleted && plan.predicate?.evaluate(with: $0) ?? true }
     }
 
     /// Lays the changes over what was found in the stores, which is in the order of creation.
     func apply(to matches: inout [FetchMatch], _ plan: FetchPlan, _ sorts: [KeySortDescriptor]) {
         func match(_ object: NSManagedObject) -> FetchMatch? {
-            guard !object.isDeleted, plan.predicate?.evaluate(with: object) ?? true else { return nil }
+            guard !object.isMarkedDeleted, plan.predicate?.evaluate(with: object) ?? true else { return nil }
             return FetchMatch(
                 ref: object.ref, storeIndex: object.storeIndex, object: object,
                 keys: sorts.isEmpty ? nil : SortKeys(object, sorts))

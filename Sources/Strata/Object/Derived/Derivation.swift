@@ -126,7 +126,7 @@ struct DerivationDependency {
 
     /// Whether what the derivation reads of this object is among what has changed.
     func isTouched(by object: NSManagedObject) -> Bool {
-        guard object.shape.isKind(of: source), !object.isDeleted else { return false }
+        guard object.shape.isKind(of: source), !object.isMarkedDeleted else { return false }
         if object.isInserted { return true }
         guard let property else { return false }
         switch object.shape.place(property) {

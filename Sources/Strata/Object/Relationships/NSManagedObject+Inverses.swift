@@ -189,7 +189,7 @@ extension NSManagedObject {
         case .nullifyDeleteRule:
             // The other end is mostly what this object's deletion came from.
             if isTargetDeleted(relationship) { return }
-            for target in targets(relationship) where !target.isDeleted { unlink(target, relationship) }
+            for target in targets(relationship) where !target.isMarkedDeleted { unlink(target, relationship) }
         case .cascadeDeleteRule:
             context.delete(cascading: context.membersToDelete(relationship, of: self) ?? targets(relationship))
         case .denyDeleteRule, .noActionDeleteRule:
@@ -202,11 +202,11 @@ extension NSManagedObject {
         guard !relationship.isToMany, !isFault else { return false }
         let slot = relationship.slot
         if let overlay, overlay.isPresent(slot) {
-            return !overlay.isNull(slot) && overlay.object(at: Int(shape.codes[slot].offset)).isDeleted
+            return !overlay.isNull(slot) && overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted
         }
         guard let blockReference, let registry else { return false }
         let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
-        return target.isNull || registry.object(target, storeIndex)?.isDeleted == true
+        return target.isNull || registry.object(target, storeIndex)?.isMarkedDeleted == true
     }
 
     final func targets(_ relationship: RelationshipShape) -> [NSManagedObject] {

@@ -164,7 +164,7 @@ extension NSManagedObject {
         case .slot(let slot):
             let index = shape.slots[slot].relationshipIndex
             if index < 0 { return boxedValue(slot) }
-            return toOneTarget(shape.relationships[index]).flatMap { $0.isDeleted ? nil : $0 }
+            return toOneTarget(shape.relationships[index]).flatMap { $0.isMarkedDeleted ? nil : $0 }
         case .toMany(let index):
             // Without predicates only the number of members counts, and that is known without reading them.
             let relationship = shape.relationships[index]
@@ -191,7 +191,7 @@ extension NSManagedObject {
             var references = values & shape.toOneMask[group] & shape.mandatory[group]
             while references != 0 {
                 let slot = group * 64 + references.trailingZeroBitCount
-                if overlay.object(at: Int(shape.codes[slot].offset)).isDeleted { values &= ~Overlay.bit(slot) }
+                if overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted { values &= ~Overlay.bit(slot) }
                 references &= references - 1
             }
         }
@@ -211,7 +211,7 @@ extension NSManagedObject {
         guard shape.hasDenyRules else { return }
         var errors: [any Error] = []
         for relationship in shape.relationships where relationship.deleteRule == .denyDeleteRule {
-            guard targets(relationship).contains(where: { !$0.isDeleted }) else { continue }
+            guard targets(relationship).contains(where: { !$0.isMarkedDeleted }) else { continue }
             errors.append(
                 ValidationErrors.error(
                     .validationRelationshipDeniedDelete, self, relationship.name, value: keyedValue(relationship.name)))

@@ -167,7 +167,7 @@ extension MemoryRows {
         case .toOne:
             let target = overlay.object(at: Int(code.offset))
             // One that never was saved and never will be is nothing to refer to.
-            let isNothing = target.flags.contains(.gone) || (target.isDeleted && target.flags.contains(.inserted))
+            let isNothing = target.flags.contains(.gone) || (target.isMarkedDeleted && target.flags.contains(.inserted))
             set(slot, isNothing ? .null : target.ref)
         }
     }

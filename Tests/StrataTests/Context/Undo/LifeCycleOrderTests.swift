@@ -212,6 +212,29 @@ import Testing
         }
     }
 
+    /// What an object is asked in its prepareForDeletion is whether others are left, and it must not count itself.
+    @Test(arguments: StoreKind.allCases) func theLastChildTakesItsParentAlong(_ kind: StoreKind) throws {
+        let (store, context) = try makeContext(kind)
+        try context.performAndWait {
+            let parent = Probe(context: context)
+            let children = (0..<2).map { _ in Probe(context: context) }
+            for child in children {
+                child.parent = parent
+                child.handlers["prepareForDeletion"] = { child in
+                    guard let parent = child.parent, parent.children.allSatisfy(\.isDeleted) else { return }
+                    context.delete(parent)
+                }
+            }
+            try context.save()
+            context.delete(children[0])
+            #expect(!parent.isDeleted)
+            context.delete(children[1])
+            #expect(parent.isDeleted)
+            try context.save()
+            #expect(try fetchAll(Probe.self, "Probe", store.context()).isEmpty)
+        }
+    }
+
     @Test func prepareForDeletionMayDoAnything() throws {
         let (store, context) = try makeContext(.memory)
         try context.performAndWait {
@@ -219,7 +242,7 @@ import Testing
             let other = Probe(context: context)
             try context.save()
             probe.handlers["prepareForDeletion"] = { probe in
-                #expect(!probe.isDeleted)
+                #expect(probe.isDeleted && context.deletedObjects.isEmpty)
                 context.delete(probe)
                 context.delete(other)
                 Probe(context: context).name = "grave"
