@@ -84,7 +84,9 @@ final class UndoRecorder {
     func amend(_ changes: inout ObjectChanges, _ objects: ContiguousArray<NSManagedObject>) {
         if revived.isEmpty, restored.isEmpty { return }
         if !revived.isEmpty {
-            changes.updated.removeAll { !$0.isMarkedDeleted && !$0.isInserted && revived.contains(ObjectIdentifier($0)) }
+            changes.updated.removeAll {
+                !$0.isMarkedDeleted && !$0.isInserted && revived.contains(ObjectIdentifier($0))
+            }
         }
         for object in objects where !object.isMarkedDeleted && !object.isInserted {
             let key = ObjectIdentifier(object)
