@@ -85,7 +85,9 @@ extension NSManagedObject {
         // Names are for those who look on.
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
-        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
+        ForeignObjects.check(target, is: Target.self)
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
+        // another class has been looked at.
         return unsafeDowncast(target, to: Target.self)
     }
 
@@ -118,6 +120,7 @@ extension NSManagedObject {
     public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target> {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         let members = toManyMembers(slots.toMany(position, shape, Target.self))
+        ForeignObjects.check(members, are: Target.self)
         // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class references
         // have one layout and hash alike.
         return CollectionLayout.cast(members, to: Set<Target>.self)

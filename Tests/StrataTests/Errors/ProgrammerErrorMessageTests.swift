@@ -55,6 +55,42 @@ struct ProgrammerErrorMessageTests {
         #expect(text.contains("an object of Badge that has a permanent ID cannot change its store"))
     }
 
+    @Test func aPlainObjectIsNotReadAsOneOfItsEntitysClass() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let store = try TestStore(.memory)
+            let context = store.context()
+            try context.performAndWait {
+                let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Department"])
+                let plain = NSManagedObject(entity: entity, insertInto: context)
+                let employee = try #require(make("Employee", context) as? Employee)
+                employee.setValue(plain, forKey: "department")
+                FileHandle.standardError.write(Data("so far".utf8))
+                print(employee.department?.budget ?? 0)
+            }
+        }
+        let text = Self.said(result)
+        #expect(text.contains("so far"))
+        #expect(text.contains("Department: an object of the entity was made as NSManagedObject and is read as"))
+    }
+
+    @Test func aPlainMemberIsNotReadAsOneOfItsEntitysClass() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let store = try TestStore(.memory)
+            let context = store.context()
+            try context.performAndWait {
+                let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Employee"])
+                let plain = NSManagedObject(entity: entity, insertInto: context)
+                let department = try #require(make("Department", context) as? Department)
+                plain.setValue(department, forKey: "department")
+                FileHandle.standardError.write(Data("so far".utf8))
+                for employee in department.employees { employee.calls.append("read") }
+            }
+        }
+        let text = Self.said(result)
+        #expect(text.contains("so far"))
+        #expect(text.contains("Employee: an object of the entity was made as NSManagedObject and is read as"))
+    }
+
     @Test func anUnknownEntityNamesTheOneThatWasMeant() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let store = try TestStore(.memory)

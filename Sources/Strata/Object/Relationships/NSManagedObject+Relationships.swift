@@ -9,7 +9,9 @@ extension NSManagedObject {
         get {
             if flags.contains(.observable) { noteAccess(slot.name) }
             guard let target = toOneTarget(at: slot._cache.token(for: self)) else { return nil }
-            // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
+            ForeignObjects.check(target, is: Target.self)
+            // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
+            // another class has been looked at.
             return unsafeDowncast(target, to: Target.self)
         }
         set {
@@ -29,6 +31,7 @@ extension NSManagedObject {
         get {
             if flags.contains(.observable) { noteAccess(slot.name) }
             let members = toManyMembers(shape.relationships[slot._cache.token(for: self).index])
+            ForeignObjects.check(members, are: Target.self)
             // SAFETY: the slot has checked that the destination's class is Target or a subclass; sets of class
             // references have one layout and hash alike.
             return CollectionLayout.cast(members, to: Set<Target>.self)

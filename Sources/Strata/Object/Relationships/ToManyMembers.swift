@@ -61,8 +61,10 @@ public struct ToManyMembers<Target: NSManagedObject>: Sequence {
     }
 
     private func typed(_ object: NSManagedObject) -> Target {
-        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it.
-        unsafeDowncast(object, to: Target.self)
+        ForeignObjects.check(object, is: Target.self)
+        // SAFETY: the slot has checked that the destination's class is Target or a subclass of it; any object of
+        // another class has been looked at.
+        return unsafeDowncast(object, to: Target.self)
     }
 
     private func checkOrdered() {
