@@ -27,8 +27,8 @@ package enum ObjectClass {
 
     // MARK: Check
 
-    /// Out of the compiler's sight: where it sees how an object was made, it may take its class for known.
-    @inline(never) @_optimize(none)
+    /// Never inlined: where the compiler sees how an object was made, it may take its class for known.
+    @inline(never)
     private static func makeProbe() -> ClassProbe { ClassProbe(7) }
 
     static func check() -> String? {
