@@ -12,6 +12,7 @@ package enum RuntimeChecks {
         ("CollectionLayout", { CollectionLayout.check() }),
         ("ExistentialLayout", { ExistentialLayout.check() }),
         ("ClassMetadata", { ClassMetadata.check() }),
+        ("ObjectClass", { ObjectClass.check() }),
         ("ClassLists", { ClassLists.check() }),
         ("ByteTuples", { ByteTuples.check() }),
     ]

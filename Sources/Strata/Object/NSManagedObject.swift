@@ -56,6 +56,7 @@ open class NSManagedObject: NSObject {
         shapeID = reference.withBorrowed { $0.id }
         ref = TemporaryRefs.next()
         super.init()
+        takeEntitysClass()
         // SAFETY: the caller holds the context. References to one are slow to count, as weak ones lead to it.
         if let context { Unmanaged.passUnretained(context).withBorrowed { $0.insertNew(self) } }
     }

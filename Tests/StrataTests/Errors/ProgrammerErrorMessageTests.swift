@@ -60,17 +60,17 @@ struct ProgrammerErrorMessageTests {
             let store = try TestStore(.memory)
             let context = store.context()
             try context.performAndWait {
-                let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Department"])
+                let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Employee"])
                 let plain = NSManagedObject(entity: entity, insertInto: context)
-                let employee = try #require(make("Employee", context) as? Employee)
-                employee.setValue(plain, forKey: "department")
+                let badge = make("Badge", context)
+                badge.setValue(plain, forKey: "owner")
                 FileHandle.standardError.write(Data("so far".utf8))
-                print(employee.department?.budget ?? 0)
+                print(badge[ToOneSlot<Employee>("owner")]?.calls ?? [])
             }
         }
         let text = Self.said(result)
         #expect(text.contains("so far"))
-        #expect(text.contains("Department: an object of the entity was made as NSManagedObject and is read as"))
+        #expect(text.contains("Employee: an object of the entity was made as NSManagedObject and is read as"))
     }
 
     @Test func aPlainMemberIsNotReadAsOneOfItsEntitysClass() async {

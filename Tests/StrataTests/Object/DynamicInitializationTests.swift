@@ -49,7 +49,45 @@ private final class DynamicStore: NSIncrementalStore, @unchecked Sendable {
         return model
     }
 
-    /// A program that names NSManagedObject itself gets one of these. Taken for an object of the entity's class, it was
+    /// Tutorials and older code name NSManagedObject itself, and cast.
+    @Test(arguments: StoreKind.allCases) func aPlainObjectIsOneOfTheEntitysClass(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait {
+            let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Department"])
+            let object = NSManagedObject(entity: entity, insertInto: context)
+            let department = try #require(object as? Department)
+            department.title = "Physics"
+            #expect(type(of: object) == Department.self && object.entity == entity && object.isInserted)
+            let employee = try #require(make("Employee", context) as? Employee)
+            employee.department = department
+            #expect(department.employees == [employee])
+            #expect(try context.fetch(NSFetchRequest<Department>(entityName: "Department")) == [department])
+            try context.save()
+            let outside = NSManagedObject(entity: entity, insertInto: nil)
+            #expect(outside is Department && outside.managedObjectContext == nil)
+            let found = try context.fetch(NSFetchRequest<Department>(entityName: "Department"))
+            #expect(found.map(\.title) == ["Physics"])
+        }
+    }
+
+    @Test func objectsThatTookTheirEntitysClassAreFreed() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        weak var weakly: NSManagedObject?
+        try context.performAndWait {
+            let entity = try #require(store.coordinator.managedObjectModel.entitiesByName["Department"])
+            for _ in 0..<100 {
+                let object = NSManagedObject(entity: entity, insertInto: context)
+                object.setValue("A title that does not fit into a string's two words", forKey: "title")
+                weakly = object
+            }
+            context.reset()
+        }
+        #expect(weakly == nil)
+    }
+
+    /// A class with stored properties has to be named. Taken for an object of the entity's class, it was
     /// read beyond its end.
     @Test func aPlainObjectIsNotTakenForOneOfTheEntitysClass() throws {
         let model = Self.model()
