@@ -29,11 +29,47 @@ import Testing
             let fault = try other.performAndWait { try makeEmployee("Bea", in: other).objectID }
             let unread = try #require(context.object(with: fault) as? Employee)
             context.reset()
-            #expect(!employee.isFault && employee.name == "Ada" && employee.managedObjectContext == nil)
+            for object in [employee, unread] {
+                #expect(object.isFault && object.managedObjectContext == nil)
+                #expect(object.name == "" && object.age == 0 && object.department == nil && !object.isFault)
+                #expect(!object.hasChanges && !object.isDeleted)
+            }
             #expect(unsaved.name == "never saved" && !unsaved.isInserted)
-            #expect(!unread.isFault && unread.name == "" && unread.age == 0 && unread.department == nil)
             #expect((unread.value(forKey: "projects") as? NSSet)?.count == 0)
             #expect(context.registeredObjects.isEmpty)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// What was inserted and is held by its change alone went before it was named among what is forgotten.
+    @Test(arguments: StoreKind.allCases) func aResetNamesTheInsertionsThatNobodyHolds(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        nonisolated(unsafe) var named: [NSManagedObjectID] = []
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { note in
+            named += note.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID] ?? []
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try context.check {
+            let id = Employee(context: context).objectID
+            context.processPendingChanges()
+            context.reset()
+            #expect(named == [id])
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// A transient value and the changes of a stored object go with its row.
+    @Test(arguments: StoreKind.allCases) func changesOfStoredObjectsGoWithAReset(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        try context.check {
+            let employee = try makeEmployee("Ada", in: context)
+            employee.name = "changed"
+            context.reset()
+            #expect(employee.isFault)
+            employee.willAccessValue(forKey: nil)
+            #expect(!employee.isFault && employee.name == "" && employee.changedValues().isEmpty)
         }
         withExtendedLifetime(store) {}
     }
