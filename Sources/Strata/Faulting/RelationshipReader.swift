@@ -8,14 +8,18 @@ struct RelationshipReader {
     struct Member {
         var ref: ObjectRef
         var position: Int64
-        /// The row that keeps the membership, for relationships kept by links.
+        /// The row that keeps the membership, for relationships kept by links, if it was read.
         var link: Row?
     }
 
     /// The members, in order if the relationship is ordered.
     ///
-    /// - Complexity: O(n); reads rows only for ordered relationships and for those kept by links.
-    func members(_ relationship: RelationshipShape, of owner: ObjectRef) throws(StoreError) -> [Member] {
+    /// - Parameter withLinks: whether the rows are wanted that keep the memberships.
+    /// - Complexity: O(n); reads rows only for ordered relationships, if the links are wanted, and as long as their
+    ///   index is being built.
+    func members(
+        _ relationship: RelationshipShape, of owner: ObjectRef, withLinks: Bool = false
+    ) throws(StoreError) -> [Member] {
         var members: [Member]
         switch relationship.storage {
         case .slot: return []
@@ -29,14 +33,32 @@ struct RelationshipReader {
                 members[index].position = try row.block.column(positionSlot).int64(row.index)
             }
         case .link(let link, let side):
-            members = try linked(link, side, owner)
-            if relationship.isSymmetric {
-                let others = try linked(link, 1 - side, owner)
-                members += others.filter { $0.ref != owner }
+            let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
+            members = []
+            if !withLinks, !relationship.isOrdered, let indexes = pairs(link, sides) {
+                for index in indexes {
+                    let isSecond = index !== indexes[0]
+                    try index.forEachPair(of: owner) { other, _ in
+                        if !isSecond || other != owner { members.append(Member(ref: other, position: 0)) }
+                        return true
+                    }
+                }
+                return members
+            }
+            for side in sides {
+                let linked = try linked(link, side, owner)
+                members += side == sides[0] ? linked : linked.filter { $0.ref != owner }
             }
         }
         if relationship.isOrdered { members.sort { ($0.position, $0.ref) < ($1.position, $1.ref) } }
         return members
+    }
+
+    /// The indexes that lead from some sides of links to the others; nil unless all are there.
+    func pairs(_ link: LinkShape, _ sides: [Int]) -> [OrderedIndex]? {
+        let number = handle.map.linkNumber(link)
+        let indexes = sides.compactMap { snapshot.pairs(of: number, from: $0) }
+        return indexes.count == sides.count ? indexes : nil
     }
 
     private func linked(_ link: LinkShape, _ side: Int, _ owner: ObjectRef) throws(StoreError) -> [Member] {
@@ -53,8 +75,12 @@ struct RelationshipReader {
 
     /// The row that links two objects, nil if there is none.
     ///
-    /// - Complexity: O(n) in the links of the end that has fewer.
+    /// - Complexity: O(log n); while the index is being built, O(n) in the links of the end that has fewer.
     func link(_ link: LinkShape, _ first: ObjectRef, _ second: ObjectRef) throws(StoreError) -> Row? {
+        if let index = snapshot.pairs(of: handle.map.linkNumber(link), from: 0) {
+            guard let ref = try index.row(pairing: first, with: second) else { return nil }
+            return try snapshot.row(ref)
+        }
         let (firsts, seconds) = (handle.map.linkPostings(link, 0), handle.map.linkPostings(link, 1))
         let counts = (
             try snapshot.referrerCount(postings: firsts, to: first),

@@ -166,7 +166,10 @@ struct SemiJoinSearch {
             var links = links
             let own = try links.map { try memberRefs(of: $0, link, side) }
             let found = try matchingMembers(own)
-            if links == nil, let refs = found.refs { links = try fewLinks(to: refs) }
+            if links == nil, let refs = found.refs {
+                if let keys = try pairedOwners(of: refs, link, side) { return keys }
+                links = try fewLinks(to: refs)
+            }
             let (set, isSymmetric) = (found.keys, relationship.isSymmetric)
             return try collect(linkScan(link, links)) { rowGroup throws(StoreError) in
                 var keys: [Int64] = []
@@ -182,6 +185,32 @@ struct SemiJoinSearch {
                 }
                 return keys
             }
+        }
+    }
+
+    /// The owners of some members by the index of their links, once for each link; nil when there is none, or when going
+    /// through all links is quicker.
+    private func pairedOwners(of refs: [ObjectRef], _ link: LinkShape, _ side: Int) throws -> [Int64]? {
+        guard SemiJoinUse.current == .automatic else { return nil }
+        let sides = relationship.isSymmetric ? [1 - side, side] : [1 - side]
+        guard let indexes = RelationshipReader(handle: handle, snapshot: snapshot).pairs(link, sides) else {
+            return nil
+        }
+        return try owners.cocoa { () throws(StoreError) -> [Int64]? in
+            var keys: [Int64] = []
+            // Looking a member up takes as long as some tens of rows of a scan.
+            var maximum = linkCount / 4 - refs.count * 16
+            for ref in refs where maximum > 0 {
+                for index in indexes {
+                    let isSecond = index !== indexes[0]
+                    try index.forEachPair(of: ref) { owner, _ in
+                        if !isSecond || owner != ref { keys.append(Int64(owner.key)) }
+                        maximum -= 1
+                        return maximum > 0
+                    }
+                }
+            }
+            return maximum > 0 ? keys : nil
         }
     }
 
