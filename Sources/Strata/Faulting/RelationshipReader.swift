@@ -35,15 +35,8 @@ struct RelationshipReader {
         case .link(let link, let side):
             let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
             members = []
-            if !withLinks, !relationship.isOrdered, let indexes = pairs(link, sides) {
-                for index in indexes {
-                    let isSecond = index !== indexes[0]
-                    try index.forEachPair(of: owner) { other, _ in
-                        if !isSecond || other != owner { members.append(Member(ref: other, position: 0)) }
-                        return true
-                    }
-                }
-                return members
+            if !withLinks, !relationship.isOrdered, let others = try paired(link, sides, owner) {
+                return others.map { Member(ref: $0, position: 0) }
             }
             for side in sides {
                 let linked = try linked(link, side, owner)
@@ -59,6 +52,37 @@ struct RelationshipReader {
         let number = handle.map.linkNumber(link)
         let indexes = sides.compactMap { snapshot.pairs(of: number, from: $0) }
         return indexes.count == sides.count ? indexes : nil
+    }
+
+    /// What links lead to from some of their sides; nil when that has to be read from the links.
+    private func paired(
+        _ link: LinkShape, _ sides: [Int], _ owner: ObjectRef
+    ) throws(StoreError) -> [ObjectRef]? {
+        guard let indexes = pairs(link, sides) else { return nil }
+        return try mending(indexes) { () throws(StoreError) in
+            var others: [ObjectRef] = []
+            for index in indexes {
+                let isSecond = index !== indexes[0]
+                try index.forEachPair(of: owner) { other, _ in
+                    if !isSecond || other != owner { others.append(other) }
+                    return true
+                }
+            }
+            return others
+        }
+    }
+
+    /// Reads indexes. If one turns out damaged they are built anew, and the result is nil.
+    func mending<Result>(
+        _ indexes: [OrderedIndex], _ body: () throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard error.code == .corruption else { throw error }
+            for index in indexes { handle.log.rebuild(index) }
+            return nil
+        }
     }
 
     private func linked(_ link: LinkShape, _ side: Int, _ owner: ObjectRef) throws(StoreError) -> [Member] {
@@ -78,8 +102,11 @@ struct RelationshipReader {
     /// - Complexity: O(log n); while the index is being built, O(n) in the links of the end that has fewer.
     func link(_ link: LinkShape, _ first: ObjectRef, _ second: ObjectRef) throws(StoreError) -> Row? {
         if let index = snapshot.pairs(of: handle.map.linkNumber(link), from: 0) {
-            guard let ref = try index.row(pairing: first, with: second) else { return nil }
-            return try snapshot.row(ref)
+            let found = try mending([index]) { () throws(StoreError) -> Row?? in
+                guard let ref = try index.row(pairing: first, with: second) else { return .some(nil) }
+                return try snapshot.row(ref)
+            }
+            if let found { return found }
         }
         let (firsts, seconds) = (handle.map.linkPostings(link, 0), handle.map.linkPostings(link, 1))
         let counts = (
