@@ -151,7 +151,7 @@ import Testing
 
     @Test func aDamagedIndexIsBuiltAnewAndMembersAreReadFromTheRows() throws {
         var random = SeededGenerator(seed: 5)
-        let world = try World(.log, (60, 20, 6))
+        let world = try World(.log, (60, 40, 40))
         try world.change(400, &random)
         try world.log.checkpoint()
         try world.store.reopen()
