@@ -72,8 +72,10 @@ import Testing
 
     @Test(arguments: [("0.0", false), ("1.0", true), ("-2", true), ("YES", true), ("0", false)])
     func aNumberIsABoolean(_ text: String, _ expected: Bool) throws {
-        let xml = ModelFixtures.model("<attribute name=\"a\" attributeType=\"Boolean\" defaultValueString=\"\(text)\"/>")
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".xcdatamodel")
+        let xml = ModelFixtures.model(
+            "<attribute name=\"a\" attributeType=\"Boolean\" defaultValueString=\"\(text)\"/>")
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString + ".xcdatamodel")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
         let file = directory.appendingPathComponent("contents")
