@@ -22,7 +22,9 @@ import Testing
             self.counts = counts
             let context = store.context()
             try context.performAndWait {
-                for number in 0..<counts.employees { insert("Employee", context).setValue("e\(number)", forKey: "name") }
+                for number in 0..<counts.employees {
+                    insert("Employee", context).setValue("e\(number)", forKey: "name")
+                }
                 for number in 0..<counts.projects { insert("Project", context).setValue("p\(number)", forKey: "code") }
                 for number in 0..<counts.badges { insert("Badge", context).setValue(number, forKey: "number") }
                 try context.save()
