@@ -35,7 +35,7 @@ import Testing
 
     static let cases: [(String, String)] = [
         ("url BEGINSWITH 'kiwix://'", "a"), ("url BEGINSWITH[cd] 'kiwix://'", "ac"),
-        ("NOT url BEGINSWITH[c] 'kiwix://'", "bd"), ("url ENDSWITH '2'", "c"), ("url CONTAINS 'example'", "b"),
+        ("NOT url BEGINSWITH[c] 'kiwix://'", "b"), ("url ENDSWITH '2'", "c"), ("url CONTAINS 'example'", "b"),
         ("url CONTAINS[c] 'KIWIX'", "abc"), ("url LIKE '*://?/*'", "ac"), ("url MATCHES '.*/[0-9]'", "ac"),
         ("name == 'b' OR url BEGINSWITH 'kiwix'", "ab"), ("url.absoluteString CONTAINS 'example'", "b"),
         ("SUBQUERY(shelf.pages, $p, $p.url BEGINSWITH 'https' AND $p.name == 'b').@count == 1", "abcd"),
