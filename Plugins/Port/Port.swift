@@ -43,6 +43,11 @@ struct Port: CommandPlugin {
         if !target.recursiveTargetDependencies.contains(where: { $0.name == "CoreData" }) {
             arguments.append("--without-core-data")
         }
+        arguments += ["--importable", target.moduleName]
+        for dependency in target.recursiveTargetDependencies {
+            let module = (dependency as? any SourceModuleTarget)?.moduleName ?? dependency.name
+            arguments += ["--importable", module]
+        }
         for model in models { arguments += ["--model", model.deletingPathExtension().lastPathComponent] }
         for classes in try models.compactMap({ try self.classes(of: $0, in: target, context, work) }) {
             arguments += ["--context", classes.path]

@@ -84,7 +84,8 @@ extension ContentsReader {
             case .integer64: Int64(text).map { .integer($0) }
             case .double, .float: Double(text).map { .real($0) }
             case .decimal: Self.isDecimal(text) ? .decimal(text) : nil
-            case .boolean: ElementAttributes.flag(text).map { .boolean($0) }
+            // An attribute that was a number once may have kept one.
+            case .boolean: (ElementAttributes.flag(text) ?? Double(text).map { $0 != 0 }).map { .boolean($0) }
             case .uuid: UUID(uuidString: text).map { .string($0.uuidString) }
             case .uri: URL(string: text).map { _ in .string(text) }
             case .undefined, .string, .date, .binary, .transformable, .objectID, .composite: nil

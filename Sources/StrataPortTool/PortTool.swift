@@ -22,7 +22,8 @@ enum PortTool {
     ///
     /// With `--output DIRECTORY` the sources stay as they are, and what the compiler is to have instead goes there.
     /// `--context PATH` names a source of the module that is looked into only. `--resources` says that the target has
-    /// some, `--model NAME` which models are among them, `--without-core-data` that it does not depend on CoreData,
+    /// some, `--model NAME` which models are among them, `--importable NAME` what modules it depends on (if none is
+    /// named they are not known), `--without-core-data` that it does not depend on CoreData,
     /// `--root DIRECTORY` that paths in it are printed as they are from there.
     private static func run(_ arguments: [String]) throws {
         var values: [String: String] = [:]
@@ -33,18 +34,21 @@ enum PortTool {
         var writes = false
         var hasResources = false
         var hasCoreData = true
+        var importable: Set<String>?
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             switch argument {
             case "--write": writes = true
             case "--resources": hasResources = true
             case "--without-core-data": hasCoreData = false
-            case "--module", "--work", "--compiler", "--condition", "--output", "--context", "--model", "--root":
+            case "--module", "--work", "--compiler", "--condition", "--output", "--context", "--model", "--root",
+                "--importable":
                 guard let value = rest.popFirst() else { throw Failure(description: "\(argument) lacks a value") }
                 switch argument {
                 case "--condition": conditions.append(value)
                 case "--context": context.append(value)
                 case "--model": models.insert(value)
+                case "--importable": importable = (importable ?? []).union([value])
                 default: values[argument] = value
                 }
             case let option where option.hasPrefix("--"): throw Failure(description: "\(option) is not known")
@@ -62,6 +66,7 @@ enum PortTool {
         porter.hasResources = hasResources
         porter.models = models
         porter.hasCoreData = hasCoreData
+        porter.importable = importable
         let report = try porter.report()
         if let output = values["--output"] { return try compile(report, sources, to: output) }
         if writes {

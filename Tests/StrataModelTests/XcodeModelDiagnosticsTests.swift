@@ -32,6 +32,10 @@ import Testing
             "f:4: error: Item.a: defaultValueString=\"1,5\" is no value of type Decimal"
         ),
         (
+            "<attribute name=\"a\" attributeType=\"Boolean\" defaultValueString=\"maybe\"/>",
+            "f:4: error: Item.a: defaultValueString=\"maybe\" is no value of type Boolean"
+        ),
+        (
             "<attribute name=\"a\" attributeType=\"Date\" defaultValueString=\"now\"/>",
             "f:4: warning: Item.a: defaultValueString=\"now\" is ignored, since the attribute is a Date"
         ),
@@ -64,6 +68,21 @@ import Testing
     ])
     func aMistakeIsToldWithFileLineEntityAndProperty(body: String, expected: String) throws {
         #expect(try ModelFixtures.diagnostics(ModelFixtures.model(body)) == [expected])
+    }
+
+    @Test(arguments: [("0.0", false), ("1.0", true), ("-2", true), ("YES", true), ("0", false)])
+    func aNumberIsABoolean(_ text: String, _ expected: Bool) throws {
+        let xml = ModelFixtures.model(
+            "<attribute name=\"a\" attributeType=\"Boolean\" defaultValueString=\"\(text)\"/>")
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent(
+            UUID().uuidString + ".xcdatamodel")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let file = directory.appendingPathComponent("contents")
+        try Data(xml.utf8).write(to: file)
+        let version = try #require(try XcodeModel.model(contentsOf: file).versions.first)
+        let attributes = version.document.entities.flatMap(\.attributes)
+        #expect(attributes.map(\.defaultValue) == [.boolean(expected)])
     }
 
     @Test func anErrorStopsReadingAsAModelAndAWarningDoesNot() throws {

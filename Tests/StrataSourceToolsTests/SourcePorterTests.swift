@@ -300,9 +300,44 @@ import Testing
         #expect(try fixture.report().remaining.isEmpty)
     }
 
+    @Test func importsThatNothingProvidesAreListed() throws {
+        let text = "import CoreData\nimport Defaults\nimport Dispatch\nimport Here\nimport Combine\n"
+        let fixture = try SourceFixture([("File.swift", text)])
+        var porter = SourcePorter(module: "Mod", sources: fixture.paths, workDirectory: fixture.work)
+        #expect(try porter.report().remaining.map(\.line) == [5])
+        porter.importable = ["Here"]
+        let notes = try porter.report().remaining
+        #expect(notes.map(\.line) == [2, 5])
+        #expect(notes.first?.message.contains("import Defaults: neither the toolchain nor") == true)
+        porter.importable = ["Here", "Combine", "Defaults"]
+        #expect(try porter.report().remaining.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("let session = URLSession.shared\n", "FoundationNetworking"),
+        ("func answer() -> HTTPURLResponse? { nil }\n", "FoundationNetworking"),
+        ("final class Feed: NSObject, XMLParserDelegate {}\n", "FoundationXML"),
+    ])
+    func partsOfFoundationAreImported(_ text: String, _ module: String) throws {
+        let fixture = try SourceFixture([("File.swift", "import Foundation\n\n" + text)])
+        let report = try fixture.report()
+        let expected = "#if canImport(\(module))\nimport \(module)\n#endif\nimport Foundation\n\n" + text
+        #expect(report.rewritten.values.first == expected)
+        #expect(report.changes.map(\.line) == [3])
+        // What it has rewritten it leaves as it is.
+        let again = try SourceFixture([("File.swift", expected)])
+        #expect(try again.report().rewritten.isEmpty)
+        let own = try SourceFixture([
+            ("File.swift", "import Foundation\nstruct URLSession {}\n" + "let s = URLSession()\n")
+        ])
+        #expect(try own.report().rewritten.isEmpty)
+    }
+
     @Test(arguments: [
         ("import UIKit\n", "import UIKit: there is no such module"),
         ("import os.log\n", "import os.log: there is no such module; log with the package swift-log"),
+        ("import Combine\n", "import Combine: there is no such module; this package has one"),
+        ("import UniformTypeIdentifiers\n", "import UniformTypeIdentifiers: there is no such module"),
         ("@objc protocol P { @objc optional func f() -> Bool }\n", "optional requirement"),
         ("extension NSManagedObject { override open func didSave() {} }\n", "another module"),
         ("@objc(OldName) class Settings: NSObject, NSCoding {}\n", "archives may name"),

@@ -8,14 +8,18 @@ struct RelationshipReader {
     struct Member {
         var ref: ObjectRef
         var position: Int64
-        /// The row that keeps the membership, for relationships kept by links.
+        /// The row that keeps the membership, for relationships kept by links, if it was read.
         var link: Row?
     }
 
     /// The members, in order if the relationship is ordered.
     ///
-    /// - Complexity: O(n); reads rows only for ordered relationships and for those kept by links.
-    func members(_ relationship: RelationshipShape, of owner: ObjectRef) throws(StoreError) -> [Member] {
+    /// - Parameter withLinks: whether the rows are wanted that keep the memberships.
+    /// - Complexity: O(n); reads rows only for ordered relationships, if the links are wanted, and as long as their
+    ///   index is being built.
+    func members(
+        _ relationship: RelationshipShape, of owner: ObjectRef, withLinks: Bool = false
+    ) throws(StoreError) -> [Member] {
         var members: [Member]
         switch relationship.storage {
         case .slot: return []
@@ -29,14 +33,56 @@ struct RelationshipReader {
                 members[index].position = try row.block.column(positionSlot).int64(row.index)
             }
         case .link(let link, let side):
-            members = try linked(link, side, owner)
-            if relationship.isSymmetric {
-                let others = try linked(link, 1 - side, owner)
-                members += others.filter { $0.ref != owner }
+            let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
+            members = []
+            if !withLinks, !relationship.isOrdered, let others = try paired(link, sides, owner) {
+                return others.map { Member(ref: $0, position: 0) }
+            }
+            for side in sides {
+                let linked = try linked(link, side, owner)
+                members += side == sides[0] ? linked : linked.filter { $0.ref != owner }
             }
         }
         if relationship.isOrdered { members.sort { ($0.position, $0.ref) < ($1.position, $1.ref) } }
         return members
+    }
+
+    /// The indexes that lead from some sides of links to the others; nil unless all are there.
+    func pairs(_ link: LinkShape, _ sides: [Int]) -> [OrderedIndex]? {
+        let number = handle.map.linkNumber(link)
+        let indexes = sides.compactMap { snapshot.pairs(of: number, from: $0) }
+        return indexes.count == sides.count ? indexes : nil
+    }
+
+    /// What links lead to from some of their sides; nil when that has to be read from the links.
+    private func paired(
+        _ link: LinkShape, _ sides: [Int], _ owner: ObjectRef
+    ) throws(StoreError) -> [ObjectRef]? {
+        guard let indexes = pairs(link, sides) else { return nil }
+        return try mending(indexes) { () throws(StoreError) in
+            var others: [ObjectRef] = []
+            for index in indexes {
+                let isSecond = index !== indexes[0]
+                try index.forEachPair(of: owner) { other, _ in
+                    if !isSecond || other != owner { others.append(other) }
+                    return true
+                }
+            }
+            return others
+        }
+    }
+
+    /// Reads indexes. If one turns out damaged they are built anew, and the result is nil.
+    func mending<Result>(
+        _ indexes: [OrderedIndex], _ body: () throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard error.code == .corruption else { throw error }
+            for index in indexes { handle.log.rebuild(index) }
+            return nil
+        }
     }
 
     private func linked(_ link: LinkShape, _ side: Int, _ owner: ObjectRef) throws(StoreError) -> [Member] {
@@ -53,8 +99,15 @@ struct RelationshipReader {
 
     /// The row that links two objects, nil if there is none.
     ///
-    /// - Complexity: O(n) in the links of the end that has fewer.
+    /// - Complexity: O(log n); while the index is being built, O(n) in the links of the end that has fewer.
     func link(_ link: LinkShape, _ first: ObjectRef, _ second: ObjectRef) throws(StoreError) -> Row? {
+        if let index = snapshot.pairs(of: handle.map.linkNumber(link), from: 0) {
+            let found = try mending([index]) { () throws(StoreError) -> Row?? in
+                guard let ref = try index.row(pairing: first, with: second) else { return .some(nil) }
+                return try snapshot.row(ref)
+            }
+            if let found { return found }
+        }
         let (firsts, seconds) = (handle.map.linkPostings(link, 0), handle.map.linkPostings(link, 1))
         let counts = (
             try snapshot.referrerCount(postings: firsts, to: first),

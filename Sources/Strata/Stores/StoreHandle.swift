@@ -93,7 +93,9 @@ final class StoreHandle: Sendable {
             return handle != nil
         }
         // A store whose disk refuses to be written has no indexes, and says so when it is written.
-        if !isReadOnly, SharedLogs.useCount(log) <= 1 { try? log.maintain(found.map(\.definition)) }
+        if !isReadOnly, SharedLogs.useCount(log) <= 1 {
+            try? log.maintain(found.map(\.definition) + StoreIndex.links(self))
+        }
     }
 
     /// The ordered indexes that the model asks for. The log may not have all of them.

@@ -136,6 +136,14 @@ public final class OrderedIndex: Sendable {
     package func forEach(
         prefix: UnsafeRawBufferPointer, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) {
+        try forEachEntry(prefix: prefix) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
+    }
+
+    /// As ``forEach(prefix:_:)``, with the entries themselves.
+    @inline(__always)
+    func forEachEntry(
+        prefix: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
+    ) throws(StoreError) {
         var found: (list: OrderedList, position: OrderedList.Position)?
         func look(_ list: OrderedList) throws(StoreError) -> Bool {
             guard let position = try list.position(ofPrefix: prefix) else { return false }
@@ -148,8 +156,7 @@ public final class OrderedIndex: Sendable {
         for run in runs.list where !isMany { isMany = try look(run.list) }
         if isMany {
             // One list may take back what another one adds.
-            let range = OrderedRange(prefix: Array(prefix))
-            _ = try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
+            _ = try forEachEntry(in: OrderedRange(prefix: Array(prefix)), body)
             return
         }
         guard let (list, start) = found else { return }
@@ -157,8 +164,9 @@ public final class OrderedIndex: Sendable {
         while position.block < list.blockCount {
             let block = try list.block(position.block)
             while position.index < block.count {
-                guard OrderedBytes.begins(block.entry(position.index), with: prefix) else { return }
-                if !block.isRemoval(position.index), try !body(block.ref(position.index)) { return }
+                let entry = block.entry(position.index)
+                guard OrderedBytes.begins(entry, with: prefix) else { return }
+                if !block.isRemoval(position.index), try !body(entry) { return }
                 position.index += 1
             }
             position = OrderedList.Position(block: position.block + 1, index: 0)

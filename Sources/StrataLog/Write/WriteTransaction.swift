@@ -184,11 +184,14 @@ public final class WriteTransaction {
     /// Blocks of a transaction that is encoded without help where there is no processor free for that.
     private static let smallBlocksMaximum = 16
 
+    /// Fewer rows than this, in few blocks, cost less to encode here than to hand over.
+    private static let rowsHandedOver = 64
+    private static let blocksOfFewRows = 4
+
     func submit(job index: Int, _ pending: PendingBlock) {
         let job = jobs[index]
         job.pending = pending
-        // A block of few rows costs less to encode here than to hand over.
-        let isSmall = jobs.count == 1 && pending.rowCount < 64
+        let isSmall = pending.rowCount < Self.rowsHandedOver && jobs.count <= Self.blocksOfFewRows
         let isAlone = jobs.count <= Self.smallBlocksMaximum && source.isCrowded.load(ordering: .relaxed)
         if isSmall || isAlone {
             job.run()

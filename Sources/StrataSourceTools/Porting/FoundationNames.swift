@@ -10,6 +10,19 @@ enum FoundationNames {
         "Selector", "UndoManager", "ValueTransformer", "autoreleasepool",
     ]
 
+    /// Names that Apple's Foundation has, and modules of their own on Linux, by the module.
+    static let parts: [String: Set<String>] = [
+        "FoundationNetworking": [
+            "CachedURLResponse", "HTTPCookie", "HTTPCookieStorage", "HTTPURLResponse", "NSMutableURLRequest",
+            "NSURLRequest", "URLAuthenticationChallenge", "URLCache", "URLCredential", "URLCredentialStorage",
+            "URLProtectionSpace", "URLProtocol", "URLProtocolClient", "URLRequest", "URLResponse", "URLSession",
+            "URLSessionConfiguration", "URLSessionDataDelegate", "URLSessionDataTask", "URLSessionDelegate",
+            "URLSessionDownloadDelegate", "URLSessionDownloadTask", "URLSessionTask", "URLSessionTaskDelegate",
+            "URLSessionUploadTask", "URLSessionWebSocketTask",
+        ],
+        "FoundationXML": ["XMLDocument", "XMLDTD", "XMLElement", "XMLNode", "XMLParser", "XMLParserDelegate"],
+    ]
+
     /// What Strata adds to classes that Foundation has on Linux, by the class: the first labels of initialisers.
     static let initializers: [String: Set<String>] = [
         "IndexPath": ["item", "row"], "NSPredicate": ["format", "fromMetadataQueryString"], "NSSortDescriptor": ["key"],
@@ -26,6 +39,17 @@ enum FoundationNames {
             if let labels = initializers[word.text], labels.contains(label(behind: word, source)) {
                 return (word.text, word.offset)
             }
+        }
+        return nil
+    }
+
+    /// The first of some names in a file, and where.
+    static func firstUse(
+        of names: Set<String>, in source: SourceText, except own: Set<String>
+    ) -> (name: String, offset: Int)? {
+        var words = SourceWords(source)
+        while let word = words.next() {
+            if names.contains(word.text), !own.contains(word.text), !word.isMember { return (word.text, word.offset) }
         }
         return nil
     }

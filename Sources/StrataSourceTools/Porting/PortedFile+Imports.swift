@@ -5,20 +5,57 @@ extension PortedFile {
         "os", "OSLog", "ObjectiveC", "SwiftData",
     ]
 
-    private static let logs: Set<String> = ["os", "OSLog"]
+    /// Modules that come with the toolchain on Linux.
+    private static let toolchains: Set<String> = [
+        "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials",
+        "FoundationInternationalization", "FoundationNetworking", "FoundationXML", "Glibc", "Musl", "Observation",
+        "RegexBuilder", "Runtime", "Swift", "Synchronization", "Testing", "XCTest", "_Concurrency",
+        "_Differentiation", "_StringProcessing",
+    ]
+    private static let advice = [
+        "os": "; log with the package swift-log, or print", "OSLog": "; log with the package swift-log, or print",
+        "Combine": "; this package has one, a product that comes with its trait Combine",
+        "UniformTypeIdentifiers": "; write identifiers as strings",
+    ]
     private static let accessLevels: [Substring] = ["public", "package", "internal", "fileprivate", "private"]
 
     mutating func rewriteImport(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         let path = node.fields["module_path"] as? [String] ?? []
-        if let module = path.first, Self.applesOwn.contains(module) {
-            let advice = Self.logs.contains(module) ? "; log with the package swift-log, or print" : ""
+        if let module = path.first, !dependencies.modules.contains(module) {
             let name = path.joined(separator: ".")
-            return note(remaining: range.start, "import \(name): there is no such module\(advice)")
+            if Self.applesOwn.contains(module) || Self.advice[module] != nil {
+                return note(
+                    remaining: range.start, "import \(name): there is no such module\(Self.advice[module] ?? "")")
+            }
+            if dependencies.areAll, !Self.toolchains.contains(module) {
+                return note(
+                    remaining: range.start,
+                    "import \(name): neither the toolchain nor what the target depends on has this module")
+            }
         }
         let text = source.text(range.start..<source.endOfToken(range.end))
         guard path.first == "CoreData", text != "import CoreData" else { return }
         edits.replace(range.start..<source.endOfToken(range.end), with: "import CoreData")
         note(change: range.start, "\(text) imports all of CoreData")
+    }
+
+    /// What Foundation has on Apple's platforms, and other modules of it here.
+    mutating func importPartsOfFoundation() {
+        let imports = tree.list("items").filter { $0.kind == "import_decl" && !$0.isImplicit }
+        let foundation = imports.first { node in
+            let path = node.fields["module_path"] as? [String] ?? []
+            return path == ["Foundation"] || path.first == "CoreData"
+        }
+        guard let range = foundation?.range else { return }
+        let start = source.bytes[..<range.start].lastIndex(of: SourceText.newline).map { $0 + 1 } ?? 0
+        for (module, names) in FoundationNames.parts.sorted(by: { $0.key < $1.key }) {
+            let text = String(decoding: source.bytes, as: UTF8.self)
+            guard !text.contains("import \(module)"),
+                let use = FoundationNames.firstUse(of: names, in: source, except: declarations.types)
+            else { continue }
+            edits.insert("#if canImport(\(module))\nimport \(module)\n#endif\n", at: start)
+            note(change: use.offset, "\(use.name) is in a module of its own on Linux: import \(module)")
+        }
     }
 
     /// What Foundation has on Apple's platforms, and Strata here.

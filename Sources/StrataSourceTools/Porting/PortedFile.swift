@@ -13,6 +13,7 @@ struct PortedFile {
     var models: Set<String> = []
     /// Whether the target can import CoreData.
     var hasCoreData = true
+    var dependencies = PortedDependencies()
     let declarations: PortedDeclarations
     let requirements: OptionalRequirements
     /// Where selectors of methods stand that are seen to with their call.
@@ -62,6 +63,7 @@ struct PortedFile {
         rewriteWhatIsNotPrinted()
         listConditionalCasts()
         importWhatFoundationLacks()
+        importPartsOfFoundation()
     }
 
     private mutating func visit(_ node: SyntaxNode, in place: Surroundings) {

@@ -22,6 +22,9 @@ public struct SourcePorter {
     public var models: Set<String> = []
     /// Whether the target can import CoreData.
     public var hasCoreData = true
+    /// The modules of what the target depends on; nil if they are not known, and then imports of other modules than
+    /// Apple's own are not looked at.
+    public var importable: Set<String>?
     /// Names that `#if` knows. What they exclude is not rewritten.
     public var conditions: [String] = []
     /// The path of `swiftc` or `swift-frontend`; nil looks for one.
@@ -62,12 +65,15 @@ public struct SourcePorter {
 
         let declarations = PortedDeclarations(zip(files, trees).map { ($0, $1) })
         let requirements = OptionalRequirements(zip(files, trees).map { ($0, $1) })
+        let dependencies = PortedDependencies(
+            modules: (importable ?? []).union([module, "CoreData"]), areAll: importable != nil)
         var files2: [PortedFile] = zip(files, trees).map { PortedFile($0, $1, declarations, requirements) }
         for index in files2.indices {
             files2[index].isContext = index >= sources.count
             files2[index].hasResources = hasResources
             files2[index].models = models
             files2[index].hasCoreData = hasCoreData
+            files2[index].dependencies = dependencies
             if !files2[index].isContext { files2[index].rewrite() }
         }
         for requirement in requirements.rewritten {

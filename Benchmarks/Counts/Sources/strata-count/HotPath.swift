@@ -43,6 +43,18 @@ struct HotPath {
                     }
                 }
             },
+            HotPath(name: "update-save-one", operations: 100) {
+                let staff = try Staff(count)
+                let members = try staff.context.performAndWait { try UncheckedMembers(staff.members()) }
+                return {
+                    try staff.context.performAndWait {
+                        for member in members.list.prefix(100) {
+                            member.age += 1
+                            try staff.context.save()
+                        }
+                    }
+                }
+            },
             HotPath(name: "update-save", operations: count) {
                 let staff = try Staff(count)
                 let members = try staff.context.performAndWait { try UncheckedMembers(staff.members()) }

@@ -79,7 +79,7 @@ final class LinkChanges {
         let readsAll = try owner.storeIndex != 0 && self.readsAll(relationship, state, ownerRef, reader)
         if readsAll {
             let removed = Set(removed)
-            for member in try reader.members(relationship, of: ownerRef) {
+            for member in try reader.members(relationship, of: ownerRef, withLinks: true) {
                 guard let row = member.link else { continue }
                 try update(link, ends(row)) { entry in
                     entry.stored = row

@@ -17,29 +17,35 @@ struct ObjectChanges {
     {
         guard !isEmpty || !extra.isEmpty else { return }
         var info = extra
-        if !inserted.isEmpty {
-            let set = insertedSet ?? Self.set(inserted)
-            insertedSet = set
-            info[NSInsertedObjectsKey] = set
-        }
+        if !inserted.isEmpty { info[NSInsertedObjectsKey] = makeInsertedSet() }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = Self.set(updated) }
-        if !deleted.isEmpty {
-            let set = deletedSet ?? Self.set(deleted)
-            deletedSet = set
-            info[NSDeletedObjectsKey] = set
-        }
+        if !deleted.isEmpty { info[NSDeletedObjectsKey] = makeDeletedSet() }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
         context.post(name, info)
     }
 
+    private mutating func makeInsertedSet() -> Set<NSManagedObject> {
+        let set = insertedSet ?? Self.set(inserted)
+        insertedSet = set
+        return set
+    }
+
+    private mutating func makeDeletedSet() -> Set<NSManagedObject> {
+        let set = deletedSet ?? Self.set(deleted)
+        deletedSet = set
+        return set
+    }
+
+    private static let savedSets = SavedSetsInfo(
+        inserted: NSInsertedObjectsKey, updated: NSUpdatedObjectsKey, deleted: NSDeletedObjectsKey)
+
     /// Posts the notification of a save, which has all three sets, empty or not.
     mutating func postSaved(from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:]) {
-        let none = Set<NSManagedObject>()
-        var info: [AnyHashable: Any] = [
-            NSInsertedObjectsKey: none, NSUpdatedObjectsKey: none, NSDeletedObjectsKey: none,
-        ]
-        info.merge(extra) { _, new in new }
-        post(.NSManagedObjectContextDidSave, from: context, extra: info)
+        var info = Self.savedSets.filled(
+            inserted: makeInsertedSet(), updated: Self.set(updated), deleted: makeDeletedSet())
+        for (key, value) in extra { info[key] = value }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
+        context.post(.NSManagedObjectContextDidSave, info)
     }
 
     /// Posts the notification of a save that has IDs instead of objects. Deleted objects have left the context; their
@@ -52,20 +58,21 @@ struct ObjectChanges {
         from context: NSManagedObjectContext, insertedIDs: Set<NSManagedObjectID>? = nil,
         deletedIDs: Set<NSManagedObjectID>? = nil
     ) {
-        let info: [AnyHashable: Any] = [
-            NSInsertedObjectIDsKey: insertedIDs ?? Self.ids(inserted), NSUpdatedObjectIDsKey: Self.ids(updated),
-            NSDeletedObjectIDsKey: deletedIDs ?? Self.ids(deleted),
-        ]
-        context.post(.NSManagedObjectContextDidSaveObjectIDs, info)
+        context.postSavedIDs(
+            ContextNews(
+                context, inserted: insertedIDs ?? Self.ids(inserted), updated: Self.ids(updated),
+                deleted: deletedIDs ?? Self.ids(deleted)))
     }
 
     private static func ids(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID> {
+        if objects.isEmpty { return [] }
         var set = Set<IDMember>(minimumCapacity: capacity(objects.count))
         objects.forEachUnretained { set.update(with: IDMember($0.objectID)) }
         return set.asIDs()
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
+        if objects.isEmpty { return [] }
         var set = Set<ObjectMember>(minimumCapacity: capacity(objects.count))
         var isPlain = true
         // Unlike an insertion, this gives nothing back that would have to be counted.

@@ -37,6 +37,19 @@ struct StoreIndex: Sendable {
         return indexes
     }
 
+    /// The indexes of the rows that keep links: from either end to the other, so that members and owners are found
+    /// without reading a row for each.
+    static func links(_ handle: StoreHandle) -> [OrderedIndexDefinition] {
+        handle.shapes.links.flatMap { link -> [OrderedIndexDefinition] in
+            let number = handle.map.linkNumber(link)
+            if number == 0 { return [] }
+            return [[0, 1], [1, 0]].map { slots in
+                OrderedIndexDefinition(
+                    root: number, entities: [number], elements: slots.map { .init(slot: $0, kind: .reference) })
+            }
+        }
+    }
+
     private static func make(
         _ index: NSFetchIndexDescription, _ shape: EntityShape, _ handle: StoreHandle
     ) -> StoreIndex? {

@@ -59,7 +59,7 @@ struct SemiJoinSearch {
         }
     }
 
-    private func note(_ node: CompiledPredicate.Node, _ known: [ObjectRef]?) -> CompiledPredicate.Node {
+    private func note(_ node: CompiledPredicate.Node, _ known: KnownLinks?) -> CompiledPredicate.Node {
         owners.report?.note(join: relationship.name, fromOwners: known != nil)
         return node
     }
@@ -90,17 +90,51 @@ struct SemiJoinSearch {
     /// What the lookup of an owner, and of one of its members, takes compared with a row of a scan.
     private static let lookupCost = 500.0
 
-    /// The objects that link some owners to their members: link rows, or the members themselves. Nil when it is quicker
-    /// to go through all.
-    private func links(from refs: [ObjectRef]) throws -> [ObjectRef]? {
+    /// What a pair takes that an index has.
+    private static let pairCost = 50.0
+
+    /// What links some owners to their members. Nil when it is quicker to go through all.
+    private func links(from refs: [ObjectRef]) throws -> KnownLinks? {
         switch SemiJoinUse.current {
         case .members: return nil
         case .owners: break
         case .automatic: if Double(refs.count) * Self.lookupCost > cost { return nil }
         }
+        let isForced = SemiJoinUse.current == .owners
+        if case .link(let link, let side) = relationship.storage {
+            let pairs = try pairs(of: refs, link, from: side, maximum: isForced ? .max : Int(cost / Self.pairCost))
+            if let pairs { return .pairs(pairs.map { (owner: Int64($0.key), member: $1) }) }
+        }
         let lists = postings(ofOwners: true)
-        let maximum = SemiJoinUse.current == .owners ? Int.max : Int(cost / Self.lookupCost)
-        return try owners.cocoa { () throws(StoreError) in try Self.referrers(lists, refs, snapshot, maximum: maximum) }
+        let maximum = isForced ? Int.max : Int(cost / Self.lookupCost)
+        return try owners.cocoa { () throws(StoreError) in
+            try Self.referrers(lists, refs, snapshot, maximum: maximum).map { .rows($0) }
+        }
+    }
+
+    /// What links lead to from some objects at one of their sides, by the index of the links; nil when there is none,
+    /// or when there are more than wanted.
+    private func pairs(
+        of refs: [ObjectRef], _ link: LinkShape, from side: Int, maximum: Int
+    ) throws -> [(ObjectRef, ObjectRef)]? {
+        let reader = RelationshipReader(handle: handle, snapshot: snapshot)
+        let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
+        guard maximum > 0, let indexes = reader.pairs(link, sides) else { return nil }
+        return try owners.cocoa { () throws(StoreError) in
+            try reader.mending(indexes) { () throws(StoreError) in
+                var pairs: [(ObjectRef, ObjectRef)] = []
+                for ref in refs where pairs.count <= maximum {
+                    for index in indexes {
+                        let isSecond = index !== indexes[0]
+                        try index.forEachPair(of: ref) { other, _ in
+                            if !isSecond || other != ref { pairs.append((ref, other)) }
+                            return pairs.count <= maximum
+                        }
+                    }
+                }
+                return pairs.count <= maximum ? pairs : nil
+            }
+        }
     }
 
     /// The postings that lead from one end to the links.
@@ -145,11 +179,11 @@ struct SemiJoinSearch {
     /// The owner of each member that satisfies the condition, as often as it has such members.
     ///
     /// - Parameter links: what links the only owners that are asked to their members.
-    private func ownerKeys(_ links: [ObjectRef]?) throws -> [Int64] {
+    private func ownerKeys(_ links: KnownLinks?) throws -> [Int64] {
         switch relationship.storage {
         case .slot: return []
         case .inverse(let slot):
-            let scan = try members.scan(join.condition, reading: [slot], among: links)
+            let scan = try members.scan(join.condition, reading: [slot], among: links?.rows)
             return try collect(scan) { rowGroup throws(StoreError) in
                 var keys: [Int64] = []
                 keys.reserveCapacity(rowGroup.count)
@@ -163,12 +197,18 @@ struct SemiJoinSearch {
                 return keys
             }
         case .link(let link, let side):
-            var links = links
             let own = try links.map { try memberRefs(of: $0, link, side) }
             let found = try matchingMembers(own)
-            if links == nil, let refs = found.refs { links = try fewLinks(to: refs) }
             let (set, isSymmetric) = (found.keys, relationship.isSymmetric)
-            return try collect(linkScan(link, links)) { rowGroup throws(StoreError) in
+            if let pairs = links?.pairs {
+                return pairs.compactMap { set.contains(Int64($0.member.key)) ? $0.owner : nil }
+            }
+            var rows = links?.rows
+            if links == nil, let refs = found.refs {
+                if let keys = try pairedOwners(of: refs, link, side) { return keys }
+                rows = try fewLinks(to: refs)
+            }
+            return try collect(linkScan(link, rows)) { rowGroup throws(StoreError) in
                 var keys: [Int64] = []
                 for part in rowGroup.parts.indices {
                     let (owners, members) = (
@@ -185,6 +225,14 @@ struct SemiJoinSearch {
         }
     }
 
+    /// The owners of some members by the index of their links, once for each link; nil when there is none, or when going
+    /// through all links is quicker: a pair takes as long as some ten rows of a scan.
+    private func pairedOwners(of refs: [ObjectRef], _ link: LinkShape, _ side: Int) throws -> [Int64]? {
+        // So many members have their share of the links.
+        guard SemiJoinUse.current == .automatic, refs.count <= members.rowCount / 16 else { return nil }
+        return try pairs(of: refs, link, from: 1 - side, maximum: linkCount / 8)?.map { Int64($1.key) }
+    }
+
     /// The links of some members, if those are so few that going through all takes longer.
     private func fewLinks(to refs: [ObjectRef]) throws -> [ObjectRef]? {
         guard SemiJoinUse.current == .automatic else { return nil }
@@ -196,20 +244,23 @@ struct SemiJoinSearch {
     }
 
     /// The members at the ends of some links.
-    private func memberRefs(of links: [ObjectRef], _ link: LinkShape, _ side: Int) throws -> [ObjectRef] {
+    private func memberRefs(of links: KnownLinks, _ link: LinkShape, _ side: Int) throws -> [ObjectRef] {
         var refs: Set<ObjectRef> = []
         let isSymmetric = relationship.isSymmetric
-        let scan = linkScan(link, links)
-        try run(scan) { rowGroup throws(StoreError) in
-            let ends = try Self.ends(rowGroup, side)
-            var refs: [ObjectRef] = []
-            rowGroup.forEach { part, row, _ in
-                refs.append(ends[part].member.reference(row))
-                if isSymmetric { refs.append(ends[part].owner.reference(row)) }
+        switch links {
+        case .pairs(let pairs): for pair in pairs { refs.insert(pair.member) }
+        case .rows(let rows):
+            try run(linkScan(link, rows)) { rowGroup throws(StoreError) in
+                let ends = try Self.ends(rowGroup, side)
+                var refs: [ObjectRef] = []
+                rowGroup.forEach { part, row, _ in
+                    refs.append(ends[part].member.reference(row))
+                    if isSymmetric { refs.append(ends[part].owner.reference(row)) }
+                }
+                return refs
+            } take: {
+                refs.formUnion($0)
             }
-            return refs
-        } take: {
-            refs.formUnion($0)
         }
         return try owners.cocoa { () throws(StoreError) in
             // An end may have been deleted without its links.
@@ -242,7 +293,7 @@ struct SemiJoinSearch {
 
     /// What an operator makes of each owner's members; owners without members are left out.
     private func aggregates(
-        _ function: MemberAggregate.Function, _ slot: Int, _ kind: SlotKind, _ links: [ObjectRef]?
+        _ function: MemberAggregate.Function, _ slot: Int, _ kind: SlotKind, _ links: KnownLinks?
     ) throws -> KeyTable<MemberAggregate> {
         var aggregates = KeyTable<MemberAggregate>(rows: owners.rowCount)
         func add(_ owner: Int64, _ value: MemberAggregate.Value) {
@@ -257,7 +308,7 @@ struct SemiJoinSearch {
                 let search = RowSearch(
                     handle, snapshot, shape, family: [shape], turn: owners.turn)
                 let number = handle.map.numbers[shape.index]
-                let own = links.map { $0.filter { $0.entity == number } }
+                let own = links?.rows?.filter { $0.entity == number }
                 let scan = try search.scan(.constant(true), reading: [inverse, slot], among: own)
                 try run(scan) { rowGroup throws(StoreError) in
                     let (references, values) = (try Self.columns(rowGroup, inverse), try Self.columns(rowGroup, slot))
@@ -277,7 +328,13 @@ struct SemiJoinSearch {
             let own = try links.map { try memberRefs(of: $0, link, side) }
             let values = try memberValues(slot, kind, own)
             let isSymmetric = relationship.isSymmetric
-            try run(linkScan(link, links)) { rowGroup throws(StoreError) in
+            if let pairs = links?.pairs {
+                for pair in pairs {
+                    if let value = values[Int64(pair.member.key)] { add(pair.owner, value) }
+                }
+                return aggregates
+            }
+            try run(linkScan(link, links?.rows)) { rowGroup throws(StoreError) in
                 let ends = try Self.ends(rowGroup, side)
                 var pairs: [(Int64, Int64)] = []
                 pairs.reserveCapacity(rowGroup.count)

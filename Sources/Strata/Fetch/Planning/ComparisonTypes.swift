@@ -73,6 +73,15 @@ struct ComparisonTypes {
         }
     }
 
+    /// Whether the operator asks for the text of a URI: Core Data's stores keep URIs as texts.
+    func readsText(of target: Target) -> Bool {
+        guard target.kind == .uri, !target.isMany else { return false }
+        switch type {
+        case .like, .beginsWith, .endsWith, .matches, .contains: return true
+        default: return false
+        }
+    }
+
     /// Checks that the operator fits the property on its left.
     func check(_ target: Target) throws {
         let isText: Bool

@@ -38,7 +38,9 @@ struct ConstantTypes {
             let type = comparison.predicateOperatorType
             let checker = ComparisonTypes(type, comparison.options)
             try checker.checkOperands(right)
-            if let target = target(of: left) {
+            if let target = target(of: left), checker.readsText(of: target) {
+                left = Self.text(of: left)
+            } else if let target = target(of: left) {
                 try checker.check(target)
                 right = try checker.converted(right, for: target) ?? right
             } else if let target = target(of: right) {
@@ -49,6 +51,13 @@ struct ConstantTypes {
         return NSComparisonPredicate(
             left, right, comparison.comparisonPredicateModifier, comparison.predicateOperatorType, comparison.options,
             comparison.customSelector)
+    }
+
+    /// What a key path to a URI leads to as a text.
+    private static func text(of path: NSExpression) -> NSExpression {
+        guard case .keyPath(let operand, let names) = path.form else { return path }
+        let text = KeyPathComponents("\(names.text).absoluteString")
+        return NSExpression(form: .keyPath(operand: operand, path: text))
     }
 
     // MARK: Expressions

@@ -31,6 +31,10 @@ extension NSManagedObjectContext {
 
         init?(_ notification: Notification) {
             guard let news = ContextNews(notification) else { return nil }
+            self.init(news)
+        }
+
+        init(_ news: ContextNews) {
             context = news.context
             insertedIDs = news.inserted
             updatedIDs = news.updated
@@ -83,6 +87,10 @@ extension NSManagedObjectContext {
 
         init?(_ notification: Notification) {
             guard let news = ContextNews(notification) else { return nil }
+            self.init(news)
+        }
+
+        init(_ news: ContextNews) {
             context = news.context
             insertedIDs = news.inserted
             updatedIDs = news.updated

@@ -30,6 +30,10 @@ extension NSManagedObjectContext {
 
         init?(_ notification: Notification) {
             guard let news = ContextNews(notification) else { return nil }
+            self.init(news)
+        }
+
+        init(_ news: ContextNews) {
             context = news.context
             insertedIDs = news.inserted
             updatedIDs = news.updated
@@ -82,6 +86,10 @@ extension NSManagedObjectContext {
 
         init?(_ notification: Notification) {
             guard let news = ContextNews(notification) else { return nil }
+            self.init(news)
+        }
+
+        init(_ news: ContextNews) {
             context = news.context
             insertedIDs = news.inserted
             updatedIDs = news.updated

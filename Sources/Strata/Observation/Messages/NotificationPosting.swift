@@ -18,14 +18,26 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// Posts that the context has saved these, by their IDs.
+    ///
+    /// Every save does, and mostly nobody listens, which Foundation does not tell: the message is made of the sets, and
+    /// not of the notification, where they would have to be looked up by name.
+    final func postSavedIDs(_ news: ContextNews) {
+        if isSilent { return }
+        NotificationCenter.default.post(news.notification(.NSManagedObjectContextDidSaveObjectIDs))
+        if queueType == .mainQueueConcurrencyType {
+            MessagePosting.post(DidSaveObjectIDsMessage(news), subject: self)
+        } else {
+            NotificationCenter.default.post(DidSaveObjectIDsAsyncMessage(news), subject: self)
+        }
+    }
+
     private func postMainActorMessage(_ notification: Notification) {
         switch notification.name {
         case .NSManagedObjectContextObjectsDidChange:
             MessagePosting.post(ObjectsDidChangeMessage(notification), subject: self)
         case .NSManagedObjectContextWillSave: MessagePosting.post(WillSaveMessage(notification), subject: self)
         case .NSManagedObjectContextDidSave: MessagePosting.post(DidSaveMessage(notification), subject: self)
-        case .NSManagedObjectContextDidSaveObjectIDs:
-            MessagePosting.post(DidSaveObjectIDsMessage(notification), subject: self)
         case .NSManagedObjectContextDidMergeChangesObjectIDs:
             MessagePosting.post(DidMergeChangesMessage(notification), subject: self)
         default: break
@@ -34,9 +46,6 @@ extension NSManagedObjectContext {
 
     private func postAsyncMessage(_ notification: Notification) {
         switch notification.name {
-        case .NSManagedObjectContextDidSaveObjectIDs:
-            guard let message = DidSaveObjectIDsAsyncMessage(notification) else { return }
-            NotificationCenter.default.post(message, subject: self)
         case .NSManagedObjectContextDidMergeChangesObjectIDs:
             guard let message = DidMergeChangesAsyncMessage(notification) else { return }
             NotificationCenter.default.post(message, subject: self)
