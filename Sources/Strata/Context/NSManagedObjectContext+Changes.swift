@@ -142,7 +142,7 @@ extension NSManagedObjectContext {
     }
 
     /// Forgets every object, every change and everything that could be undone. Objects that the program still holds
-    /// belong to no context any more.
+    /// belong to no context any more; those that are stored become faults, which fire with nothing.
     ///
     /// Posts `NSManagedObjectContextObjectsDidChange` with the IDs of all objects under `NSInvalidatedAllObjectsKey`.
     final func forgetEverything() {

@@ -20,12 +20,12 @@ enum StoreMetadata {
 
     static func entries(_ bytes: [UInt8]) -> [String: Any] {
         if bytes.isEmpty { return [:] }
-        let known = last.locked { last in last?.bytes == bytes ? last : nil }
-        if let known { return known.entries.value }
+        let known = last.withLock { last in last?.bytes == bytes ? last?.entries : nil }
+        if let known { return known.value }
         guard let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) else { return [:] }
         let entries = list as? [String: Any] ?? [:]
         if bytes.count <= keptMaximumByteCount {
-            last.locked { $0 = Parsed(bytes: bytes, entries: UncheckedBox(entries)) }
+            last.withLock { $0 = Parsed(bytes: bytes, entries: UncheckedBox(entries)) }
         }
         return entries
     }
