@@ -19,6 +19,13 @@ import Testing
         return employee
     }
 
+    /// A context's queue lets go of it last.
+    private static func wait(until isDone: () -> Bool) {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !isDone(), .now < deadline { usleep(1000) }
+        #expect(isDone())
+    }
+
     /// An object held across `reset()` stopped the program when it was read.
     @Test(arguments: StoreKind.allCases) func objectsOfAContextThatWasResetAnswer(_ kind: StoreKind) throws {
         let (store, context, other) = try contexts(kind)
@@ -58,15 +65,14 @@ import Testing
         }
         weak var gone: NSManagedObjectContext?
         func fetched<T: NSManagedObject>(_ type: T.Type, sortedBy key: String) throws -> [T] {
-            let temporary = store.context()
+            let temporary = store.shortLivedContext()
             gone = temporary
             let request = NSFetchRequest<T>(entityName: "\(type)")
             request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
             return try temporary.performAndWait { try temporary.fetch(request) }
         }
         let employees = try fetched(Employee.self, sortedBy: "name")
-        // The context's queue lets go of it last.
-        while gone != nil { usleep(1000) }
+        Self.wait { gone == nil }
         #expect(employees.allSatisfy { $0.managedObjectContext == nil })
         #expect(employees.map(\.name) == ["Ada", "Bea"] && employees.map(\.age) == [36, 40])
         #expect(employees.allSatisfy { !$0.isFault && $0.calls == ["awakeFromFetch"] })
@@ -74,7 +80,7 @@ import Testing
         #expect(employees.map { ($0.value(forKey: "projects") as? NSSet)?.count } == [1, 1])
         #expect(employees[0].value(forKeyPath: "department.title") as? String == "Engines")
         let departments = try fetched(Department.self, sortedBy: "title")
-        while gone != nil { usleep(1000) }
+        Self.wait { gone == nil }
         #expect(departments.map { Set($0.employees.map(\.name)) } == [["Ada", "Bea"]])
         #expect(departments[0].employees.count == 2)
         #expect(departments[0].objectIDs(forRelationshipNamed: "employees").count == 2)
@@ -91,14 +97,14 @@ import Testing
         }
         weak var freed: Employee?
         try {
-            var temporary: NSManagedObjectContext? = store.context()
+            var temporary: NSManagedObjectContext? = store.shortLivedContext()
             weak var gone: NSManagedObjectContext?
             gone = temporary
             let found = try temporary?.performAndWait {
                 try temporary?.fetch(NSFetchRequest<Employee>(entityName: "Employee"))
             }
             temporary = nil
-            while gone != nil { usleep(1000) }
+            Self.wait { gone == nil }
             let employee = try #require(found?.first)
             freed = employee
             let department = try #require(employee.department)
@@ -113,7 +119,7 @@ import Testing
         let (store, context, _) = try contexts(kind)
         try context.check { _ = try makeEmployee("Ada", in: context) }
         func fault() throws -> Employee {
-            let temporary = store.context()
+            let temporary = store.shortLivedContext()
             return try temporary.performAndWait {
                 try #require(try temporary.fetch(NSFetchRequest<Employee>(entityName: "Employee")).first)
             }
