@@ -115,7 +115,8 @@ import Testing
     }
 
     /// A fault whose row or whose store has gone as well has no values.
-    @Test(arguments: StoreKind.allCases) func withoutAContextThereIsNothingToReadOfAMissingRow(_ kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func withoutAContextThereIsNothingToReadOfAMissingRow(_ kind: StoreKind) throws
+    {
         let (store, context, _) = try contexts(kind)
         try context.check { _ = try makeEmployee("Ada", in: context) }
         func fault() throws -> Employee {

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func aStoreThatWouldBeMirroredIsALocalOneAndItsSetupFails() throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("strata-cloud-\(UUID().uuidString)")
+        let directory = FileManager.default.temporaryDirectory
+            .appendingPathComponent("strata-cloud-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: directory) }
         let container = NSPersistentCloudKitContainer(name: "Company", managedObjectModel: GraphModel.company())
         let description = NSPersistentStoreDescription(url: directory.appendingPathComponent("cloud.sqlite"))
