@@ -142,10 +142,12 @@ extension NSManagedObjectContext {
     }
 
     /// Forgets every object, every change and everything that could be undone. Objects that the program still holds
-    /// belong to no context any more.
+    /// belong to no context any more; those that are stored become faults, which fire with nothing.
     ///
     /// Posts `NSManagedObjectContextObjectsDidChange` with the IDs of all objects under `NSInvalidatedAllObjectsKey`.
     final func forgetEverything() {
+        // Objects that nobody but their change holds are forgotten as well, and have to be named.
+        let changed = pipeline.changed
         undoRecorder?.discard()
         earlierValues.forgetEvent()
         var invalidated: [NSManagedObjectID] = []
@@ -163,12 +165,20 @@ extension NSManagedObjectContext {
         for object in registry.all {
             invalidated.append(object.objectID)
             registry.forget(object)
-            if !object.becomeNobodys(), object.storeIndex != 0 {
-                object.willTurnIntoFault()
-                object.didTurnIntoFault()
+            let isStored = object.storeIndex != 0 && !object.flags.contains(.inserted)
+            let wasFault = object.becomeNobodys()
+            if isStored {
+                // It stays a fault: nobody can read its row for it any more, and it fires with nothing.
+                object.flags.insert(.gone)
+                if wasFault {
+                    object.flags.remove(.realized)
+                } else {
+                    object.turnIntoFault(keepingChanges: false)
+                }
             }
             detach(object)
         }
+        withExtendedLifetime(changed) {}
         forgetPermanentIDs()
         post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: invalidated])
     }

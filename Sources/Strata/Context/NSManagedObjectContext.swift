@@ -296,7 +296,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
         stateMayHaveChanged()
     }
 
-    /// Forgets every object and every change. Objects that the program still holds belong to no context any more.
+    /// Forgets every object and every change. Objects that the program still holds belong to no context any more: those
+    /// that are stored are faults without values, insertions keep theirs.
     open func reset() {
         onQueue().forgetEverything()
         stateMayHaveChanged()

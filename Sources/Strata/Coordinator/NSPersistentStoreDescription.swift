@@ -12,6 +12,10 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var url: URL?
     /// Whether the store is added on a thread of its own. Default `false`.
     open var shouldAddStoreAsynchronously = false
+    /// Which of CloudKit's containers the store is to be mirrored to; nil for a local store. Nothing mirrors it on Linux:
+    /// ``NSPersistentCloudKitContainer`` says so when it loads the store, other containers and coordinators pass it
+    /// over, as on Apple's platforms. Default nil.
+    open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions?
     /// The options the store is opened with; the properties below are among them.
     open private(set) var options: [String: NSObject] = [
         NSMigratePersistentStoresAutomaticallyOption: NSNumber(value: true),
@@ -78,6 +82,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         copy.url = url
         copy.shouldAddStoreAsynchronously = shouldAddStoreAsynchronously
         copy.options = options
+        copy.cloudKitContainerOptions = cloudKitContainerOptions
         return copy
     }
 

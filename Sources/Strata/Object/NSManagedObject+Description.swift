@@ -71,12 +71,12 @@ extension NSManagedObject {
         let state = existingState(relationship)
         // An order that is not saved yet is only known with the members.
         let needsOrder = relationship.isOrdered && state?.isChanged == true
-        let isChild = registry?.context?.link != nil
-        if storeIndex == 0 || needsOrder || isChild || state?.isLoaded == true {
+        let context = registry?.context
+        if storeIndex == 0 || needsOrder || context == nil || context?.link != nil || state?.isLoaded == true {
             return toManyOrder(relationship).map(\.objectID)
         }
         guard let handle = registry?.handle(storeIndex), !handle.isDetached,
-            let snapshot = registry?.context?.snapshot(of: handle)
+            let snapshot = context?.snapshot(of: handle)
         else { return [] }
         let reader = RelationshipReader(handle: handle, snapshot: snapshot)
         guard let members = try? reader.members(relationship, of: ref) else { return [] }

@@ -38,7 +38,7 @@ extension NSManagedObject {
     }
 
     /// The object belongs to no context any more, and has no changes: whoever still holds it reads what it had. A fault
-    /// has nothing and never will.
+    /// has nothing and never will, but reads as realized.
     ///
     /// - Returns: whether it is a fault.
     @discardableResult
@@ -79,10 +79,8 @@ extension NSManagedObject {
             return
         }
         guard let context = registryReference?.withBorrowed({ $0.contextReference }) else {
-            programmerError(
-                shape.name,
-                "CoreData could not fulfill a fault for \(objectID): its context has gone or has been reset",
-                "Keep the context as long as its objects, and fetch again after a reset")
+            realizeWithoutContext()
+            return
         }
         // SAFETY: what is called on the context's queue, and by its objects, has the context.
         context.withBorrowed { $0.fulfill(self, slot) }

@@ -19,10 +19,26 @@ enum StoreMetadata {
     static func entries(_ log: LogStore) -> [String: Any] { entries(log.metadata) }
 
     static func entries(_ bytes: [UInt8]) -> [String: Any] {
-        guard !bytes.isEmpty, let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
-        else { return [:] }
-        return list as? [String: Any] ?? [:]
+        if bytes.isEmpty { return [:] }
+        let known = last.withLock { last in last?.bytes == bytes ? last?.entries : nil }
+        if let known { return known.value }
+        guard let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) else { return [:] }
+        let entries = list as? [String: Any] ?? [:]
+        if bytes.count <= keptMaximumByteCount {
+            last.withLock { $0 = Parsed(bytes: bytes, entries: UncheckedBox(entries)) }
+        }
+        return entries
     }
+
+    /// Opening a store asks for its metadata seven times, and reading a property list is a tenth of that each time.
+    private struct Parsed {
+        let bytes: [UInt8]
+        /// Constant values: nothing that a property list is read into can be changed.
+        let entries: UncheckedBox<[String: Any]>
+    }
+
+    private static let last = Mutex<Parsed?>(nil)
+    private static let keptMaximumByteCount = 16 << 10
 
     static func read(_ log: LogStore, type: String) -> [String: Any] {
         var metadata = entries(log).filter { !$0.key.hasPrefix(privatePrefix) }

@@ -19,6 +19,13 @@ import Testing
         return employee
     }
 
+    /// A context's queue lets go of it last.
+    private static func wait(until isDone: () -> Bool) {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !isDone(), .now < deadline { usleep(1000) }
+        #expect(isDone())
+    }
+
     /// An object held across `reset()` stopped the program when it was read.
     @Test(arguments: StoreKind.allCases) func objectsOfAContextThatWasResetAnswer(_ kind: StoreKind) throws {
         let (store, context, other) = try contexts(kind)
@@ -29,11 +36,134 @@ import Testing
             let fault = try other.performAndWait { try makeEmployee("Bea", in: other).objectID }
             let unread = try #require(context.object(with: fault) as? Employee)
             context.reset()
-            #expect(!employee.isFault && employee.name == "Ada" && employee.managedObjectContext == nil)
+            for object in [employee, unread] {
+                #expect(object.isFault && object.managedObjectContext == nil)
+                #expect(object.name == "" && object.age == 0 && object.department == nil && !object.isFault)
+                #expect(!object.hasChanges && !object.isDeleted)
+            }
             #expect(unsaved.name == "never saved" && !unsaved.isInserted)
-            #expect(!unread.isFault && unread.name == "" && unread.age == 0 && unread.department == nil)
             #expect((unread.value(forKey: "projects") as? NSSet)?.count == 0)
             #expect(context.registeredObjects.isEmpty)
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// `try container.newBackgroundContext().fetch(request).map(\.name)`: the context has gone when the results are read.
+    /// On Apple's platforms it lives until the autorelease pool ends.
+    @Test(arguments: StoreKind.allCases) func resultsOfAContextThatNobodyHoldsAreRead(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        try context.check {
+            let department = Department(context: context)
+            department.title = "Engines"
+            for (name, age) in [("Ada", 36), ("Bea", 40)] as [(String, Int16)] {
+                let employee = Employee(context: context)
+                (employee.name, employee.age, employee.department) = (name, age, department)
+                let project = NSEntityDescription.insertNewObject(forEntityName: "Project", into: context)
+                employee.setValue(NSSet(array: [project]), forKey: "projects")
+            }
+            try context.save()
+        }
+        weak var gone: NSManagedObjectContext?
+        func fetched<T: NSManagedObject>(_ type: T.Type, sortedBy key: String) throws -> [T] {
+            let temporary = store.shortLivedContext()
+            gone = temporary
+            let request = NSFetchRequest<T>(entityName: "\(type)")
+            request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
+            return try temporary.performAndWait { try temporary.fetch(request) }
+        }
+        let employees = try fetched(Employee.self, sortedBy: "name")
+        Self.wait { gone == nil }
+        #expect(employees.allSatisfy { $0.managedObjectContext == nil })
+        #expect(employees.map(\.name) == ["Ada", "Bea"] && employees.map(\.age) == [36, 40])
+        #expect(employees.allSatisfy { !$0.isFault && $0.calls == ["awakeFromFetch"] })
+        #expect(employees.map { $0.department?.title } == ["Engines", "Engines"])
+        #expect(employees.map { ($0.value(forKey: "projects") as? NSSet)?.count } == [1, 1])
+        #expect(employees[0].value(forKeyPath: "department.title") as? String == "Engines")
+        let departments = try fetched(Department.self, sortedBy: "title")
+        Self.wait { gone == nil }
+        #expect(departments.map { Set($0.employees.map(\.name)) } == [["Ada", "Bea"]])
+        #expect(departments[0].employees.count == 2)
+        #expect(departments[0].objectIDs(forRelationshipNamed: "employees").count == 2)
+        withExtendedLifetime(store) {}
+    }
+
+    /// Objects that refer to each other, with nothing else to free them, are not kept by what they read.
+    @Test(arguments: StoreKind.allCases) func whatIsReadWithoutAContextFormsNoCircles(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        try context.check {
+            let employee = Employee(context: context)
+            (employee.name, employee.department) = ("Ada", Department(context: context))
+            try context.save()
+        }
+        weak var freed: Employee?
+        try {
+            var temporary: NSManagedObjectContext? = store.shortLivedContext()
+            weak var gone: NSManagedObjectContext?
+            gone = temporary
+            let found = try temporary?.performAndWait {
+                try temporary?.fetch(NSFetchRequest<Employee>(entityName: "Employee"))
+            }
+            temporary = nil
+            Self.wait { gone == nil }
+            let employee = try #require(found?.first)
+            freed = employee
+            let department = try #require(employee.department)
+            #expect(department.employees.first === employee)
+        }()
+        #expect(freed == nil)
+        withExtendedLifetime(store) {}
+    }
+
+    /// A fault whose row or whose store has gone as well has no values.
+    @Test(arguments: StoreKind.allCases) func withoutAContextThereIsNothingToReadOfAMissingRow(_ kind: StoreKind) throws
+    {
+        let (store, context, _) = try contexts(kind)
+        try context.check { _ = try makeEmployee("Ada", in: context) }
+        func fault() throws -> Employee {
+            let temporary = store.shortLivedContext()
+            return try temporary.performAndWait {
+                try #require(try temporary.fetch(NSFetchRequest<Employee>(entityName: "Employee")).first)
+            }
+        }
+        let (deleted, closed) = (try fault(), try fault())
+        try context.check {
+            try context.fetch(NSFetchRequest<Employee>(entityName: "Employee")).forEach(context.delete)
+            try context.save()
+        }
+        #expect(deleted.isFault && deleted.name == "" && deleted.department == nil && !deleted.isFault)
+        for store in store.coordinator.persistentStores { try store.persistentStoreCoordinator?.remove(store) }
+        #expect(closed.name == "" && closed.age == 0)
+    }
+
+    /// What was inserted and is held by its change alone went before it was named among what is forgotten.
+    @Test(arguments: StoreKind.allCases) func aResetNamesTheInsertionsThatNobodyHolds(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        nonisolated(unsafe) var named: [NSManagedObjectID] = []
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { note in
+            named += note.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID] ?? []
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try context.check {
+            let id = Employee(context: context).objectID
+            context.processPendingChanges()
+            context.reset()
+            #expect(named == [id])
+        }
+        withExtendedLifetime(store) {}
+    }
+
+    /// A transient value and the changes of a stored object go with its row.
+    @Test(arguments: StoreKind.allCases) func changesOfStoredObjectsGoWithAReset(_ kind: StoreKind) throws {
+        let (store, context, _) = try contexts(kind)
+        try context.check {
+            let employee = try makeEmployee("Ada", in: context)
+            employee.name = "changed"
+            context.reset()
+            #expect(employee.isFault)
+            employee.willAccessValue(forKey: nil)
+            #expect(!employee.isFault && employee.name == "" && employee.changedValues().isEmpty)
         }
         withExtendedLifetime(store) {}
     }

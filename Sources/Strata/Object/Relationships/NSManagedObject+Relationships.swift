@@ -112,9 +112,10 @@ extension NSManagedObject {
         let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
         guard !target.isNull else { return nil }
         let known = registryReference.withBorrowed { registry in
-            registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
+            registry.contextReference == nil
+                ? nil : registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
         }
-        guard let known else { return nil }
+        guard let known else { return orphanTarget(target) }
         // Kept, so that the target lives as long as this object refers to it and is found at once next time.
         let overlay = ensuredOverlay
         (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: known)
@@ -150,7 +151,9 @@ extension NSManagedObject {
 
     final func loadedState(_ relationship: RelationshipShape) -> ToManyState {
         let state = state(relationship)
-        if !state.isLoaded { registry?.context?.load(state, relationship, of: self) }
+        if state.isLoaded { return state }
+        guard let context = registry?.context else { return orphanState(relationship) ?? state }
+        context.load(state, relationship, of: self)
         return state
     }
 
