@@ -113,7 +113,7 @@ final class BatchSession {
         guard let shapes = context.modelShapes else {
             throw error("The context has no persistent store coordinator.")
         }
-        guard let shape = shapes.byName[name] else { throw error("The model has no entity named \(name).") }
+        guard let shape = shapes.shape(named: name) else { throw error("The model has no entity named \(name).") }
         return shape
     }
 

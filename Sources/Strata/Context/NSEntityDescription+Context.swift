@@ -15,7 +15,7 @@ extension NSEntityDescription {
                     + " name '\(entityName)'; the context has none",
                 "Give the context a coordinator or a parent first")
         }
-        return shapes.byName[entityName]?.entity
+        return shapes.shape(named: entityName)?.entity
     }
 
     /// Creates an object of the entity's class and inserts it.

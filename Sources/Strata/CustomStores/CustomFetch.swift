@@ -17,7 +17,7 @@ struct CustomFetch<T> {
             return nil
         }
         let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes.shape(ofClass: $0)?.name }
-        guard let name, let shape = shapes.byName[name] else { return nil }
+        guard let name, let shape = shapes.shape(named: name) else { return nil }
         let stores = coordinator.persistentStores.filter { store in
             guard request.affectedStores?.contains(where: { $0 === store }) ?? true, let handle = store.handle else {
                 return false

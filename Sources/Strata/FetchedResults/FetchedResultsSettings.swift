@@ -20,7 +20,7 @@ struct FetchedResultsSettings {
         let shapes = context.modelShapes
         let name = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { shapes?.shape(ofClass: $0)?.name }
         let isForObjects = request.resultType.rawValue == 0
-        let shape = isForObjects ? name.flatMap { shapes?.byName[$0] } : nil
+        let shape = isForObjects ? name.flatMap { shapes?.shape(named: $0) } : nil
         self.shape = shape
         includesSubentities = request.includesSubentities
         // The fetch throws for one that makes no sense.

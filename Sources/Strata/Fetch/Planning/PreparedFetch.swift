@@ -187,7 +187,7 @@ final class PreparedFetch: @unchecked Sendable {
         guard let name = settings.entityName ?? byClass else {
             throw FetchProblem.error("A fetch request must have an entity.")
         }
-        guard let shape = shapes.byName[name] else {
+        guard let shape = shapes.shape(named: name) else {
             throw FetchProblem.unknownEntity(name, shapes)
         }
         return shape

@@ -92,7 +92,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
 
     /// The entity whose objects are wanted. Nil for a request that has only its name until a context has executed it.
     open var entity: NSEntityDescription? {
-        get { stored.entity ?? stored.entityName.flatMap { model.shapes?.byName[$0]?.entity } }
+        get { stored.entity ?? stored.entityName.flatMap { model.shapes?.shape(named: $0)?.entity } }
         set {
             stored.entity = newValue
             stored.entityName = newValue?.name
