@@ -123,7 +123,11 @@ enum CompiledFetchModel {
         let source =
             random.chance(0.15) && numbers.contains(kind) ? numbers[random.below(numbers.count)] : kind
         let key = NSExpression(forKeyPath: name)
-        switch random.below(10) {
+        switch random.below(12) {
+        case 10, 11:
+            let other = numbers.contains(kind) ? numbers[random.below(numbers.count)] : kind
+            let sign = ["==", "!=", "<", "<=", ">", ">="][random.below(6)]
+            return NSPredicate(format: "%K \(sign) %K", name, other + (random.chance(0.5) ? "Twin" : ""))
         case 0: return NSPredicate(format: "%K == nil", name)
         case 1: return NSPredicate(format: "nil != %K", name)
         case 2:

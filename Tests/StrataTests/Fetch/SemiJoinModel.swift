@@ -130,6 +130,7 @@ struct SemiJoinPredicates {
         let second = one(SemiJoinModel.toMany)
         let quantifier = one(["ANY", "ALL", "NONE", "SOME", "NOT ANY", "ANY"])
         let sign = one(["==", "!=", "<", "<=", ">", ">="])
+        let own = one(SemiJoinModel.numbers)
         let (number, count) = (random.below(7) - 2, random.below(4))
         let text = one(SemiJoinModel.names)
         let modifier = one(["", "[c]", "[cd]", "[n]"])
@@ -145,7 +146,10 @@ struct SemiJoinPredicates {
             "SUBQUERY($x.\(second), $y, $y.size \(sign) \(number)).@count \(sign) \(count)", "$x.big == $x.size",
             "ALL $x.\(second).flag == YES", "$x.size == size", "$x == SELF",
         ])
-        switch random.below(20) {
+        switch random.below(23) {
+        case 20, 21:
+            return NSPredicate(format: "\(quantifier) \(one(SemiJoinModel.toMany)).\(attribute) \(sign) \(own)")
+        case 22: return NSPredicate(format: "\(quantifier) \(path).date \(sign) date")
         case 0: return NSPredicate(format: "\(quantifier) \(path).size \(sign) \(number)")
         case 1: return NSPredicate(format: "\(quantifier) \(path).name \(textSign)\(modifier) %@", text)
         case 2: return NSPredicate(format: "\(quantifier) \(path).\(second).size \(sign) \(number)")

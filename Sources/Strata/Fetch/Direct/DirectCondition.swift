@@ -39,6 +39,8 @@ struct DirectCondition {
     private static func isTestedByRow(_ part: ResolvedPredicate) -> Bool {
         switch part {
         case .constant: true
+        // Texts of two columns are compared many rows at a time.
+        case .columns(_, let comparison): comparison.domain != .texts
         case .comparison(let comparison):
             if case .slot = comparison.side { true } else { false }
         case .whole: false

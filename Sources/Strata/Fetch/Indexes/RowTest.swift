@@ -11,7 +11,9 @@ class RowTest {
     static func make(_ program: CompiledPredicate.Node, _ log: LogStore) -> RowTest? {
         switch program {
         case .constant(let value): return ConstantRowTest(value)
-        case .test(let test): return ColumnRowTest.make(test, log)
+        case .test(let test):
+            if case .column(let comparison) = test.condition { return ColumnPairRowTest(test, comparison) }
+            return ColumnRowTest.make(test, log)
         case .not(let node): return make(node, log).map { NegatedRowTest($0) }
         case .all(let nodes): return make(nodes, log).map { ConjunctionRowTest($0) }
         case .any(let nodes): return make(nodes, log).map { DisjunctionRowTest($0) }
@@ -76,6 +78,24 @@ private final class DisjunctionRowTest: RowTest {
     override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
         for test in tests where try test.holds(block, row) { return true }
         return false
+    }
+}
+
+/// A test of two columns; texts are left to ``ColumnEvaluator``.
+private final class ColumnPairRowTest: RowTest {
+    private let slot: Int
+    private let kind: SlotKind
+    private let comparison: ColumnPair
+
+    init?(_ test: ColumnTest, _ comparison: ColumnPair) {
+        if comparison.domain == .texts { return nil }
+        (slot, kind, self.comparison) = (test.slot, test.kind, comparison)
+    }
+
+    override func holds(_ block: Block, _ row: Int) throws(StoreError) -> Bool {
+        let (left, right) = (try block.column(slot), try block.column(comparison.slot))
+        if left.isNull(row) || right.isNull(row) { return false }
+        return comparison.holds(left, kind, right, row)
     }
 }
 
@@ -162,16 +182,7 @@ private final class RealRowTest: ColumnRowTest {
     }
 
     override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
-        let value = isFloat ? Double(column.float(row)) : column.double(row)
-        // What is no number is only unequal.
-        return switch relation {
-        case .less: value < constant
-        case .lessOrEqual: value <= constant
-        case .greater: value > constant
-        case .greaterOrEqual: value >= constant
-        case .equal: value == constant
-        case .notEqual: value != constant
-        }
+        relation.holds(isFloat ? Double(column.float(row)) : column.double(row), constant)
     }
 }
 
@@ -235,17 +246,5 @@ private final class TextSetRowTest: ColumnRowTest {
     override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
         if !column.isExternal(row) { return set.contains(column.bytes(row)) }
         return try log.read(column.external(row)).withUnsafeBytes { set.contains($0) }
-    }
-}
-
-extension ColumnView {
-    /// A truth value or an integer of any width.
-    fileprivate func integer(_ row: Int, _ kind: SlotKind) -> Int64 {
-        switch kind {
-        case .bool: bool(row) ? 1 : 0
-        case .int16: Int64(int16(row))
-        case .int32: Int64(int32(row))
-        default: int64(row)
-        }
     }
 }

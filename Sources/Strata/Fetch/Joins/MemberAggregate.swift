@@ -55,6 +55,9 @@ struct MemberAggregate {
     private var total = Arithmetic.integer(0)
     private var best = Value.null
 
+    /// The least or the greatest value; null when there is none.
+    var extreme: Value { best }
+
     mutating func add(_ value: Value, _ function: Function, _ kind: SlotKind) {
         members += 1
         switch (function, value) {

@@ -14,6 +14,8 @@ final class SemiJoin: @unchecked Sendable {
         case count(ValueTest)
         /// What an operator makes of the values of a slot is compared with a constant.
         case aggregate(MemberAggregate.Function, slot: Int, ValueTest)
+        /// The value of one is compared with a value of the owner.
+        case owner(MemberTest)
     }
 
     let relationship: RelationshipShape

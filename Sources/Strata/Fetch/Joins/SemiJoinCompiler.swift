@@ -81,7 +81,7 @@ struct SemiJoinCompiler {
         switch compiler.shape.place(name) {
         case .toMany(let index)?:
             let relationship = compiler.shape.relationships[index]
-            guard isUsable(relationship) else { return nil }
+            guard compiler.isUsable(relationship) else { return nil }
             return try make(relationship, inner(relationship), path.dropFirst())
         case .slot(let slot)? where compiler.info(slot).kind == .toOne && compiler.info(slot).isPersistent:
             let relationship = compiler.relationship(slot)
@@ -95,13 +95,6 @@ struct SemiJoinCompiler {
 
     private func inner(_ relationship: RelationshipShape) -> PredicateCompiler {
         PredicateCompiler(relationship.destination, compiler.handle, compiler.snapshot)
-    }
-
-    /// Whether all members are of the destination and its subentities: an inverse of a parent entity's is shared with
-    /// others.
-    private func isUsable(_ relationship: RelationshipShape) -> Bool {
-        guard compiler.handle.map.holds(relationship.destination) else { return false }
-        return relationship.inverse.map { $0.declaringName == relationship.destination.name } ?? true
     }
 
     // MARK: Leaves

@@ -56,7 +56,27 @@ struct SemiJoinSearch {
                 keys.append(owner)
             }
             return note(.keys(IntegerSet(keys), isNegated: isZero), known)
+        case .owner(let test): return note(.keys(IntegerSet(try owners(test, known, among))), known)
         }
+    }
+
+    /// The owners whose members satisfy a test of both.
+    private func owners(_ test: MemberTest, _ links: KnownLinks?, _ among: [ObjectRef]?) throws -> [Int64] {
+        let aggregates = try aggregates(test.function, test.slot, test.kind, links)
+        var keys: [Int64] = []
+        try run(owners.scan(.constant(true), reading: [test.ownerSlot], among: among)) { rowGroup throws(StoreError) in
+            let columns = try Self.columns(rowGroup, test.ownerSlot)
+            var keys: [Int64] = []
+            rowGroup.forEach { part, row, key in
+                if let members = aggregates[Int64(key)], test.holds(members, columns[part], row) {
+                    keys.append(Int64(key))
+                }
+            }
+            return keys
+        } take: {
+            keys += $0
+        }
+        return keys
     }
 
     private func note(_ node: CompiledPredicate.Node, _ known: KnownLinks?) -> CompiledPredicate.Node {

@@ -51,8 +51,11 @@ struct CompiledPredicate {
             switch self {
             case .constant, .join: return []
             case .test(let test):
-                if case .key = test.condition { return [] }
-                return [test.slot]
+                switch test.condition {
+                case .key: return []
+                case .column(let comparison): return [test.slot, comparison.slot]
+                default: return [test.slot]
+                }
             case .all(let nodes), .any(let nodes): return nodes.reduce(into: []) { $0.formUnion($1.slots) }
             case .not(let node): return node.slots
             }

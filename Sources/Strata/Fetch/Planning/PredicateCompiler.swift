@@ -64,8 +64,11 @@ struct PredicateCompiler {
             case .value(let value): return try node(comparison, value)
             case .parameter(let number): return try parameters.flatMap { try node(comparison, $0.operand(number)) }
             }
+        case .columns(let slot, let comparison):
+            return .test(ColumnTest(slot: slot, kind: info(slot).kind, condition: .column(comparison)))
         case .whole(let predicate):
             guard let comparison = bound(predicate) as? NSComparisonPredicate else { return nil }
+            if let node = memberAndOwner(comparison) { return node }
             return try SemiJoinCompiler(self, comparison)?.node()
         case .not(let part): return try node(part).map { .not($0) }
         case .all(let parts): return try nodes(parts).map { Self.all($0) }
@@ -108,6 +111,29 @@ struct PredicateCompiler {
                 .join(SemiJoin(toOne: relationship(slot), $0))
             }
         }
+    }
+
+    /// `ANY relationship.attribute > attribute`: whether the greatest of the members' values is greater than their
+    /// owner's. Nil for anything else.
+    private func memberAndOwner(_ comparison: NSComparisonPredicate) -> CompiledPredicate.Node? {
+        guard comparison.comparisonPredicateModifier == .any, comparison.customSelector == nil,
+            case .keyPath(nil, let path) = comparison.leftExpression.form, path.names.count == 2,
+            case .keyPath(nil, let ownPath) = comparison.rightExpression.form, ownPath.names.count == 1,
+            case .toMany(let index)? = shape.place(path.names[0]), isUsable(shape.relationships[index]),
+            case .slot(let slot)? = shape.relationships[index].destination.place(path.names[1]),
+            case .slot(let ownSlot)? = shape.place(ownPath.names[0]), info(ownSlot).isPersistent,
+            let test = MemberTest(
+                comparison.predicateOperatorType, slot, shape.relationships[index].destination, ownSlot,
+                info(ownSlot).kind)
+        else { return nil }
+        return .join(SemiJoin(shape.relationships[index], .constant(true), .owner(test), nullResult: false))
+    }
+
+    /// Whether all members are of the destination and its subentities: an inverse of a parent entity's is shared with
+    /// others.
+    func isUsable(_ relationship: RelationshipShape) -> Bool {
+        guard handle.map.holds(relationship.destination) else { return false }
+        return relationship.inverse.map { $0.declaringName == relationship.destination.name } ?? true
     }
 
     /// A comparison of the object itself.

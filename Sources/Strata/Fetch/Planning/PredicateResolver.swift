@@ -5,6 +5,8 @@ import Foundation
 indirect enum ResolvedPredicate {
     case constant(Bool)
     case comparison(ResolvedComparison)
+    /// Two columns of the same row.
+    case columns(slot: Int, ColumnPair)
     /// A comparison that is looked at with its constants in place: one of members of a to-many relationship, or one for
     /// the interpreter.
     case whole(NSPredicate)
@@ -91,6 +93,7 @@ struct PredicateResolver {
             guard let left = side(comparison.leftExpression) else { return .whole(comparison) }
             return .comparison(ResolvedComparison(left, type, right.constant, comparison))
         }
+        if let columns = columns(comparison) { return columns }
         guard let left = constant(comparison.leftExpression), let right = side(comparison.rightExpression) else {
             return .whole(comparison)
         }
@@ -103,6 +106,16 @@ struct PredicateResolver {
         }
         guard let relation = Relation(type) else { return .whole(comparison) }
         return .comparison(ResolvedComparison(right, relation.flipped.type, left.constant, comparison))
+    }
+
+    /// A comparison of two attributes that null does not satisfy, as in every request (``ThreeValuedLogic``).
+    private func columns(_ comparison: NSComparisonPredicate) -> ResolvedPredicate? {
+        guard let relation = Relation(comparison.predicateOperatorType), comparison.excludesNull,
+            comparison.comparedOptions.isEmpty, case .slot(let left)? = side(comparison.leftExpression),
+            case .slot(let right)? = side(comparison.rightExpression),
+            let columns = ColumnPair(shape.slots[left].kind, relation, right, shape.slots[right].kind)
+        else { return nil }
+        return .columns(slot: left, columns)
     }
 
     private func constant(

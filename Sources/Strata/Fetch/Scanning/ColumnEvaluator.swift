@@ -113,8 +113,40 @@ final class ColumnEvaluator {
                 keys.contains(Int64(values[row] & ObjectRef.maximumKey)) != isNegated
             }
         case .isNothing, .isSomething: try references(column, rows, wantsNothing: test.condition.isNothing)
+        case .column(let comparison): try compare(column, test.kind, try part.column(comparison.slot), comparison, rows)
         case .key: break
         }
+    }
+
+    private func compare(
+        _ column: ColumnView, _ kind: SlotKind, _ other: ColumnView, _ comparison: ColumnPair, _ rows: RowBits
+    ) throws(StoreError) {
+        for index in 0..<rows.wordCount {
+            if let nulls = other.nullWord(index) { rows.words[index] &= ~nulls }
+        }
+        guard comparison.domain == .texts else {
+            return rows.filter(column, nullResult: false) { comparison.holds(column, kind, other, $0) }
+        }
+        let relation = comparison.relation
+        try forEach(rows, of: column) { row throws(StoreError) in
+            let holds: Bool
+            if column.isNull(row) {
+                holds = false
+            } else if column.isExternal(row) || other.isExternal(row) {
+                let (left, right) = (try copy(column, row), try copy(other, row))
+                holds = left.withUnsafeBytes { left in
+                    right.withUnsafeBytes { relation.holds(StringMatching.order(left, $0)) }
+                }
+            } else {
+                holds = relation.holds(StringMatching.order(column.bytes(row), other.bytes(row)))
+            }
+            if !holds { rows.remove(row) }
+        }
+    }
+
+    /// The bytes of a value, wherever it lies.
+    private func copy(_ column: ColumnView, _ row: Int) throws(StoreError) -> [UInt8] {
+        column.isExternal(row) ? try log.read(column.external(row)) : Array(column.bytes(row))
     }
 
     /// Calls the body with the rows that are asked for. For tests that take long.

@@ -51,9 +51,34 @@ enum Relation: Sendable {
         case .notEqual: order != 0
         }
     }
+
+    @inline(__always)
+    func holds(_ left: Int64, _ right: Int64) -> Bool {
+        switch self {
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        case .equal: left == right
+        case .notEqual: left != right
+        }
+    }
+
+    /// What is no number is only unequal.
+    @inline(__always)
+    func holds(_ left: Double, _ right: Double) -> Bool {
+        switch self {
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        case .equal: left == right
+        case .notEqual: left != right
+        }
+    }
 }
 
-/// A condition on the values of one slot, with a constant in the form of the column.
+/// A condition on the values of one slot, with a constant in the form of the column, or with another slot of the row.
 struct ColumnTest: Sendable {
     enum Condition: Sendable {
         /// Truth values and integers from `low` to `high`, or outside of them.
@@ -77,6 +102,8 @@ struct ColumnTest: Sendable {
         /// A to-one relationship without an object at its end.
         case isNothing
         case isSomething
+        /// The value of another column; false where one of both is null.
+        case column(ColumnPair)
         /// The row's own key.
         case key(IntegerSet, isNegated: Bool)
     }
@@ -116,6 +143,7 @@ struct ColumnTest: Sendable {
         switch condition {
         case .integers, .real, .isNull, .isNotNull, .key: 1
         case .integerSet, .reference, .uuid: 2
+        case .column(let comparison): comparison.cost
         case .realSet, .uuidSet, .isNothing, .isSomething: 20
         case .data, .textSet: 30
         case .text(let test): test.cost
@@ -126,7 +154,7 @@ struct ColumnTest: Sendable {
     /// Whether zone maps can say anything at all.
     var hasZones: Bool {
         switch condition {
-        case .key, .reference, .isNothing, .isSomething: false
+        case .key, .reference, .isNothing, .isSomething, .column: false
         default: true
         }
     }

@@ -164,7 +164,13 @@ struct SQLiteConditions {
         let text = word(&random)
         let named = compared("t.label", sign.sql, literal(text))
         if random.chance(0.35) { return colleagues(&random) }
-        switch random.below(12) {
+        switch random.below(14) {
+        case 12:
+            return pair("ANY tags.weight \(sign.format) age", [], Self.exists(compared("t.weight", sign.sql, "p.age")))
+        case 13:
+            return pair(
+                "NONE tags.weight \(sign.format) score", [],
+                "NOT " + Self.exists(compared("t.weight", sign.sql, "p.score")))
         case 0: return pair("ANY tags.weight \(sign.format) %@", [value], Self.exists(weighs))
         case 1: return pair("NONE tags.weight \(sign.format) %@", [value], "NOT " + Self.exists(weighs))
         case 2:
@@ -255,6 +261,7 @@ struct SQLiteConditions {
             ("TERNARY(age > 2, 1, 0)", "(CASE WHEN p.age > 2 THEN 1 ELSE 0 END)"),
         ]
         let choice = choices[random.below(choices.count)]
+        if random.chance(0.2) { return pair("name \(sign.format) nick", [], compared("p.name", sign.sql, "p.nick")) }
         if random.chance(0.2) {
             return pair("age \(sign.format) score", [], compared("p.age", sign.sql, "p.score"))
         }
