@@ -15,6 +15,7 @@ let package = Package(
         .executable(name: "strata-db-bench", targets: ["strata-db-bench"]),
         .executable(name: "strata-service-bench", targets: ["strata-service-bench"]),
         .executable(name: "strata-ycsb-bench", targets: ["strata-ycsb-bench"]),
+        .executable(name: "strata-oo7-bench", targets: ["strata-oo7-bench"]),
         .executable(name: "strata-replay", targets: ["strata-replay"]),
         .executable(name: "strata-migration-bench", targets: ["strata-migration-bench"]),
     ],
@@ -84,6 +85,21 @@ let package = Package(
         .executableTarget(
             name: "strata-ycsb-bench",
             dependencies: ["BenchSupport", "YCSBLoad", "YCSBObjects", "YCSBPeers"],
+            swiftSettings: settings),
+        .target(name: "OO7Load", dependencies: ["BenchSupport", "DataSet"], swiftSettings: settings),
+        .target(
+            name: "OO7Objects",
+            dependencies: ["BenchSupport", "OO7Load", .product(name: "Strata", package: "Strata")],
+            swiftSettings: settings),
+        .target(
+            name: "OO7Peers",
+            dependencies: [
+                "BenchSupport", "OO7Load", "ServicePeers", "CSQLite", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-oo7-bench",
+            dependencies: ["BenchSupport", "OO7Load", "OO7Objects", "OO7Peers"],
             swiftSettings: settings),
         .executableTarget(
             name: "strata-bench",

@@ -29,7 +29,7 @@ package final class SQLiteConnection {
     }
 
     /// A prepared statement, made once.
-    func statement(_ sql: String) throws -> OpaquePointer {
+    package func statement(_ sql: String) throws -> OpaquePointer {
         if let known = statements[sql] { return known }
         var statement: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
@@ -62,6 +62,9 @@ package final class SQLiteConnection {
         }
     }
 
+    /// How many rows the last statement that writes has changed.
+    package var changes: Int { Int(sqlite3_changes(handle)) }
+
     package func integer(_ sql: String) throws -> Int64 {
         var value: Int64 = 0
         try query(sql) { value = sqlite3_column_int64($0, 0) }
@@ -82,7 +85,7 @@ package final class SQLiteConnection {
         return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(row, column)))
     }
 
-    private func failure(_ what: String) -> BenchFailure {
+    package func failure(_ what: String) -> BenchFailure {
         BenchFailure("SQLite: \(String(cString: sqlite3_errmsg(handle))) (\(what))")
     }
 }
