@@ -8,7 +8,9 @@
 #
 #   Benchmarks/run.sh ycsb [options of strata-ycsb-bench: --records, --seconds, --runs, --workloads, --threads, --contestants, --dir]
 #
-# Without --only, the service and YCSB follow the groups, with the same --runs and --dir.
+#   Benchmarks/run.sh oo7 [options of strata-oo7-bench: --size, --runs, --only, --contestants, --dir]
+#
+# Without --only, the service, YCSB and OO7 follow the groups, with the same --runs and --dir.
 #
 # Installs the peers' headers with apt where they are missing (sudo where needed), and says so.
 set -euo pipefail
@@ -39,6 +41,11 @@ if [ "${1:-}" = all ]; then
     "$programs/strata-db-bench" --runs 1 >"$results/db.txt" || status=$?
     "$programs/strata-service-bench" --seconds 1.5 --runs 1 --stores single >"$results/service.txt" || status=$?
     "$programs/strata-ycsb-bench" --seconds 1.5 --runs 1 >"$results/ycsb.txt" || status=$?
+    {
+        "$programs/strata-oo7-bench" --size small --runs 1 || status=$?
+        # GRDB's records take minutes for each of these traversals.
+        "$programs/strata-oo7-bench" --size medium --contestants strata,sqlite --runs 1 || status=$?
+    } >"$results/oo7.txt"
     stores=$(mktemp -d)
     "$programs/strata-migration-bench" run "$stores/people" 1000000 >"$results/migration.txt" || status=$?
     rm -rf -- "$stores"
@@ -49,6 +56,11 @@ if [ "${1:-}" = ycsb ]; then
     swift build -c release --product strata-ycsb-bench >&2
     exec "$(swift build -c release --show-bin-path)/strata-ycsb-bench" "$@"
 fi
+if [ "${1:-}" = oo7 ]; then
+    shift
+    swift build -c release --product strata-oo7-bench >&2
+    exec "$(swift build -c release --show-bin-path)/strata-oo7-bench" "$@"
+fi
 swift build -c release --product strata-service-bench >&2
 programs=$(swift build -c release --show-bin-path)
 if [ "${1:-}" = service ]; then
@@ -58,6 +70,7 @@ fi
 swift build -c release --product strata-db-bench >&2
 swift build -c release --product strata-bench >&2
 swift build -c release --product strata-ycsb-bench >&2
+swift build -c release --product strata-oo7-bench >&2
 
 service=()
 runs_service=true
@@ -72,4 +85,5 @@ status=0
 "$programs/strata-db-bench" "$@" || status=$?
 if $runs_service; then "$programs/strata-service-bench" ${service[@]+"${service[@]}"} || status=$?; fi
 if $runs_service; then "$programs/strata-ycsb-bench" ${service[@]+"${service[@]}"} || status=$?; fi
+if $runs_service; then "$programs/strata-oo7-bench" ${service[@]+"${service[@]}"} || status=$?; fi
 exit $status

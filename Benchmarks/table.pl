@@ -19,7 +19,7 @@ my $table = table();
 defined $page ? put($table, $page) : print $table;
 
 sub read_reports {
-    for my $program (qw(db service ycsb migration)) {
+    for my $program (qw(db service ycsb oo7 migration)) {
         my $group = $program;
         my @head;
         open my $in, '<', "$results/$program.txt" or next;
@@ -29,7 +29,7 @@ sub read_reports {
             if ($program eq 'db') {
                 my ($contestant, $metric, $median) = split / {2,}/, $line;
                 note($group, $metric, $contestant, $median) if defined $median && $median =~ /^[\d.e+-]+$/;
-            } elsif ($program eq 'service' || $program eq 'ycsb') {
+            } elsif ($program eq 'service' || $program eq 'ycsb' || $program eq 'oo7') {
                 my @cells = split /\t| {2,}/, $line;
                 if (@cells && ($cells[0] eq 'line' || $cells[0] eq 'workload')) { @head = @cells; next; }
                 @head = (), next if @cells < 3;
