@@ -16,6 +16,7 @@ let package = Package(
         .executable(name: "strata-service-bench", targets: ["strata-service-bench"]),
         .executable(name: "strata-ycsb-bench", targets: ["strata-ycsb-bench"]),
         .executable(name: "strata-oo7-bench", targets: ["strata-oo7-bench"]),
+        .executable(name: "strata-scale-bench", targets: ["strata-scale-bench"]),
         .executable(name: "strata-replay", targets: ["strata-replay"]),
         .executable(name: "strata-migration-bench", targets: ["strata-migration-bench"]),
     ],
@@ -28,12 +29,20 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
+        .systemLibrary(name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"])]),
         .target(name: "CBenchSupport"),
         .target(name: "DataSet", swiftSettings: settings),
         .target(name: "BenchSupport", dependencies: ["DataSet"], swiftSettings: settings),
         .target(
             name: "Peers",
             dependencies: ["BenchSupport", "DataSet", "CBenchSupport", "CSQLite", "CLMDB"],
+            swiftSettings: settings),
+        .target(
+            name: "RocksDBPeer", dependencies: ["BenchSupport", "DataSet", "CBenchSupport", "CRocksDB"],
+            swiftSettings: settings),
+        .executableTarget(
+            name: "strata-scale-bench",
+            dependencies: ["BenchSupport", "DataSet", "EnginePeople", "ObjectPeople", "Peers", "RocksDBPeer"],
             swiftSettings: settings),
         .target(
             name: "GRDBPeer",

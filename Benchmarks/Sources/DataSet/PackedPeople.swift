@@ -9,10 +9,15 @@ public final class PackedPeople: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
     @usableFromInline
     let offsets: [Int]
+    /// The number of the first row.
+    @usableFromInline
+    let first: UInt64
 
     public static let headerByteCount = 28
 
+    /// - Parameter rows: numbered one after the other.
     public init(_ rows: [PersonRow]) {
+        first = rows.first?.id ?? 1
         var offsets = [0]
         offsets.reserveCapacity(rows.count + 1)
         for row in rows { offsets.append(offsets[offsets.count - 1] + Self.packedByteCount(row)) }
@@ -35,13 +40,13 @@ public final class PackedPeople: @unchecked Sendable {
     /// The row with number `id`. Valid as long as this object.
     @inlinable
     public func row(_ id: UInt64) -> PackedPerson {
-        let index = Int(id) - 1
+        let index = Int(id - first)
         return PackedPerson(bytes: UnsafeRawBufferPointer(rebasing: bytes[offsets[index]..<offsets[index + 1]]))
     }
 
     /// Bytes of the rows `first...last`, which lie side by side.
     public func rows(_ first: UInt64, _ last: UInt64) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: bytes[offsets[Int(first) - 1]..<offsets[Int(last)]])
+        UnsafeRawBufferPointer(rebasing: bytes[offsets[Int(first - self.first)]..<offsets[Int(last - self.first) + 1]])
     }
 
     /// Bytes that one row takes when packed: the payload that write amplification is counted against.

@@ -4,11 +4,13 @@ public import DataSet
 
 /// The people in SQLite, through its C API with prepared statements, write-ahead log and synchronous=FULL.
 public final class SQLitePeople: StormStore {
-    public enum Settings: Sendable {
+    public enum Settings: Equatable, Sendable {
         /// 4 GiB of mmap, 64 MiB of page cache, temporary tables in memory.
         case tuned
         /// As SQLite ships.
         case defaults
+        /// A page cache of so many bytes, no mmap, temporary tables in files.
+        case cached(byteCount: Int)
     }
 
     let database: SQLiteDatabase
@@ -25,6 +27,7 @@ public final class SQLitePeople: StormStore {
             try database.execute(
                 "PRAGMA mmap_size=4294967296; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY")
         }
+        if case .cached(let byteCount) = settings { try database.execute("PRAGMA cache_size=-\(byteCount / 1_024)") }
         try addFunctions()
         if isNew { try createTables(indexed: indexed) }
     }
