@@ -34,7 +34,7 @@ RELEASE := --scratch-path .build-release -c release -Xswiftc -enable-testing $(F
 RELEASE_TESTS := $(RELEASE) --disable-testable-imports
 SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 
-.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-oo7 bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
+.PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,10 @@ bench-ycsb: ## Measure YCSB's core workloads over objects beside SQLite and GRDB
 bench-oo7: ## Measure OO7's traversals and queries over objects beside SQLite and GRDB
 	@scripts/bootstrap.sh sqlite lmdb
 	@$(BENCHMARKS)/run.sh oo7 $(ARGS)
+
+bench-scale: ## Measure 1, 10 and 100 million rows beside SQLite and RocksDB; takes an hour and 20 GB
+	@scripts/bootstrap.sh sqlite lmdb
+	@$(BENCHMARKS)/run.sh scale $(ARGS)
 
 bench-import: ## Measure the demo's import beside the same rows in SQLite
 	@scripts/bootstrap.sh sqlite

@@ -10,19 +10,25 @@
 #
 #   Benchmarks/run.sh oo7 [options of strata-oo7-bench: --size, --runs, --only, --contestants, --dir]
 #
+#   Benchmarks/run.sh scale [options of strata-scale-bench: --sizes, --only, --contestants, --dir]; takes an hour, and
+#   20 GB of the directory's disk
+#
 # Without --only, the service, YCSB and OO7 follow the groups, with the same --runs and --dir.
 #
 # Installs the peers' headers with apt where they are missing (sudo where needed), and says so.
 set -euo pipefail
 cd "$(dirname "$0")"
 
+packages=(libsqlite3-dev liblmdb-dev liblz4-dev)
+# `all` builds every program.
+case "${1:-}" in scale | all) packages+=(librocksdb-dev) ;; esac
 missing=()
-for package in libsqlite3-dev liblmdb-dev liblz4-dev; do
+for package in "${packages[@]}"; do
     dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
     if ! command -v apt-get >/dev/null; then
-        echo "Needs SQLite, LMDB and LZ4 with their headers (Debian: ${missing[*]})" >&2
+        echo "Needs libraries with their headers (Debian: ${missing[*]})" >&2
         exit 1
     fi
     echo "Installing ${missing[*]} with apt-get" >&2
@@ -55,6 +61,11 @@ if [ "${1:-}" = ycsb ]; then
     shift
     swift build -c release --product strata-ycsb-bench >&2
     exec "$(swift build -c release --show-bin-path)/strata-ycsb-bench" "$@"
+fi
+if [ "${1:-}" = scale ]; then
+    shift
+    swift build -c release --product strata-scale-bench >&2
+    exec "$(swift build -c release --show-bin-path)/strata-scale-bench" "$@"
 fi
 if [ "${1:-}" = oo7 ]; then
     shift

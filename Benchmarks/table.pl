@@ -2,7 +2,8 @@
 # Makes the table of docs/benchmarks.md of what the programs print, so that no figure is typed by hand.
 #
 #   Benchmarks/table.pl RESULTS > table.md            RESULTS: a folder with what `run.sh all FOLDER` left
-#   Benchmarks/table.pl RESULTS docs/benchmarks.md    puts it between the two marks of the page
+#   Benchmarks/table.pl RESULTS docs/benchmarks.md    puts it between the two marks of the page; and what
+#                                                     `run.sh scale >RESULTS/scale.txt` left between two others
 #
 # lines.tsv says which lines there are: what they are called, where a program prints them, what is wanted, and the floor.
 use strict;
@@ -16,7 +17,26 @@ $home = './' if $home eq '';
 my %value;     # {group}{metric}{contestant}
 read_reports();
 my $table = table();
-defined $page ? put($table, $page) : print $table;
+defined $page ? put('table', $table, $page) : print $table;
+put('scale', scale(), $page) if defined $page && -e "$results/scale.txt";
+
+# What strata-scale-bench printed, as a table.
+sub scale {
+    my @rows;
+    open my $in, '<', "$results/scale.txt" or die "scale.txt: $!\n";
+    while (my $line = <$in>) {
+        chomp $line;
+        my ($metric, $contestant, @values) = split /\t/, $line, -1;
+        next unless @values;
+        if ($metric eq 'metric') {
+            push @rows, '| ' . join(' | ', '', 'contestant', map { short($_) . ' rows' } @values) . ' |';
+            push @rows, '|---' x (@values + 2) . '|';
+        } else {
+            push @rows, '| ' . join(' | ', $metric, $contestant, map { $_ eq '' ? '' : short($_) } @values) . ' |';
+        }
+    }
+    return join("\n", @rows) . "\n";
+}
 
 sub read_reports {
     for my $program (qw(db service ycsb oo7 migration)) {
@@ -126,12 +146,12 @@ sub short {
 }
 
 sub put {
-    my ($table, $page) = @_;
+    my ($mark, $table, $page) = @_;
     open my $in, '<', $page or die "$page: $!\n";
     local $/;
     my $text = <$in>;
     close $in;
-    $text =~ s/(<!-- table -->\n).*?(<!-- end of table -->)/$1\n$table\n$2/s or die "$page has no marks for the table\n";
+    $text =~ s/(<!-- $mark -->\n).*?(<!-- end of $mark -->)/$1\n$table\n$2/s or die "$page has no marks for the table\n";
     open my $out, '>', $page or die "$page: $!\n";
     print $out $text;
 }
