@@ -29,7 +29,8 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
-        .systemLibrary(name: "CRocksDB", pkgConfig: "rocksdb", providers: [.apt(["librocksdb-dev"])]),
+        // Without pkg-config, which would complain of it in every build of the other programs.
+        .systemLibrary(name: "CRocksDB", providers: [.apt(["librocksdb-dev"])]),
         .target(name: "CBenchSupport"),
         .target(name: "DataSet", swiftSettings: settings),
         .target(name: "BenchSupport", dependencies: ["DataSet"], swiftSettings: settings),
