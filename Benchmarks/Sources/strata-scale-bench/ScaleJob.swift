@@ -1,5 +1,6 @@
 import BenchSupport
 import DataSet
+import ObjectPeople
 
 /// What one child process does.
 struct ScaleJob {
