@@ -35,6 +35,17 @@ final class OrderedBlock: @unchecked Sendable {
         removalCount = removals.count { $0 }
     }
 
+    /// Of entries that are all additions.
+    ///
+    /// - Parameters:
+    ///   - bytes: and `offsets` were allocated for it; the block frees them.
+    ///   - offsets: one more than there are entries, beginning with 0.
+    init(owning bytes: UnsafeMutableRawPointer, _ offsets: UnsafeMutablePointer<UInt32>, count: Int) {
+        (self.bytes, self.offsets, self.count) = (bytes, offsets, count)
+        removals = nil
+        removalCount = 0
+    }
+
     deinit {
         offsets.deallocate()
         bytes.deallocate()

@@ -133,6 +133,7 @@ enum OrderedBlockCoding {
         bytes.append(UInt8(rest))
     }
 
+    @inline(__always)
     private static func readCount(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) -> Int? {
         var value = 0
         var shift = 0
@@ -152,33 +153,45 @@ enum OrderedBlockCoding {
         let count = Int(UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)))
         let total = Int(UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
         guard count > 0, count <= OrderedBlock.maximumEntries, total <= Int(maximumByteCount) else { return nil }
-        var entries: [UInt8] = []
-        entries.reserveCapacity(min(total, 1 << 20))
-        var offsets: [UInt32] = [0]
-        offsets.reserveCapacity(count + 1)
-        var position = headerByteCount
-        var start = 0
-        for _ in 0..<count {
-            guard let shared = readCount(bytes, &position), let more = readCount(bytes, &position),
-                shared <= entries.count - start, more <= bytes.count - position,
-                shared + more >= OrderedBlock.refByteCount, entries.count + shared + more <= total
-            else { return nil }
-            let next = entries.count
-            if shared > 0 { entries.append(contentsOf: entries[start..<start + shared]) }
-            entries.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[position..<position + more]))
-            position += more
-            let ascends = entries.withUnsafeBytes { entries in
-                next == 0
-                    || OrderedBytes.compare(
-                        UnsafeRawBufferPointer(rebasing: entries[start..<next]),
-                        UnsafeRawBufferPointer(rebasing: entries[next...])) < 0
-            }
-            guard ascends else { return nil }
-            offsets.append(UInt32(entries.count))
-            start = next
+        // No entry is longer than all that follows the shared bytes.
+        guard total <= count * bytes.count else { return nil }
+        let entries = UnsafeMutableRawPointer.allocate(byteCount: max(total, 1), alignment: 8)
+        let offsets = UnsafeMutablePointer<UInt32>.allocate(capacity: count + 1)
+        guard decode(bytes, count: count, total: total, into: entries, offsets) else {
+            entries.deallocate()
+            offsets.deallocate()
+            return nil
         }
-        guard position == bytes.count, entries.count == total else { return nil }
-        return entries.withUnsafeBytes { OrderedBlock(offsets: offsets, bytes: $0, removals: nil) }
+        return OrderedBlock(owning: entries, offsets, count: count)
+    }
+
+    /// Writes `total` bytes and `count + 1` offsets; false for bytes that `encode` does not make.
+    private static func decode(
+        _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, into entries: UnsafeMutableRawPointer,
+        _ offsets: UnsafeMutablePointer<UInt32>
+    ) -> Bool {
+        guard let source = bytes.baseAddress else { return false }
+        var position = headerByteCount
+        // Of the entry before.
+        var (start, end) = (0, 0)
+        offsets[0] = 0
+        for index in 0..<count {
+            guard let shared = readCount(bytes, &position), let more = readCount(bytes, &position),
+                shared <= end - start, more <= bytes.count - position, shared + more >= OrderedBlock.refByteCount,
+                end + shared + more <= total
+            else { return false }
+            let next = entries + end
+            next.copyMemory(from: entries + start, byteCount: shared)
+            (next + shared).copyMemory(from: source + position, byteCount: more)
+            position += more
+            // What both share says nothing about their order.
+            let previousTail = UnsafeRawBufferPointer(start: entries + start + shared, count: end - start - shared)
+            let tail = UnsafeRawBufferPointer(start: next + shared, count: more)
+            guard index == 0 || OrderedBytes.compare(previousTail, tail) < 0 else { return false }
+            (start, end) = (end, end + shared + more)
+            offsets[index + 1] = UInt32(end)
+        }
+        return position == bytes.count && end == total
     }
 
     static func checksum(_ bytes: UnsafeRawBufferPointer, digest: UInt64, first: UnsafeRawBufferPointer) -> UInt32 {
