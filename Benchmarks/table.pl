@@ -18,22 +18,30 @@ my %value;     # {group}{metric}{contestant}
 read_reports();
 my $table = table();
 defined $page ? put('table', $table, $page) : print $table;
-put('scale', scale(), $page) if defined $page && -e "$results/scale.txt";
+put('scale', scale(), $page) if defined $page && glob "$results/scale*.txt";
 
-# What strata-scale-bench printed, as a table.
+# What runs of strata-scale-bench printed, as one table: sizes may have been measured one after the other.
 sub scale {
-    my @rows;
-    open my $in, '<', "$results/scale.txt" or die "scale.txt: $!\n";
-    while (my $line = <$in>) {
-        chomp $line;
-        my ($metric, $contestant, @values) = split /\t/, $line, -1;
-        next unless @values;
-        if ($metric eq 'metric') {
-            push @rows, '| ' . join(' | ', '', 'contestant', map { short($_) . ' rows' } @values) . ' |';
-            push @rows, '|---' x (@values + 2) . '|';
-        } else {
-            push @rows, '| ' . join(' | ', $metric, $contestant, map { $_ eq '' ? '' : short($_) } @values) . ' |';
+    my (%value, %sizes, @lines);
+    for my $file (sort glob "$results/scale*.txt") {
+        open my $in, '<', $file or die "$file: $!\n";
+        my @head;
+        while (my $line = <$in>) {
+            chomp $line;
+            my ($metric, $contestant, @values) = split /\t/, $line, -1;
+            next unless @values;
+            if ($metric eq 'metric') { @head = @values; @sizes{@head} = (); next; }
+            push @lines, [$metric, $contestant] unless $value{$metric}{$contestant};
+            $value{$metric}{$contestant}{$head[$_]} = $values[$_] for 0 .. $#head;
         }
+    }
+    my @sizes = sort { $a <=> $b } keys %sizes;
+    my @rows = ('| ' . join(' | ', 'metric', 'contestant', map { short($_) . ' rows' } @sizes) . ' |',
+        '|---' x (@sizes + 2) . '|');
+    for my $line (@lines) {
+        my $by = $value{$line->[0]}{$line->[1]};
+        my @cells = map { defined $by->{$_} && $by->{$_} ne '' ? short($by->{$_}) : '' } @sizes;
+        push @rows, '| ' . join(' | ', @$line, @cells) . ' |';
     }
     return join("\n", @rows) . "\n";
 }
