@@ -46,7 +46,8 @@ public struct OO7Design: Sendable {
         let parts = (first..<first + Int64(size.partsPerComposite)).map { part($0, of: id) }
         return OO7Composite(
             id: id, type: type, buildDate: buildDate, title: Self.title(id),
-            text: Self.text("I am the documentation for composite part #\(id).\n", size.documentByteCount), parts: parts)
+            text: Self.text("I am the documentation for composite part #\(id).\n", size.documentByteCount), parts: parts
+        )
     }
 
     /// The number of the composite part's root part; the others follow.
