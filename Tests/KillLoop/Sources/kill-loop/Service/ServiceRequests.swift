@@ -106,6 +106,9 @@ enum ServiceRequests {
         // Read before the item: whoever changes both meanwhile makes a conflict.
         let revision = order.revision + 1
         guard let item = order.items.first else {
+            // The item is looked up later than the order: both go when another client replaces the order in between.
+            context.refresh(order, mergeChanges: false)
+            _ = try context.existingObject(with: order.objectID)
             throw Finding(description: "order \(entry.number) has no item")
         }
         ServicePlan.write(order, item, number: entry.number, revision: revision)
