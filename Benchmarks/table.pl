@@ -149,7 +149,7 @@ sub short {
     return sprintf('%.3gM', $number / 1e6) if $number >= 1e6;
     return sprintf('%.0fk', $number / 1e3) if $number >= 1e5;
     return sprintf('%.3gk', $number / 1e3) if $number >= 1e4;
-    return reverse join(',', unpack('(A3)*', reverse sprintf('%.0f', $number))) if $number >= 1e3;
+    return scalar reverse join(',', unpack('(A3)*', scalar reverse sprintf('%.0f', $number))) if $number >= 1e3;
     return sprintf('%.3g', $number);
 }
 

@@ -206,7 +206,10 @@ struct OrderedModel {
             resealDirectory(&bytes, section)
             _ = try? OrderedIndex.load(section, from: IndexTestSource(bytes)).forEach(in: .all) { _ in true }
         }
-        let block = OrderedBlockCoding.encode((0..<100).map { Array("entry \($0 + 1000)".utf8) })
+        var encoder = OrderedBlockEncoder()
+        for number in 1000..<1100 { Array("entry \(number)".utf8).withUnsafeBytes { encoder.append($0) } }
+        encoder.finish()
+        let block = encoder.bytes
         for _ in 0..<(BuildMode.isDebug ? 2_000 : 20_000) {
             var bytes = block
             for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -49,6 +49,77 @@ import Testing
         try store.close()
     }
 
+    /// The values are those of a small integer that runs over, so that their order is not that of the keys.
+    @Test(arguments: ["a disk", "memory", "a full disk", "names that are taken"])
+    func anIndexLargerThanItsMemoryIsTheSame(on what: String) throws {
+        let memory = MemoryFileSystem()
+        let fs: any FileSystem =
+            switch what {
+            case "a disk": SimulatedFileSystem()
+            case "a full disk": NoScratchFileSystem(base: memory)
+            default: memory
+            }
+        let store = try Self.open(fs, []) {
+            $0.indexBuildMaximumBytes = 16 << 10
+            $0.checkpointsInBackground = false
+        }
+        let count = 140_000
+        for _ in 0..<14 { _ = try StoreTests.insert(store, count / 14, department: .null) }
+        let before = try fs.list("/store")
+        let taken = what == "names that are taken" ? ["/store/ffffffff.tmp", "/store/fffffffe.tmp"] : []
+        for name in taken { _ = try fs.open(FilePath(name), .create) }
+        try store.maintain([Self.byAge])
+        for name in taken { try fs.unlink(FilePath(name)) }
+        #expect(try fs.list("/store") == before)
+        #expect((store.snapshot.orderedIndexes[0].base?.directory == nil) == (what == "a full disk"))
+        func expected(_ count: Int) -> [UInt64] {
+            (1...UInt64(count)).sorted { left, right in
+                let (a, b) = (Int16(truncatingIfNeeded: left), Int16(truncatingIfNeeded: right))
+                return (a, left) < (b, right)
+            }
+        }
+        #expect(try Self.keys(store) == expected(count))
+        #expect(try store.verify().problems.isEmpty)
+        // What is written to a checkpoint from there is sound.
+        _ = try StoreTests.insert(store, 10, department: .null)
+        try store.checkpoint()
+        #expect(try Self.keys(store) == expected(count + 10))
+        try store.close()
+        let again = try Self.open(fs, [Self.byAge])
+        #expect(try Self.keys(again) == expected(count + 10))
+        #expect(try again.verify().problems.isEmpty)
+        try again.close()
+    }
+
+    @Test func aClosedStoreIsLeftAloneByBuilding() throws {
+        let fs = MemoryFileSystem()
+        let store = try Self.open(fs, [])
+        _ = try StoreTests.insert(store, 5_000, department: .null)
+        var asked = 0
+        let scratch = OrderedScratch(Self.byAge, StoreFiles(fileSystem: fs, directory: "/store")) {
+            asked += 1
+            return asked < 3
+        }
+        let sorter = OrderedSorter(maximumByteCount: 1 << 10, scratch: scratch)
+        let error = #expect(throws: StoreError.self) {
+            for _ in 0..<4 {
+                _ = try OrderedIndexBuilder(Self.byAge, store.snapshot).build(with: sorter) { true }
+            }
+        }
+        #expect(error?.code == .closed && asked == 3)
+        try store.close()
+    }
+
+    @Test func whatADeathLeavesOfBuildingIsRemoved() throws {
+        let fs = MemoryFileSystem()
+        let store = try Self.open(fs, [])
+        _ = try StoreTests.insert(store, 10, department: .null)
+        try store.close()
+        _ = try fs.open("/store/ffffffff.tmp", .create)
+        try Self.open(fs, [Self.byAge]).close()
+        #expect(try !fs.list("/store").contains("ffffffff.tmp"))
+    }
+
     @Test func whatACheckpointHoldsIsNotBuiltAgain() throws {
         let fs = SimulatedFileSystem()
         let store = try Self.open(fs, [Self.byAge])
@@ -148,4 +219,28 @@ import Testing
         _ = try store.commit(transaction)
         #expect(try Self.keys(store) == [2, 1, 4, 5])
     }
+}
+
+/// Has no room for files that are to have no name.
+private final class NoScratchFileSystem: ForwardingFileSystem {
+    let base: any FileSystem
+
+    init(base: any FileSystem) {
+        self.base = base
+    }
+
+    func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
+        let file = try base.open(path, mode)
+        return path.lastComponent?.string.hasPrefix("ffffff") == true ? NoRoomFile(file) : file
+    }
+}
+
+private final class NoRoomFile: ForwardingFile {
+    let base: any File
+
+    init(_ base: any File) {
+        self.base = base
+    }
+
+    func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int { throw .noSpace }
 }

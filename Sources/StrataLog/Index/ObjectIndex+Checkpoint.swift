@@ -155,27 +155,55 @@ extension ObjectIndex {
         _ = try reader.next(UInt32.self)
 
         let builder = TreeBuilder(maximumKey: maximumKey, source)
+        // Once for all groups: a large store has tens of thousands, and opening waits for them.
+        let failure = reader.rest { bytes in
+            addGroups(bytes, groupCount, to: builder, maximumKey: maximumKey, end: section.offset)
+        }
+        if let failure { throw reader.damaged(failure) }
+        return builder.finish()
+    }
+
+    /// Reads a directory's groups.
+    ///
+    /// - Parameter end: where the pages end in the file.
+    /// - Returns: what is wrong with them; nil when nothing is.
+    private static func addGroups(
+        _ bytes: UnsafeRawBufferPointer, _ groupCount: Int, to builder: TreeBuilder, maximumKey: UInt64, end: Int64
+    ) -> String? {
+        let headerByteCount = 24
+        let pageByteCount = 6
+        var position = 0
+        func load<T: FixedWidthInteger>(_ offset: Int, _ type: T.Type = T.self) -> T {
+            T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
+        }
         var nextNumber: UInt64 = 0
         for _ in 0..<groupCount {
-            let number = try reader.next(UInt64.self)
+            guard bytes.count - position >= headerByteCount else { return "it ends too early" }
+            let number = load(position, UInt64.self)
             guard number >= nextNumber, number <= maximumKey >> TreeBuilder.groupShift else {
-                throw reader.damaged("page groups out of order")
+                return "page groups out of order"
             }
             nextNumber = number + 1
-            let table = builder.addGroup(number, bitmap: try reader.next(), fileOffset: try reader.next())
+            var left = load(position + 8, UInt64.self)
+            let fileOffset = load(position + 16, Int64.self)
+            let table = builder.addGroup(number, bitmap: left, fileOffset: fileOffset)
+            position += headerByteCount
+            guard bytes.count - position >= left.nonzeroBitCount * pageByteCount else { return "it ends too early" }
             var byteCount = 0
-            for index in 0..<IndexNode.fanout where builder.bitmap >> UInt64(index) & 1 == 1 {
-                let length = try reader.next(UInt16.self)
-                guard PageLoader.isValid(byteCount: Int(length)) else { throw reader.damaged("a page's length") }
-                table.set(index, byteCount: length, checksum: try reader.next(UInt32.self))
+            while left != 0 {
+                let length = load(position, UInt16.self)
+                guard PageLoader.isValid(byteCount: Int(length)) else { return "a page's length" }
+                table.set(
+                    left.trailingZeroBitCount, byteCount: length, checksum: load(position + 2, UInt32.self))
                 byteCount += Int(length)
+                position += pageByteCount
+                left &= left - 1
             }
-            guard byteCount > 0, table.fileOffset >= 0, table.fileOffset <= section.offset - Int64(byteCount) else {
-                throw reader.damaged("a page group lies outside the file")
+            guard byteCount > 0, fileOffset >= 0, fileOffset <= end - Int64(byteCount) else {
+                return "a page group lies outside the file"
             }
         }
-        guard reader.remainingByteCount == 0 else { throw reader.damaged("bytes left over") }
-        return builder.finish()
+        return position == bytes.count ? nil : "bytes left over"
     }
 
     /// Whether nothing was changed between the two, as far as they tell: both show the same nodes.
@@ -240,7 +268,6 @@ private final class TreeBuilder {
     private let pages: PageLoader
     /// Owns the nodes from the start, so that they go when the directory turns out to be damaged.
     private let index: ObjectIndex
-    private(set) var bitmap: UInt64 = 0
 
     init(maximumKey: UInt64, _ source: any PageSource) {
         pages = PageLoader(lineage: IndexLineage(), source: source)
@@ -254,7 +281,6 @@ private final class TreeBuilder {
     ///
     /// - Precondition: the group is new and within the largest key.
     func addGroup(_ number: UInt64, bitmap: UInt64, fileOffset: Int64) -> PageTable {
-        self.bitmap = bitmap
         let table = IndexNode.makeTable(pages.lineage, fileOffset: fileOffset)
         let key = number << Self.groupShift
         var node = index.tree.root

@@ -1,7 +1,7 @@
 /// Reads an index's directory from a checkpoint: checked against its checksum, then field by field within its bounds.
 struct SectionReader {
     /// Read in steps of this size, so that a damaged length fails at the end of the file and not as an allocation.
-    private static let stepByteCount = 1 << 20
+    private static let stepByteCount = 32 << 20
 
     let section: CheckpointSection
     private let bytes: [UInt8]
@@ -16,20 +16,9 @@ struct SectionReader {
         }
         var bytes: [UInt8] = []
         while bytes.count < section.byteCount {
-            let start = bytes.count
-            let count = min(Self.stepByteCount, section.byteCount - start)
-            bytes.append(contentsOf: repeatElement(0, count: count))
-            var failure: StoreError?
-            bytes.withUnsafeMutableBytes { buffer in
-                do throws(StoreError) {
-                    try source.read(
-                        into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]),
-                        at: section.offset + Int64(start))
-                } catch {
-                    failure = error
-                }
-            }
-            if let failure { throw failure }
+            let start = section.offset + Int64(bytes.count)
+            let step = try Self.read(min(Self.stepByteCount, section.byteCount - bytes.count), at: start, from: source)
+            if bytes.isEmpty { bytes = step } else { bytes += step }
         }
         self.section = section
         self.bytes = bytes
@@ -44,6 +33,24 @@ struct SectionReader {
             throw .damagedCheckpoint(
                 "the directory of \(what) has checksum \(found), expected \(expected)", offset: section.offset)
         }
+    }
+
+    private static func read(
+        _ count: Int, at offset: Int64, from source: any PageSource
+    ) throws(StoreError) -> [UInt8] {
+        var failure: StoreError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initializedCount in
+            do throws(StoreError) {
+                try source.read(
+                    into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]),
+                    at: offset)
+                initializedCount = count
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
     }
 
     var remainingByteCount: Int { end - position }

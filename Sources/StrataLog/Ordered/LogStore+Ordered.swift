@@ -74,9 +74,12 @@ extension LogStore {
         var failed: [OrderedIndex.Lineage] = []
         while let (index, base) = beginBuilding(except: failed) {
             do throws(StoreError) {
-                guard let list = try OrderedIndexBuilder(index.definition, base).build(while: { !self.isClosed }) else {
-                    return
-                }
+                let goesOn = { !self.isClosed }
+                let sorter = OrderedSorter(
+                    maximumByteCount: options.indexBuildMaximumBytes,
+                    scratch: OrderedScratch(index.definition, files, while: goesOn))
+                let builder = OrderedIndexBuilder(index.definition, base)
+                guard let list = try builder.build(with: sorter, while: goesOn) else { return }
                 try withWriter { _ throws(StoreError) in
                     let ordered = snapshot.ordered
                     guard let position = ordered.list.firstIndex(where: { $0.lineage === index.lineage }) else {
@@ -103,53 +106,5 @@ extension LogStore {
             publishOrdered(ordered.replacing(missing, with: begun))
             return (begun, snapshot)
         }
-    }
-}
-
-/// Makes an index of a snapshot's rows.
-struct OrderedIndexBuilder {
-    /// Entries that are sorted at a time.
-    private static let batchCount = 1 << 16
-
-    private let definition: OrderedIndexDefinition
-    private let snapshot: Snapshot
-
-    init(_ definition: OrderedIndexDefinition, _ snapshot: Snapshot) {
-        self.definition = definition
-        self.snapshot = snapshot
-    }
-
-    /// - Parameter goesOn: asked block by block.
-    /// - Returns: the entries of all rows; nil when it was stopped.
-    /// - Complexity: O(n log n) in the rows.
-    func build(while goesOn: () -> Bool) throws(StoreError) -> OrderedList? {
-        let entities = Set(definition.entities)
-        let batch = OrderedBatch(capacity: 1 << 16)
-        var runs = OrderedRuns()
-        var block: Block?
-        var reader: OrderedKeyReader?
-        var isStopped = false
-        try snapshot.forEachRun(root: definition.root) { run throws(StoreError) in
-            if block?.location != run.location.block {
-                guard goesOn() else {
-                    isStopped = true
-                    return false
-                }
-                let next = try snapshot.source.block(at: run.location)
-                block = next
-                reader = entities.contains(next.entity) ? try OrderedKeyReader(definition, next, snapshot.source) : nil
-            }
-            guard let block, let reader else { return true }
-            for row in run.location.row..<run.location.row + run.count {
-                if try reader.append(row, to: batch) { batch.end(block.ref(row), isRemoval: false) }
-            }
-            if batch.entryCount >= Self.batchCount || batch.byteCount >= 8 << 20 {
-                try runs.append(OrderedRun(list: batch.sorted(), generation: 1), border: 0)
-                batch.removeAll()
-            }
-            return true
-        }
-        if isStopped { return nil }
-        return try OrderedMerge.merged(runs.list.map(\.list) + [batch.sorted()])
     }
 }

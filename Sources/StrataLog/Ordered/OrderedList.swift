@@ -32,8 +32,8 @@ final class OrderedList: @unchecked Sendable {
         var byteCount = 0
     }
 
-    /// As much of a checkpoint's blocks stays in memory, decoded.
-    private static let residentMaximumByteCount = 32 << 20
+    /// As much of a checkpoint's blocks stays in memory, decoded, unless something else is asked for.
+    static let residentMaximumByteCount = 32 << 20
 
     static let empty = OrderedList([], isInexact: false)
 
@@ -41,6 +41,7 @@ final class OrderedList: @unchecked Sendable {
     private let blocks: [OrderedBlock]?
     let directory: Directory?
     private let resident: AdaptiveMutex<Resident>
+    private let residentMaximumByteCount: Int
     let blockCount: Int
     let entryCount: Int
     /// Additions less removals.
@@ -54,6 +55,7 @@ final class OrderedList: @unchecked Sendable {
         self.blocks = blocks
         directory = nil
         resident = AdaptiveMutex(Resident(blocks: []))
+        residentMaximumByteCount = 0
         blockCount = blocks.count
         self.isInexact = isInexact
         var (entries, net) = (0, 0)
@@ -67,7 +69,9 @@ final class OrderedList: @unchecked Sendable {
         (entryCount, netCount, netBefore) = (entries, net, before)
     }
 
-    init(_ directory: Directory, isInexact: Bool) {
+    /// - Parameter residentMaximumByteCount: as much of the blocks stays in memory, decoded; the newest one always does.
+    init(_ directory: Directory, isInexact: Bool, residentMaximumByteCount: Int = residentMaximumByteCount) {
+        self.residentMaximumByteCount = residentMaximumByteCount
         blocks = nil
         self.directory = directory
         resident = AdaptiveMutex(Resident(blocks: Array(repeating: nil, count: directory.entries.count)))
@@ -104,7 +108,7 @@ final class OrderedList: @unchecked Sendable {
             resident.blocks[index] = block
             resident.queue.append(index)
             resident.byteCount += block.memoryByteCount
-            while resident.byteCount > Self.residentMaximumByteCount, resident.first + 1 < resident.queue.count {
+            while resident.byteCount > residentMaximumByteCount, resident.first + 1 < resident.queue.count {
                 let oldest = resident.queue[resident.first]
                 resident.first += 1
                 resident.byteCount -= resident.blocks[oldest]?.memoryByteCount ?? 0

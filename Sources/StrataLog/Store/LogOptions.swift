@@ -45,6 +45,8 @@ public struct LogOptions: Sendable {
     var compactionWaitMilliseconds = 5_000
     /// How many blocks of few rows an entity has before they are merged.
     var freshBlockDueCount = 256
+    /// How much of an ordered index is in memory while it is built; the rest is in files without names.
+    var indexBuildMaximumBytes = 32 << 20
     /// How much compaction writes at once.
     var compactionStepBytes = 256 << 10
     /// Logs shorter than this keep no space in reserve.

@@ -16,7 +16,7 @@ enum OrderedTargets {
             guard let block = input.withUnsafeBytes({ OrderedBlockCoding.decode($0) }) else { return }
             let entries = (0..<block.count).map { Array(block.entry($0)) }
             precondition(input.withUnsafeBytes { OrderedBlockCoding.decode($0) }?.count == entries.count)
-            let again = OrderedBlockCoding.encode(entries)
+            let again = block(of: entries)
             precondition(again.withUnsafeBytes { OrderedBlockCoding.decode($0) }?.count == entries.count)
         },
     ]
@@ -32,9 +32,16 @@ enum OrderedTargets {
         return batch
     }
 
+    private static func block(of entries: [[UInt8]]) -> [UInt8] {
+        var encoder = OrderedBlockEncoder()
+        for entry in entries { entry.withUnsafeBytes { encoder.append($0) } }
+        encoder.finish()
+        return encoder.bytes
+    }
+
     private static func blocks() -> [[UInt8]] {
         [1, 20, 200].map { count in
-            OrderedBlockCoding.encode((0..<count).map { Array("an entry \(1000 + $0 * 3)".utf8) })
+            block(of: (0..<count).map { Array("an entry \(1000 + $0 * 3)".utf8) })
         }
     }
 

@@ -1,0 +1,97 @@
+internal import StrataIO
+internal import SystemPackage
+
+/// Files without names for sorted entries, beside the store's: each goes with the last list that reads it, and with the
+/// process.
+struct OrderedScratch {
+    /// A name is taken for a moment, unless the process dies in it: the next opening for writing removes it.
+    private static let attempts: UInt32 = 64
+
+    private let definition: OrderedIndexDefinition
+    private let files: StoreFiles
+    private let goesOn: () -> Bool
+
+    /// - Parameter goesOn: asked every 128 KiB that are written: the store's directory may be another's when it is
+    ///   closed.
+    init(_ definition: OrderedIndexDefinition, _ files: StoreFiles, while goesOn: @escaping () -> Bool) {
+        self.definition = definition
+        self.files = files
+        self.goesOn = goesOn
+    }
+
+    /// Several lists as one: in a file, or in memory if it cannot be written (the disk is full, or out of order).
+    ///
+    /// - Throws: `.io` and `.corruption` when one of the lists cannot be read; `.closed` when it is not to go on.
+    func orMemory(_ lists: [OrderedList], residentMaximumByteCount: Int) throws(StoreError) -> OrderedList {
+        do throws(StoreError) {
+            return try write(lists, residentMaximumByteCount)
+        } catch {
+            guard error.code == .io else { throw error }
+            return try OrderedMerge.merged(lists)
+        }
+    }
+
+    private func write(_ lists: [OrderedList], _ residentMaximumByteCount: Int) throws(StoreError) -> OrderedList {
+        try requireGoingOn()
+        let (file, path) = try create()
+        do throws(StoreError) {
+            let sink = ScratchSink(file, path, requireGoingOn)
+            let writer = OrderedSectionWriter(sink, definition, isInexact: lists.contains { $0.isInexact })
+            try writer.append(contentsOf: OrderedMerge(lists))
+            let section = try writer.finish()
+            let pages = CheckpointPages(file: file, path: path, fileSystem: nil)
+            return try OrderedIndex.loadList(
+                section, from: pages, residentMaximumByteCount: residentMaximumByteCount
+            ).1
+        } catch {
+            try? file.close()
+            throw error
+        }
+    }
+
+    private func requireGoingOn() throws(StoreError) {
+        guard goesOn() else { throw StoreError(.closed, "the store was closed while an index was being built") }
+    }
+
+    /// A new file whose name is gone already.
+    private func create() throws(StoreError) -> (any File, FilePath) {
+        var number = UInt32.max
+        while true {
+            let path = files.unfinishedCheckpoint(number)
+            do throws(StoreError) {
+                let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
+                do throws(StoreError) {
+                    try io("remove", path) { () throws(Errno) in try files.remove(path) }
+                } catch {
+                    try? file.close()
+                    throw error
+                }
+                return (file, path)
+            } catch {
+                // Two indexes may be built at once, for a check of the store.
+                guard error.errno == .fileExists, number > UInt32.max - Self.attempts else { throw error }
+                number -= 1
+            }
+        }
+    }
+}
+
+/// Appends to a file that nobody needs after a crash.
+private final class ScratchSink: CheckpointSink {
+    private let file: any File
+    private let path: FilePath
+    private let check: () throws(StoreError) -> Void
+    private(set) var position: Int64 = 0
+
+    init(_ file: any File, _ path: FilePath, _ check: @escaping () throws(StoreError) -> Void) {
+        self.file = file
+        self.path = path
+        self.check = check
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+        try check()
+        try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: position) }
+        position += Int64(bytes.count)
+    }
+}
