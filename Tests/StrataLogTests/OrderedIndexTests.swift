@@ -113,7 +113,7 @@ struct OrderedModel {
             try model.expect(index, &random, comment)
             guard round % 3 != 0 else { continue }
             // A checkpoint is written while the index goes on, and then it moves there, or stays where it was.
-            index = index.sealed()
+            index = try index.sealed()
             let sealed = index
             let (source, section) = try write(sealed, padding: Int.random(in: 0...99, using: &random))
             let reopened = try OrderedIndex.load(section, from: source)

@@ -62,7 +62,7 @@ import Testing
         let store = try LogStore.open(
             Self.path, in: MemoryFileSystem(), options: Self.options(), schema: SampleSchema.schema)
         var persons = try Self.fill(store)
-        let sealed = store.snapshot.sealed()
+        let sealed = try store.snapshot.sealed()
         store.published.withLock { $0 = sealed }
         try Checkpoint.write(number: 1, snapshot: sealed, storeState: store.state.withLock { $0.storeState })
         persons += try StoreTests.insert(store, 10, department: try StoreTests.makeDepartment(store))

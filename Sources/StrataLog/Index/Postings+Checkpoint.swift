@@ -15,9 +15,7 @@ extension Postings {
     /// This version with its runs kept apart from later ones, so that they can be dropped when they are in a
     /// checkpoint. Publish the result in place of the newest version, write it with ``encode(into:)``, open it with
     /// ``load(_:from:)`` and exchange the base of what is the newest version then with ``rebased(onto:from:)``.
-    package func sealed() -> Postings {
-        Postings(base, runs.sealed(at: generation), generation: generation, border: generation)
-    }
+    package func sealed() -> Postings { Postings(base, runs.sealed()) }
 
     /// This version with a new base that holds what its base and its runs up to `sealed` held.
     ///
@@ -25,8 +23,10 @@ extension Postings {
     ///   - reopened: opened from what ``encode(into:)`` wrote of `sealed`.
     ///   - sealed: the version that ``sealed()`` returned last in this version's past.
     package func rebased(onto reopened: Postings, from sealed: Postings) -> Postings {
-        precondition(border == sealed.border && sealed.generation == border, "not the version that was sealed last")
-        return Postings(reopened.base, runs.after(border), generation: generation, border: border)
+        precondition(
+            runs.border == sealed.runs.border && sealed.runs.generation == runs.border,
+            "not the version that was sealed last")
+        return Postings(reopened.base, runs.afterSealing())
     }
 
     /// Writes this version: base and runs merged into new blocks, then the directory.
@@ -93,7 +93,7 @@ extension Postings {
         let pairsBefore = entries.last.map { $0.pairsBefore + Int($0.pairCount) } ?? 0
         guard UInt64(pairsBefore) == pairCount else { throw reader.damaged("the number of pairs") }
         let base = PostingsBase(entries, pairCount: pairsBefore, source: source)
-        return Postings(base, PostingsRuns(), generation: 0, border: 0)
+        return Postings(base, SortedRuns())
     }
 
     /// The entries of a directory, or nil when one of them cannot be. In one pass over the bytes: a store of ten million
@@ -226,7 +226,7 @@ private struct PostingsChanges {
     private var cursors: [Cursor]
     private(set) var next: (pair: PostingPair, net: Int)?
 
-    init(_ runs: PostingsRuns) {
+    init(_ runs: SortedRuns<PostingsRun>) {
         cursors = runs.list.flatMap { [Cursor(pairs: $0.adds, sign: 1), Cursor(pairs: $0.removals, sign: -1)] }
         cursors.removeAll { $0.pairs.isEmpty }
         advance()

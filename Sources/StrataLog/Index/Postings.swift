@@ -5,22 +5,16 @@
 /// share the base and the runs. Immutable and safe to use from any thread.
 package final class Postings: Sendable {
     let base: PostingsBase
-    let runs: PostingsRuns
-    /// Counts the versions since the postings were opened.
-    let generation: UInt64
-    /// Runs up to this generation stay apart from later ones; see ``sealed()``.
-    let border: UInt64
+    let runs: SortedRuns<PostingsRun>
 
     /// Empty postings.
     package convenience init() {
-        self.init(PostingsBase([], pairCount: 0, source: nil), PostingsRuns(), generation: 0, border: 0)
+        self.init(PostingsBase([], pairCount: 0, source: nil), SortedRuns())
     }
 
-    init(_ base: PostingsBase, _ runs: PostingsRuns, generation: UInt64, border: UInt64) {
+    init(_ base: PostingsBase, _ runs: SortedRuns<PostingsRun>) {
         self.base = base
         self.runs = runs
-        self.generation = generation
-        self.border = border
     }
 
     /// The version after one transaction.
@@ -32,8 +26,8 @@ package final class Postings: Sendable {
     package func adding(_ changes: [PostingChange]) -> Postings {
         if changes.isEmpty { return self }
         var runs = runs
-        runs.append(PostingsRun(changes, generation: generation + 1), border: border)
-        return Postings(base, runs, generation: generation + 1, border: border)
+        runs.append(PostingsRun(changes, generation: runs.generation + 1))
+        return Postings(base, runs)
     }
 
     // MARK: Reading

@@ -34,7 +34,7 @@ struct PostingsRun: Sendable {
     var memoryByteCount: Int { count * MemoryLayout<PostingPair>.stride }
 
     /// This run and the one after it as one.
-    func merged(with newer: PostingsRun) -> PostingsRun {
+    private func merged(with newer: PostingsRun) -> PostingsRun {
         var adds = PostingPairs.merged(adds, newer.adds)
         var removals = PostingPairs.merged(removals, newer.removals)
         PostingPairs.cancel(&adds, &removals)
@@ -42,42 +42,27 @@ struct PostingsRun: Sendable {
     }
 }
 
-/// The runs of postings, oldest first, kept few by merging neighbours of similar size.
-struct PostingsRuns: Sendable {
+extension PostingsRun: SortedRun {
     /// A run is merged with the one before it unless that is more than this many times as large: so the number of
     /// runs is logarithmic, and each pair is moved a logarithmic number of times.
     private static let ratio = 4
     /// Smaller runs count as this large: copying them costs less than searching one run more.
     private static let smallRunCount = 32
 
-    private(set) var list: [PostingsRun] = []
-
-    init() {}
-
-    /// - Parameter border: runs up to this generation are not merged with later ones.
-    mutating func append(_ run: PostingsRun, border: UInt64) {
-        var newest = run
-        while let last = list.last, (last.generation <= border) == (newest.generation <= border),
-            last.count < Self.ratio * max(newest.count, Self.smallRunCount)
-        {
-            newest = last.merged(with: newest)
-            list.removeLast()
-        }
-        if newest.count > 0 { list.append(newest) }
+    static func dueCount(_ runs: ArraySlice<PostingsRun>) -> Int {
+        guard let newest = runs.last, let before = runs.dropLast().last else { return 0 }
+        return before.count < ratio * max(newest.count, smallRunCount) ? 2 : 0
     }
 
-    func sealed(at border: UInt64) -> PostingsRuns {
-        var result = PostingsRuns()
-        for run in list { result.append(run, border: border) }
-        return result
+    static func merged(_ runs: ArraySlice<PostingsRun>) throws(Never) -> PostingsRun {
+        var runs = runs
+        guard var newest = runs.popLast() else { preconditionFailure("nothing to merge") }
+        while let run = runs.popLast() { newest = run.merged(with: newest) }
+        return newest
     }
+}
 
-    func after(_ generation: UInt64) -> PostingsRuns {
-        var result = PostingsRuns()
-        result.list = list.filter { $0.generation > generation }
-        return result
-    }
-
+extension SortedRuns<PostingsRun> {
     /// Additions less removals for a target.
     func netCount(of target: UInt64) -> Int {
         var sum = 0

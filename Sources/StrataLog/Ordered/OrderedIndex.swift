@@ -12,23 +12,16 @@ public final class OrderedIndex: Sendable {
     let lineage: Lineage
     /// Nil while the index is being built: then the runs hold what came after building began.
     let base: OrderedList?
-    let runs: OrderedRuns
-    /// Counts the versions.
-    let generation: UInt64
-    /// Runs up to this generation stay apart from later ones, so that they can be dropped when they are in a
-    /// checkpoint.
-    let border: UInt64
+    let runs: SortedRuns<OrderedRun>
 
     init(
-        _ definition: OrderedIndexDefinition, lineage: Lineage, base: OrderedList?, runs: OrderedRuns = OrderedRuns(),
-        generation: UInt64 = 0, border: UInt64 = 0
+        _ definition: OrderedIndexDefinition, lineage: Lineage, base: OrderedList?,
+        runs: SortedRuns<OrderedRun> = SortedRuns()
     ) {
         self.definition = definition
         self.lineage = lineage
         self.base = base
         self.runs = runs
-        self.generation = generation
-        self.border = border
     }
 
     /// An index that has to be built.
@@ -43,11 +36,11 @@ public final class OrderedIndex: Sendable {
 
         /// Whether the index is this version, or has grown out of it in a few changes.
         package func isBefore(_ index: OrderedIndex, byAtMost count: UInt64) -> Bool {
-            index.lineage === lineage && index.generation &- generation <= count
+            index.lineage === lineage && index.runs.generation &- generation <= count
         }
     }
 
-    package var version: Version { Version(lineage: lineage, generation: generation) }
+    package var version: Version { Version(lineage: lineage, generation: runs.generation) }
 
     /// Whether it can be read: not while it is being built for a store that has rows already.
     public var isReady: Bool { base != nil }
@@ -56,19 +49,17 @@ public final class OrderedIndex: Sendable {
     func adding(_ list: OrderedList) throws(StoreError) -> OrderedIndex {
         if list.isEmpty { return self }
         var runs = runs
-        try runs.append(OrderedRun(list: list, generation: generation + 1), border: border)
-        return OrderedIndex(
-            definition, lineage: lineage, base: base, runs: runs, generation: generation + 1, border: border)
+        try runs.append(OrderedRun(list: list, generation: runs.generation + 1))
+        return OrderedIndex(definition, lineage: lineage, base: base, runs: runs)
     }
 
     /// The version that is built, of what the rows were when building began.
     func built(_ list: OrderedList) -> OrderedIndex {
-        OrderedIndex(definition, lineage: lineage, base: list, runs: runs, generation: generation, border: border)
+        OrderedIndex(definition, lineage: lineage, base: list, runs: runs)
     }
 
-    func sealed() -> OrderedIndex {
-        OrderedIndex(
-            definition, lineage: lineage, base: base, runs: runs, generation: generation, border: generation)
+    func sealed() throws(StoreError) -> OrderedIndex {
+        OrderedIndex(definition, lineage: lineage, base: base, runs: try runs.sealed())
     }
 
     /// This version with a base that holds what its base and its runs up to `sealed` held.
@@ -77,12 +68,9 @@ public final class OrderedIndex: Sendable {
     ///   - reopened: from a checkpoint of `sealed`.
     ///   - sealed: what ``sealed()`` returned last in this version's past.
     func rebased(onto reopened: OrderedIndex, from sealed: OrderedIndex) -> OrderedIndex {
-        guard lineage === sealed.lineage, border == sealed.border, sealed.isReady, let base = reopened.base else {
-            return self
-        }
-        return OrderedIndex(
-            definition, lineage: lineage, base: base, runs: runs.after(border), generation: generation,
-            border: border)
+        guard lineage === sealed.lineage, runs.border == sealed.runs.border, sealed.isReady, let base = reopened.base
+        else { return self }
+        return OrderedIndex(definition, lineage: lineage, base: base, runs: runs.afterSealing())
     }
 
     var lists: [OrderedList] { (base.map { [$0] } ?? []) + runs.list.map(\.list) }

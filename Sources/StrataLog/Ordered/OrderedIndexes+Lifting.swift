@@ -58,7 +58,6 @@ extension OrderedFilter {
 extension OrderedIndex {
     /// The same entries under another definition.
     fileprivate func redefined(_ definition: OrderedIndexDefinition) -> OrderedIndex {
-        OrderedIndex(
-            definition, lineage: lineage, base: base, runs: runs, generation: generation, border: border)
+        OrderedIndex(definition, lineage: lineage, base: base, runs: runs)
     }
 }

@@ -79,7 +79,9 @@ final class OrderedIndexes: Sendable {
         return with(list)
     }
 
-    func sealed() -> OrderedIndexes { list.isEmpty ? self : with(list.map { $0.sealed() }) }
+    func sealed() throws(StoreError) -> OrderedIndexes {
+        list.isEmpty ? self : with(try list.map { index throws(StoreError) in try index.sealed() })
+    }
 
     /// See ``OrderedIndex/rebased(onto:from:)``.
     func rebased(onto reopened: OrderedIndexes, from sealed: OrderedIndexes) -> OrderedIndexes {

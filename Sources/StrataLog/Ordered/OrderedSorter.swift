@@ -10,7 +10,7 @@ final class OrderedSorter {
     private let maximumByteCount: Int
     /// Nil: all in memory.
     private let scratch: OrderedScratch?
-    private var runs = OrderedRuns()
+    private var runs = SortedRuns<OrderedRun>()
     private var byteCount = 0
     /// Lists in files, by how often what is in them was written.
     private var tiers: [[OrderedList]] = []
@@ -26,10 +26,10 @@ final class OrderedSorter {
     /// - Throws: `.io` and `.corruption` when a list in a file cannot be read.
     func add(_ list: OrderedList) throws(StoreError) {
         byteCount += list.memoryByteCount
-        try runs.append(OrderedRun(list: list, generation: 1), border: 0)
+        try runs.append(OrderedRun(list: list, generation: runs.generation + 1))
         guard byteCount >= maximumByteCount, scratch != nil else { return }
         try add(spilled(runs.list.map(\.list)), tier: 0)
-        runs = OrderedRuns()
+        runs = SortedRuns()
         byteCount = 0
     }
 

@@ -72,8 +72,10 @@ public final class Snapshot: Sendable {
     }
 
     /// The same contents, with the runs of postings and ordered indexes kept apart from those that come later.
-    func sealed() -> Snapshot {
-        with(indexes: indexes, postings: postings.mapValues { $0.sealed() }, ordered: ordered.sealed())
+    ///
+    /// - Throws: never in practice: runs lie in memory.
+    func sealed() throws(StoreError) -> Snapshot {
+        with(indexes: indexes, postings: postings.mapValues { $0.sealed() }, ordered: try ordered.sealed())
     }
 
     /// The same contents, read from a checkpoint as far as they are in it.

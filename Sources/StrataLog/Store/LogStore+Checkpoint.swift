@@ -68,7 +68,7 @@ extension LogStore {
                 try open.putEndInOrder()
                 open.trim()
             }
-            let sealed = self.snapshot.sealed()
+            let sealed = try self.snapshot.sealed()
             published.withLock { $0 = sealed }
             return (sealed, open.storeState, open.durable.position)
         }
