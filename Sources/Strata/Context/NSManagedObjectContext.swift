@@ -3,13 +3,13 @@ import StrataIO
 import StrataLog
 import Synchronization
 
-/// A space to work with managed objects in: it knows which objects are there, what has changed, and saves it at once.
+/// A workspace of managed objects: it registers them, tracks their changes and saves these atomically.
 ///
-/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its kin, a main-queue context
-/// also directly on the main thread. Whenever a fault fires or a fetch runs, the store is read at its newest state, or
-/// at that of the generation that the context is pinned to; a child context reads its parent instead.
+/// A context and its objects belong to its queue: use them inside ``perform(_:)`` and its variants, or, for a
+/// main-queue context, directly on the main thread. A fault that fires or a fetch reads the newest state of the store,
+/// or the generation the context is pinned to. A child context reads its parent instead.
 ///
-/// Contexts may be handed to any thread; what is asked of them there goes by way of their queue.
+/// A context may be passed to any thread, which then uses it by way of its queue.
 open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sendable {
     // Unchecked: the queue guards everything else; what other threads may ask for is atomic, or has a lock.
 

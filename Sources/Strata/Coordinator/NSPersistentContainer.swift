@@ -2,7 +2,7 @@ public import Foundation
 import StrataIO
 import Synchronization
 
-/// A model, a coordinator with its stores, and a context for the main queue: what most programs need.
+/// Sets up what most programs need: a model, a coordinator with its stores, and a context for the main queue.
 ///
 /// Safe to use from any thread, except for ``viewContext``, which belongs to the main queue.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// A store that a coordinator has opened.
 ///
-/// Log stores are instances of this class. Stores of other kinds are instances of subclasses of ``NSAtomicStore`` or
-/// ``NSIncrementalStore`` that have been registered with the coordinator's class.
+/// Log stores are instances of this class. Other stores are instances of subclasses of ``NSAtomicStore`` or
+/// ``NSIncrementalStore`` that the program has registered with the coordinator's class.
 ///
 /// Safe to use from any thread.
 open class NSPersistentStore: NSObject, @unchecked Sendable {

@@ -3,7 +3,7 @@ import StrataIO
 import StrataLog
 import Synchronization
 
-/// Joins a model with the stores that hold its objects. Safe to use from any thread.
+/// Connects a model with the stores that hold its objects. Safe to use from any thread.
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     // Unchecked: what changes is in the mutex.
 

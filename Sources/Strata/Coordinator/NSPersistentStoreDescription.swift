@@ -1,8 +1,8 @@
 public import Foundation
 
-/// What a container or coordinator needs to know to add a store.
+/// Describes a store for a container or coordinator to add: its URL, type, configuration and options.
 ///
-/// Belongs to whoever made it: use it from one thread at a time.
+/// Use an instance from one thread at a time.
 open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The type of the store, such as ``NSSQLiteStoreType`` (the default).
     open var type = NSSQLiteStoreType

@@ -1,4 +1,4 @@
-/// What a store is asked for.
+/// The kinds of requests to a store.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
     /// To find objects.
     case fetchRequestType = 1
@@ -12,7 +12,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case batchDeleteRequestType = 7
 }
 
-/// What happened to a ubiquitous store.
+/// The events in the life of a ubiquitous store.
 @available(*, deprecated, message: "Ubiquitous stores are not supported.")
 public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
     /// An account came.

@@ -1,10 +1,9 @@
 internal import StrataIO
 internal import Synchronization
 
-/// The places of a store that could not be read since it was opened, as those who read have met them.
+/// The damaged locations of a store that readers have met since it was opened.
 ///
-/// A place is forgotten when it can be read after all. Safe to use from any thread; asking whether there is any takes
-/// no lock.
+/// A location that can be read again is dropped. Safe to use from any thread; the check for any damage takes no lock.
 public final class DamagedLocations: Sendable {
     /// A place in a file of the store.
     public struct Spot: Sendable, Hashable {

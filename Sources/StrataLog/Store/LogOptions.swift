@@ -1,4 +1,4 @@
-/// How a store is opened.
+/// The options of opening a store.
 public struct LogOptions: Sendable {
     /// Whether a store is opened to be written.
     public enum Access: Sendable {

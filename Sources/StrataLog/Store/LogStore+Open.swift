@@ -165,7 +165,7 @@ extension LogStore {
     }
 }
 
-/// What ``LogStore/statistics`` tells; counts are since the store was opened.
+/// The counters of ``LogStore/statistics``, which start when the store is opened.
 public struct StoreStatistics: Sendable, Hashable {
     /// Transactions that were committed and acknowledged.
     public var commits: Int

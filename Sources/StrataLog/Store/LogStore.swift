@@ -5,9 +5,9 @@ internal import SystemPackage
 
 /// An append-only store of rows: the engine under the object graph.
 ///
-/// Entities are numbers, properties are slots, rows are bytes. Every commit is one record of the log and one flush;
-/// readers hold a
-/// ``Snapshot`` and wait for nothing. Safe to use from any thread.
+/// Entities are numbers, properties are slots, rows are bytes. A commit appends one record to the log; with full
+/// durability, commits that wait together share one flush. Readers hold a ``Snapshot`` and wait for nothing. Safe to
+/// use from any thread.
 public final class LogStore: Sendable {
     let files: StoreFiles
     let source: BlockSource
@@ -470,7 +470,7 @@ public final class LogStore: Sendable {
     }
 }
 
-/// What ``LogStore/commit(_:)`` returns.
+/// The result of ``LogStore/commit(_:)``.
 public struct CommitReceipt: Sendable {
     /// The transaction's number: one more than that before.
     public var sequence: UInt64

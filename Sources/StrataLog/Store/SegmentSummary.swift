@@ -1,7 +1,7 @@
 internal import StrataIO
 internal import SystemPackage
 
-/// A file of the log.
+/// One segment of the log, a file.
 public struct SegmentSummary: Sendable, Hashable {
     /// The segment's number: from 1 up, never used twice.
     public var number: UInt32

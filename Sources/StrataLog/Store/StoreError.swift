@@ -1,6 +1,6 @@
 public import SystemPackage
 
-/// What went wrong in the engine, with where.
+/// An error of the engine, with the location it concerns.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure, for code that reacts to it.
     public enum Code: Sendable, Hashable {

@@ -1,6 +1,6 @@
 internal import StrataIO
 
-/// The lock in the directory of a store that was closed. Given back by ``release()``, or when nobody has it any more.
+/// Keeps the lock in the directory of a closed store until ``release()`` or until the last reference goes.
 ///
 /// Safe to use from any thread.
 public final class StoreLock: Sendable {

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// Objects with the same values in properties that a uniqueness constraint of their entity names.
+/// A conflict between objects with the same values in properties that a uniqueness constraint of their entity names.
 ///
-/// Either a row of the store has the values and objects of the context would get them, too; or there is no such row
-/// (`databaseObject` is nil) and several objects of the context would get them at once.
+/// Either a row of the store already has the values, or there is no such row (`databaseObject` is nil) and several
+/// objects of the context have them.
 open class NSConstraintConflict: NSObject {
     /// The names of the constraint's properties.
     public let constraint: [String]

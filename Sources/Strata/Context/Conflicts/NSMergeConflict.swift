@@ -1,10 +1,10 @@
 public import Foundation
 import StrataLog
 
-/// An object whose row in the store is newer than the one that its changes are based on.
+/// A conflict about an object whose row in the store is newer than the one its changes are based on.
 ///
-/// As between two contexts of one coordinator in Core Data: the object's snapshot is what its changes are based on,
-/// the cached snapshot is what somebody else has saved since.
+/// It has the form of a conflict between two contexts of one coordinator in Core Data. The object's snapshot is what
+/// its changes are based on; the cached snapshot is what another context has saved since.
 open class NSMergeConflict: NSObject {
     /// The object in the context that saves.
     public let sourceObject: NSManagedObject

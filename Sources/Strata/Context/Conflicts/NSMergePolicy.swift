@@ -1,15 +1,15 @@
 public import Foundation
 
-/// What a save does about conflicts with the store: rows that are newer than those that the changes are based on, and
-/// values that must be unique and are not.
+/// Decides how a save resolves conflicts with the store: rows newer than those the changes are based on, and duplicate
+/// values under a uniqueness constraint.
 ///
-/// A subclass overrides one of the `resolve` methods, examines the conflicts, and calls `super` to have them resolved
-/// as its ``mergeType`` says; then it may change the conflicts' objects further. When the method returns, the save is
-/// tried again with the objects as they are then: an object that the method left alone overwrites the row. When it
-/// throws, the save fails with that error.
+/// A subclass overrides one of the `resolve` methods, examines the conflicts, and calls `super` to resolve them by its
+/// ``mergeType``; it may then change the conflicting objects further. When the method returns, the save runs again with
+/// the objects as they are then: an object that the method left alone overwrites the row. If the method throws, the
+/// save fails with that error.
 ///
 /// Thread rule: a save calls its policy on the context's queue. One policy may serve several contexts, so a subclass
-/// has to guard what it changes.
+/// must guard its mutable state.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     // Unchecked, as an open class has to be: the only state is constant.
 

@@ -1,4 +1,4 @@
-/// How conflicts between a context and the store are resolved.
+/// The ways to resolve conflicts between a context and the store.
 public enum NSMergePolicyType: UInt, Sendable {
     /// Not at all: the save fails.
     case errorMergePolicyType = 0

@@ -1,12 +1,12 @@
 import Foundation
 import StrataLog
 
-/// A policy that merges changes of different properties and leaves only changes of the same property to another
+/// A merge policy that merges changes to different properties and leaves changes to the same property to a fallback
 /// policy.
 ///
-/// Each object in conflict is compared with the row that its changes are based on, which is still in the log, and with
-/// the newest one. A property that only one side has changed gets that side's value. If both have changed some property
-/// to different values, the other policy resolves the conflict of that object as a whole.
+/// The policy compares each object in conflict with the row its changes are based on, which is still in the log, and
+/// with the newest row. A property that only one side changed gets that side's value. If both sides changed a property
+/// to different values, the fallback policy resolves the conflict of that object as a whole.
 open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
     // Unchecked, as an open class has to be: the only state is constant.
 

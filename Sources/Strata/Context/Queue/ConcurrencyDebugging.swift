@@ -3,14 +3,14 @@ import StrataIO
 import StrataLog
 import Synchronization
 
-/// What happens when a context, or one of its objects, is used outside of the context's queue.
+/// The response to the use of a context, or one of its objects, outside the context's queue.
 ///
-/// A context takes its setting over when it is made. The program's first setting is what it was started with:
-/// the launch argument `-com.apple.CoreData.ConcurrencyDebug 1` or the environment variable
-/// `STRATA_CONCURRENCY_DEBUG=1` stand for ``stop``, 0 for ``off``, `warn` for ``warn``. Without them it is ``warn`` in
-/// debug builds and ``off`` in others.
+/// A context copies the program's setting when it is created. The launch argument
+/// `-com.apple.CoreData.ConcurrencyDebug` or the environment variable `STRATA_CONCURRENCY_DEBUG` gives the initial
+/// setting: 1 means ``stop``, 0 ``off``, `warn` ``warn``. Without them it is ``warn`` in debug builds and ``off`` in
+/// others.
 ///
-/// Contexts with the confinement type belong to whoever makes them and are not checked.
+/// Contexts with the confinement type belong to the thread that creates them and are not checked.
 public enum ConcurrencyDebugging: Sendable {
     /// Nothing is checked.
     case off

@@ -1,4 +1,4 @@
-/// Where a context's work runs.
+/// The kind of queue that a context's work runs on.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     /// On the thread that made the context.
     @available(*, deprecated, message: "Use privateQueueConcurrencyType or mainQueueConcurrencyType.")

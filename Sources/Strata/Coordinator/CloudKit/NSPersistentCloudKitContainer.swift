@@ -1,12 +1,12 @@
 public import Foundation
 import StrataSchema
 
-/// A container as programs make it that mirror their stores to CloudKit, on a machine without an iCloud account: its
-/// stores are local ones.
+/// The container of programs that mirror their stores to CloudKit. Its stores stay local, as on a machine without an
+/// iCloud account.
 ///
-/// There is no CloudKit on Linux, and nothing is mirrored. As on a device whose user has not signed in, stores load,
-/// keep their history, and the setup of those that were to be mirrored fails: ``eventChangedNotification`` tells of it,
-/// with error 134400. What takes or returns CloudKit's own types is not declared.
+/// There is no CloudKit on Linux, and nothing is mirrored. As on a device whose user has not signed in, stores load and
+/// keep their history, and the setup of mirrored stores fails: ``eventChangedNotification`` reports it, with error
+/// 134400. Members that take or return CloudKit's own types are not declared.
 ///
 /// Thread rule: as ``NSPersistentContainer``.
 open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Sendable {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which of CloudKit's containers a store is to be mirrored to. See ``NSPersistentCloudKitContainer`` for what becomes
-/// of it on Linux.
+/// The CloudKit container that a store is to be mirrored to. ``NSPersistentCloudKitContainer`` describes its effect on
+/// Linux.
 ///
-/// Belongs to whoever made it: use it from one thread at a time.
+/// Use an instance from one thread at a time.
 open class NSPersistentCloudKitContainerOptions: NSObject {
     /// The identifier of CloudKit's container.
     open private(set) var containerIdentifier: String
@@ -14,7 +14,7 @@ open class NSPersistentCloudKitContainerOptions: NSObject {
     }
 }
 
-/// What ``NSPersistentCloudKitContainer/initializeCloudKitSchema(options:)`` is asked to do.
+/// Options of ``NSPersistentCloudKitContainer/initializeCloudKitSchema(options:)``.
 public struct NSPersistentCloudKitContainerSchemaInitializationOptions: OptionSet, Sendable {
     public let rawValue: UInt
 
