@@ -79,6 +79,9 @@ final class OrderedIndexes: Sendable {
         return with(list)
     }
 
+    /// Tells which indexes can be read.
+    var readyLineages: [OrderedIndex.Lineage] { list.filter(\.isReady).map(\.lineage) }
+
     func sealed() -> OrderedIndexes { list.isEmpty ? self : with(list.map { $0.sealed() }) }
 
     /// See ``OrderedIndex/rebased(onto:from:)``.
