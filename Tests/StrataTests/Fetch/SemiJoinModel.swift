@@ -151,7 +151,9 @@ struct SemiJoinPredicates {
         switch random.below(23) {
         case 20, 21:
             return NSPredicate(format: "\(quantifier) \(one(SemiJoinModel.toMany)).\(attribute) \(sign) \(own)")
-        case 22: return NSPredicate(format: "\(quantifier) \(path).\(one(["date", own])) \(sign) \(one(["date", "rate"]))")
+        case 22:
+            let (left, right) = (one(["date", own]), one(["date", "rate"]))
+            return NSPredicate(format: "\(quantifier) \(path).\(left) \(sign) \(right)")
         case 0: return NSPredicate(format: "\(quantifier) \(path).size \(sign) \(number)")
         case 1: return NSPredicate(format: "\(quantifier) \(path).name \(textSign)\(modifier) %@", text)
         case 2: return NSPredicate(format: "\(quantifier) \(path).\(second).size \(sign) \(number)")
