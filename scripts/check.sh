@@ -2,14 +2,18 @@
 # Runs the tests of what has changed: `make check`.
 #
 #   scripts/check.sh [-n] [FILE...]
+#   scripts/check.sh -l
 #
-# Without files, those that differ from the branch `main` or are not committed. -n only says what would be run. A file's
-# tests are the suites of its folder in the table below, and the suites that name a type which the file declares. It builds
-# what `swift test` builds; `make test` runs everything.
+# Without files, those that differ from the branch `main` or are not committed. -n only says what would be run. -l says
+# what is wrong with the table below, which a test asks for (CheckScriptTests). A file's tests are the suites of its
+# folder in the table, and the suites that name a type which the file declares. It builds what `swift test` builds;
+# `make test` runs everything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 only_say=false
+only_check_table=false
+if [ "${1:-}" = -l ]; then only_check_table=true; fi
 if [ "${1:-}" = -n ]; then
     only_say=true
     shift
@@ -21,47 +25,114 @@ if [ ${#files[@]} -eq 0 ]; then
     mapfile -t files < <({ git diff --name-only "$base"; git ls-files --others --exclude-standard; } | sort -u)
 fi
 
-# The suites of a folder of Sources, by what they are called.
+# The suites of the folders of Sources, by what they are called. The longest folder that a file lies in counts; in a
+# module of which one folder is named here, all are.
+table() {
+    cat <<'END'
+CLZ4/ FormatRoundTrip|InflateTests
+CStrataSupport/ StrataIOTests|RuntimeAssumption|ColumnChunk|BlockMemory
+Combine/ StrataTests.Surface
+CoreData/ StrataTests.Surface|ClientTests
+CoreDataNames/ StrataTests.Surface|PredicateCompound
+Strata/ StrataTests.Guide|StrataTests.Surface
+Strata/Accessors/ Accessor|MethodOverrides|KeyValueCoding|DynamicInitialization
+Strata/Batch/ Batch
+Strata/Context/ ContextTests|ChangeTracking|LifeCycle|ObjectRelease|LargeSave|Conflict|Merge|DeleteRule|UniquenessTests|Parent|Rollback|SaveError
+Strata/Coordinator/ Container|Coordinator|StoreMoving|ClosingTests
+Strata/CustomStores/ AtomicStore|IncrementalStore|CustomStore
+Strata/Faulting/ FaultingTests|RecentFaults|ReadSampling|LinkIndex
+Strata/Fetch/ Fetch|SemiJoin|NullCondition|PlanParameter|ColumnChunk|IndexedPage|PendingChanges
+Strata/FetchedResults/ FetchedResults|ResultsController
+Strata/Migration/ Migration|Mapping
+Strata/Object/ Faulting|KeyValue|LifeCycle|Relationship|ObjectLifetime|MethodOverrides|DynamicInitialization|Validation|IdentityTests
+Strata/Observation/ Observ|MessageTests
+Strata/Scheduling/ ContextPool|SearchGate|ScanScheduling|WaitGraph|Cancellation|TimeLimit|ManyContextsTests
+Strata/Stores/ StoreCopy|StoreDirectory|StoreLock|ForeignFiles|FollowingStore|DamageTests|WrittenStore|CompactingTests
+Strata/Strata.docc/ DocumentNames
+Strata/Time/ History|Generation|Difference
+Strata/Transfer/ StrataTransferTests
+StrataAccessorTool/ StrataSourceToolsTests
+StrataCLI/ StrataCLITests
+StrataIO/ StrataIOTests
+StrataLog/ StrataLogTests.StoreTests|StoreRegression
+StrataLog/Compaction/ CompactionTests|CompactionFault|CompactionPace|FreshRow|ShrinkTests
+StrataLog/Directory/ DamagedDirectory|StoreDirectory|StoreLock|ForeignFiles|StoreMoving
+StrataLog/Follow/ StrataLogTests.*Follow|FollowingStore
+StrataLog/Format/ FormatDamage|FormatParts|FormatRoundTrip|HostileLog|InflateTests|WorkedExample
+StrataLog/History/ HistoryFollow|HistoryTests|HistorySequence
+StrataLog/Index/ IndexEdit|IndexCheckpoint|IndexConcurrency|PostingsTests|PostingsCheckpoint
+StrataLog/Memory/ BlockMemory|MemoryBudget
+StrataLog/Ordered/ OrderedKey|OrderedStore|OrderedPairs
+StrataLog/Past/ PastSnapshot|PastSchema
+StrataLog/Read/ CacheTests|CacheConcurrency|RowReader|StoredText|LiftingTests
+StrataLog/Recovery/ StrataLogTests.StoreTests|StoreRegression|HostileLog|DurableFiles|WrittenLog
+StrataLog/Salvage/ Salvage
+StrataLog/Snapshot/ StrataLogTests.StoreTests|StrataLogTests.ConcurrencyTests|PostingsTests
+StrataLog/Store/ StrataLogTests.StoreTests|StoreRegression|QuietCheckpoint|OrderedStore|StrataLogTests.ConcurrencyTests
+StrataLog/Unique/ UniqueConstraint|UniqueTable
+StrataLog/Write/ StrataLogTests.StoreTests|CommitTicket|ConflictKey|FullDisk|FailedFlush|StrataLogTests.ConcurrencyTests
+StrataMacros/ StrataMacrosTests
+StrataManaged/ StrataMacrosTests
+StrataModelFile/ StrataModelTests
+StrataModelTool/ StrataModelTests
+StrataModelXML/ StrataModelTests
+StrataPortTool/ StrataSourceToolsTests
+StrataRuntime/ RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave
+StrataSchema/ KeyValue|UndoManager
+StrataSchema/Foundation/ KeyValue|UndoManager|StrataTests.Model|StrataTests.Predicate
+StrataSchema/Model/ StrataTests.Model
+StrataSchema/Predicate/ StrataTests.Predicate|FormatTemplate|NullCondition
+StrataSourceTools/ StrataSourceToolsTests
+StrataSupport/ AdaptiveMutex|CacheConcurrency|ConcurrencyTests
+StrataTestKit/ StrataIOTests
+StrataTransfer/ StrataTransferTests
+END
+}
+
 suites_of() {
     case $1 in
-    Sources/StrataRuntime/*) echo 'RuntimeAssumption|MethodOverrides|ObjectLifetime|LargeSave' ;;
-    Sources/CStrataSupport/*) echo 'StrataIOTests|RuntimeAssumption|ColumnTests|BlockMemory' ;;
-    Sources/StrataSupport/*) echo 'AdaptiveMutex|CacheConcurrency|ReadMostlyCache|PlanCache' ;;
-    Sources/StrataIO/*) echo 'StrataIOTests' ;;
-    Sources/StrataLog/Format/*) echo 'FormatDamage|FormatParts|FormatRoundTrip|HostileLog' ;;
-    Sources/StrataLog/Index/*) echo 'IndexEdit|IndexCheckpoint|PostingsTests|PostingsCheckpoint' ;;
-    Sources/StrataLog/Ordered/*) echo 'OrderedKey|OrderedStore' ;;
-    Sources/StrataLog/Unique/*) echo 'UniqueConstraint|UniqueTable' ;;
-    Sources/StrataLog/Compaction/*) echo 'CompactionTests|CompactionReview|CompactionPace|FreshRow' ;;
-    Sources/StrataLog/Past/*) echo 'PastSnapshot' ;;
-    Sources/StrataLog/Follow/*) echo 'StrataLogTests.*Follow' ;;
-    Sources/StrataLog/Salvage/*) echo 'Salvage' ;;
-    Sources/StrataLog/Read/* | Sources/StrataLog/Memory/*) echo 'CacheTests|CacheConcurrency|RowReader|BlockMemory|MemoryBudget' ;;
-    Sources/StrataLog/*) echo 'StoreTests|StoreRegression|CommitTicket|CommitClaim|FullDisk|QuietCheckpoint|ConcurrencyTests' ;;
-    Sources/StrataSchema/Model/*) echo 'StrataTests.Model' ;;
-    Sources/StrataSchema/Predicate/*) echo 'StrataTests.Predicate' ;;
-    Sources/StrataSchema/*) echo 'KeyValue|UndoManager|StrataTests.(Model|Predicate)' ;;
-    Sources/Strata/Fetch/*) echo 'Fetch|CompiledFetch|SemiJoinTests|IndexedFetch|Planning' ;;
-    Sources/Strata/Results/*) echo 'FetchedResults' ;;
-    Sources/Strata/Batch/*) echo 'Batch' ;;
-    Sources/Strata/History/*) echo 'History' ;;
-    Sources/Strata/Generations/*) echo 'Generation|Difference|Past' ;;
-    Sources/Strata/Context/*) echo 'ContextTests|LifeCycle|ObjectLifetime|LargeSave|Conflict|MergePolic|DeleteRule|Uniqueness|ParentStack' ;;
-    Sources/Strata/Object/* | Sources/Strata/Accessors/*) echo 'Faulting|KeyValue|LifeCycle|Relationship|Accessor|MethodOverrides|DynamicInit|Validation' ;;
-    Sources/Strata/Store/*) echo 'AtomicStore|IncrementalStore|CustomStore|PropertyListStore' ;;
-    Sources/Strata/Coordinator/*) echo 'Container|Coordinator|StoreRemoval|StoreMove|Metadata' ;;
-    Sources/Strata/Migration/*) echo 'Migration|Mapping' ;;
-    Sources/Strata/Observation/* | Sources/Strata/Messages/*) echo 'Observ|ChangeStream|Message' ;;
-    Sources/Strata/Scheduling/*) echo 'ContextPool|SearchGate|ScanPool|SerialQueue|ManyContextsTests' ;;
-    Sources/Strata/*) echo 'StrataTests.(Guide|Seam|Surface)' ;;
-    Sources/StrataTransfer/* | Sources/Strata/Transfer/*) echo 'StrataTransferTests' ;;
-    Sources/StrataModel*) echo 'StrataModelTests' ;;
-    Sources/StrataCLI/*) echo 'StrataCLITests' ;;
-    Sources/Strata*Tool*/* | Sources/StrataSourceTools/*) echo 'StrataSourceToolsTests' ;;
-    Sources/StrataTestKit/*) echo 'StrataIOTests|Simulated' ;;
     docs/* | *.md) echo 'GuideDocument|UnsafeCodeDocument' ;;
+    scripts/check.sh) echo 'CheckScript' ;;
+    Sources/*)
+        local folder suites longest='' found=''
+        while read -r folder suites; do
+            if [[ ${1#Sources/} == "$folder"* ]] && [ ${#folder} -gt ${#longest} ]; then
+                longest=$folder
+                found=$suites
+            fi
+        done < <(table)
+        echo "$found"
+        ;;
     esac
 }
+
+# Says which rows of the table name no folder or no suite, and which folders have no row.
+check_table() {
+    local folder suites suite module known
+    known=$(grep -rE --include='*.swift' '(struct|class) [A-Za-z]+Tests\b' Tests |
+        sed -E 's|^Tests/([A-Za-z]+)/.*(struct\|class) ([A-Za-z]+Tests)\b.*|\1.\3|')
+    while read -r folder suites; do
+        [ -d "Sources/$folder" ] || echo "scripts/check.sh has a row for $folder, which is no folder of Sources"
+        while read -r suite; do
+            grep -qE -- "$suite" <<<"$known" || echo "scripts/check.sh: no suite is called $suite ($folder)"
+        done < <(tr '|' '\n' <<<"$suites")
+    done < <(table)
+    for module in Sources/*/; do
+        module=${module#Sources/}
+        table | grep -q "^$module " || echo "scripts/check.sh has no row for Sources/$module"
+        if table | grep -qE "^$module[^ ]"; then
+            for folder in "Sources/$module"*/; do
+                table | grep -q "^${folder#Sources/} " || echo "scripts/check.sh has no row for $folder"
+            done
+        fi
+    done
+}
+if $only_check_table; then
+    problems=$(check_table)
+    if [ -z "$problems" ]; then exit 0; fi
+    echo "$problems"
+    exit 1
+fi
 
 # The suites that a test file declares.
 suites_in() { grep -hoE '^(@Suite[^{]*|final |struct |class |enum )*(struct|class) [A-Za-z]+Tests' "$1" | grep -oE '[A-Za-z]+Tests' || true; }
@@ -70,6 +141,7 @@ declare -A filters=()
 sources=false
 for file in "${files[@]}"; do
     case $file in
+    scripts/check.sh) ;;
     Package.swift | Makefile | scripts/* | .github/*) continue ;;
     Sources/*)
         sources=true

@@ -1,3 +1,5 @@
+import Dispatch
+import Foundation
 import StrataIO
 import StrataTestKit
 import SystemPackage
@@ -56,7 +58,7 @@ import Testing
         let fs: any FileSystem =
             switch what {
             case "a disk": SimulatedFileSystem()
-            case "a full disk": NoScratchFileSystem(base: memory)
+            case "a full disk": ScratchFileSystem(base: memory, hasRoom: false)
             default: memory
             }
         let store = try Self.open(fs, []) {
@@ -91,23 +93,87 @@ import Testing
         try again.close()
     }
 
-    @Test func aClosedStoreIsLeftAloneByBuilding() throws {
+    /// As soon as closing returns, the directory may be another store's.
+    @Test func closingWaitsUntilAFileHasLostItsName() throws {
+        let fs = ScratchFileSystem(base: MemoryFileSystem())
+        let store = try Self.open(fs, []) {
+            $0.indexBuildMaximumBytes = 1 << 10
+            $0.checkpointsInBackground = false
+        }
+        _ = try StoreTests.insert(store, 5_000, department: .null)
+        let isClosed = DispatchSemaphore(value: 0)
+        fs.onCreate = {
+            Thread.detachNewThread {
+                try? store.close()
+                isClosed.signal()
+            }
+            #expect(isClosed.wait(timeout: .now() + 0.2) == .timedOut)
+        }
+        try store.maintain([Self.byAge])
+        isClosed.wait()
+        #expect(!store.snapshot.orderedIndexes[0].isReady)
+        // After that none is made.
+        #expect(fs.createdCount == 1)
+        #expect(try !fs.list("/store").contains { $0.hasSuffix(".tmp") })
+    }
+
+    @Test func anIndexThatCannotBeReadKeepsNoCheckpointFromBeingWritten() throws {
+        let fs = ScratchFileSystem(base: MemoryFileSystem())
+        let store = try Self.open(fs, []) {
+            $0.indexBuildMaximumBytes = 1 << 10
+            $0.checkpointsInBackground = false
+        }
+        _ = try StoreTests.insert(store, 5_000, department: .null)
+        try store.maintain([Self.byAge])
+        #expect(store.snapshot.orderedIndexes[0].base?.directory != nil)
+        fs.failsReading = true
+        _ = try StoreTests.insert(store, 10, department: .null)
+        try store.checkpoint()
+        _ = try StoreTests.insert(store, 10, department: .null)
+        try store.close()
+        let again = try Self.open(fs, [Self.byAge])
+        #expect(try Self.keys(again) == Array(1...5_020))
+        #expect(try again.verify().problems.isEmpty)
+    }
+
+    /// An index that was built since the last commit need not be built again.
+    @Test func closingWritesACheckpointOfANewIndex() throws {
         let fs = MemoryFileSystem()
         let store = try Self.open(fs, [])
-        _ = try StoreTests.insert(store, 5_000, department: .null)
-        var asked = 0
-        let scratch = OrderedScratch(Self.byAge, StoreFiles(fileSystem: fs, directory: "/store")) {
-            asked += 1
-            return asked < 3
+        _ = try StoreTests.insert(store, 10, department: .null)
+        try store.close()
+        let second = try Self.open(fs, [Self.byAge])
+        #expect(try Self.keys(second) == Array(1...10))
+        try second.close()
+        func opened() throws -> LogStore {
+            try LogStore.open("/store", in: fs, options: StoreTests.options(), schema: SampleSchema.schema)
         }
-        let sorter = OrderedSorter(maximumByteCount: 1 << 10, scratch: scratch)
+        let third = try opened()
+        try #require(third.snapshot.orderedIndexes.count == 1)
+        #expect(try Self.keys(third) == Array(1...10))
+        let files = try fs.list("/store")
+        try third.close()
+        // Nothing is new any more.
+        #expect(try fs.list("/store") == files)
+        let fourth = try opened()
+        try fourth.maintain([])
+        try fourth.close()
+        #expect(try fs.list("/store") == files)
+    }
+
+    /// Nothing is read or written any more either, and no list is kept in memory in its stead.
+    @Test func buildingEndsWhenTheStoreIsClosed() throws {
+        let fs = ScratchFileSystem(base: MemoryFileSystem())
+        let store = try Self.open(fs, [])
+        _ = try StoreTests.insert(store, 5_000, department: .null)
+        let sorter = OrderedSorter(maximumByteCount: 1 << 10, scratch: OrderedScratch(Self.byAge, of: store))
+        fs.onWrite = { try? store.close() }
         let error = #expect(throws: StoreError.self) {
             for _ in 0..<4 {
                 _ = try OrderedIndexBuilder(Self.byAge, store.snapshot).build(with: sorter) { true }
             }
         }
-        #expect(error?.code == .closed && asked == 3)
-        try store.close()
+        #expect(error?.code == .closed)
     }
 
     @Test func whatADeathLeavesOfBuildingIsRemoved() throws {
@@ -221,26 +287,51 @@ import Testing
     }
 }
 
-/// Has no room for files that are to have no name.
-private final class NoScratchFileSystem: ForwardingFileSystem {
+/// With faults of the files that are to have no name.
+private final class ScratchFileSystem: ForwardingFileSystem, @unchecked Sendable {
+    // Unchecked: changed by one thread, while nobody works.
     let base: any FileSystem
+    private let hasRoom: Bool
+    /// Called once, when such a file has been made and has its name.
+    var onCreate: (() -> Void)?
+    /// Called once, before something is written to one.
+    var onWrite: (() -> Void)?
+    private(set) var createdCount = 0
+    var failsReading = false
 
-    init(base: any FileSystem) {
+    init(base: any FileSystem, hasRoom: Bool = true) {
         self.base = base
+        self.hasRoom = hasRoom
     }
 
     func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         let file = try base.open(path, mode)
-        return path.lastComponent?.string.hasPrefix("ffffff") == true ? NoRoomFile(file) : file
+        guard path.lastComponent?.string.hasPrefix("ffffff") == true else { return file }
+        createdCount += 1
+        onCreate?()
+        onCreate = nil
+        return ScratchFile(file, self, hasRoom: hasRoom)
     }
 }
 
-private final class NoRoomFile: ForwardingFile {
+private final class ScratchFile: ForwardingFile {
     let base: any File
+    private let owner: ScratchFileSystem
+    private let hasRoom: Bool
 
-    init(_ base: any File) {
-        self.base = base
+    init(_ base: any File, _ owner: ScratchFileSystem, hasRoom: Bool) {
+        (self.base, self.owner, self.hasRoom) = (base, owner, hasRoom)
     }
 
-    func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int { throw .noSpace }
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(Errno) -> Int {
+        if owner.failsReading { throw .ioError }
+        return try base.read(into: buffer, at: offset)
+    }
+
+    func write(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) -> Int {
+        if !hasRoom { throw .noSpace }
+        owner.onWrite?()
+        owner.onWrite = nil
+        return try base.write(buffers, at: offset)
+    }
 }

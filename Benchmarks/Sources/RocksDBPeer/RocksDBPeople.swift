@@ -4,7 +4,7 @@ import CRocksDB
 public import DataSet
 
 /// The people in RocksDB, through its C API: packed rows under big-endian keys, LZ4, Bloom filters of ten bits a key, the
-/// write-ahead log flushed with each write, as many background threads as there are cores.
+/// write-ahead log flushed with each write, two background threads.
 public final class RocksDBPeople: Contestant {
     private let database: OpaquePointer
     private let options: OpaquePointer

@@ -74,12 +74,11 @@ extension LogStore {
         var failed: [OrderedIndex.Lineage] = []
         while let (index, base) = beginBuilding(except: failed) {
             do throws(StoreError) {
-                let goesOn = { !self.isClosed }
                 let sorter = OrderedSorter(
                     maximumByteCount: options.indexBuildMaximumBytes,
-                    scratch: OrderedScratch(index.definition, files, while: goesOn))
+                    scratch: OrderedScratch(index.definition, of: self))
                 let builder = OrderedIndexBuilder(index.definition, base)
-                guard let list = try builder.build(with: sorter, while: goesOn) else { return }
+                guard let list = try builder.build(with: sorter, while: { !isClosed }) else { return }
                 try withWriter { _ throws(StoreError) in
                     let ordered = snapshot.ordered
                     guard let position = ordered.list.firstIndex(where: { $0.lineage === index.lineage }) else {

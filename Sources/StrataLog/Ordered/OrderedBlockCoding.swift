@@ -18,7 +18,7 @@ enum OrderedBlockCoding {
         return nil
     }
 
-    /// Nil for bytes that `encode` does not make: entries that do not ascend or are too short, counts that do not fit.
+    /// Nil for bytes that ``OrderedBlockEncoder`` does not make: entries that do not ascend or are too short, counts that do not fit.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> OrderedBlock? {
         guard bytes.count >= headerByteCount else { return nil }
         let count = Int(UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)))
@@ -36,7 +36,7 @@ enum OrderedBlockCoding {
         return OrderedBlock(owning: entries, offsets, count: count)
     }
 
-    /// Writes `total` bytes and `count + 1` offsets; false for bytes that `encode` does not make.
+    /// Writes `total` bytes and `count + 1` offsets; false for bytes that the encoder does not make.
     private static func decode(
         _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, into entries: UnsafeMutableRawPointer,
         _ offsets: UnsafeMutablePointer<UInt32>

@@ -94,7 +94,7 @@ extension OrderedIndex {
             directory.entries.append(
                 OrderedList.Directory.Entry(
                     offset: offset, byteCount: byteCount, count: count, checksum: checksum,
-                    keyStart: UInt32(directory.keys.count), keyCount: UInt32(key.count)))
+                    keyStart: directory.keys.count, keyCount: UInt32(key.count)))
             directory.keys += key
             previous = key
             offset = end

@@ -79,6 +79,9 @@ final class OrderedIndexes: Sendable {
         return with(list)
     }
 
+    /// Tells which indexes can be read.
+    var readyLineages: [OrderedIndex.Lineage] { list.filter(\.isReady).map(\.lineage) }
+
     func sealed() throws(StoreError) -> OrderedIndexes {
         list.isEmpty ? self : with(try list.map { index throws(StoreError) in try index.sealed() })
     }

@@ -12,7 +12,7 @@ final class OrderedList: @unchecked Sendable {
             var count: UInt16
             var checksum: UInt32
             /// Of its first entry in `keys`.
-            var keyStart: UInt32
+            var keyStart: Int
             var keyCount: UInt32
         }
 
@@ -129,7 +129,7 @@ final class OrderedList: @unchecked Sendable {
         guard let directory else { preconditionFailure("a list is in memory or in a file") }
         let entry = directory.entries[index]
         return directory.keys.withUnsafeBytes {
-            body(UnsafeRawBufferPointer(rebasing: $0[Int(entry.keyStart)..<Int(entry.keyStart + entry.keyCount)]))
+            body(UnsafeRawBufferPointer(rebasing: $0[entry.keyStart..<entry.keyStart + Int(entry.keyCount)]))
         }
     }
 
@@ -180,11 +180,14 @@ final class OrderedList: @unchecked Sendable {
         guard mayMeet(prefix, nil) else { return nil }
         let position = try lowerBound(prefix)
         guard position.block < blockCount else { return nil }
-        let begins =
-            position.index == 0
-            ? withFirst(position.block) { OrderedBytes.begins($0, with: prefix) }
-            : OrderedBytes.begins(try block(position.block).entry(position.index), with: prefix)
-        return begins ? position : nil
+        if position.index == 0 {
+            return withFirst(position.block, { OrderedBytes.begins($0, with: prefix) }) ? position : nil
+        }
+        let block = try block(position.block)
+        // Another thread may take the block's place in memory meanwhile.
+        return withExtendedLifetime(block) {
+            OrderedBytes.begins(block.entry(position.index), with: prefix) ? position : nil
+        }
     }
 
     /// Additions less removals before a key.

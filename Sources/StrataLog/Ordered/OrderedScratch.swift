@@ -2,21 +2,18 @@ internal import StrataIO
 internal import SystemPackage
 
 /// Files without names for sorted entries, beside the store's: each goes with the last list that reads it, and with the
-/// process.
+/// process. Nothing is written any more when the store is closed.
 struct OrderedScratch {
     /// A name is taken for a moment, unless the process dies in it: the next opening for writing removes it.
     private static let attempts: UInt32 = 64
 
     private let definition: OrderedIndexDefinition
-    private let files: StoreFiles
-    private let goesOn: () -> Bool
+    private let store: LogStore
+    private var files: StoreFiles { store.files }
 
-    /// - Parameter goesOn: asked every 128 KiB that are written: the store's directory may be another's when it is
-    ///   closed.
-    init(_ definition: OrderedIndexDefinition, _ files: StoreFiles, while goesOn: @escaping () -> Bool) {
+    init(_ definition: OrderedIndexDefinition, of store: LogStore) {
         self.definition = definition
-        self.files = files
-        self.goesOn = goesOn
+        self.store = store
     }
 
     /// Several lists as one: in a file, or in memory if it cannot be written (the disk is full, or out of order).
@@ -32,10 +29,9 @@ struct OrderedScratch {
     }
 
     private func write(_ lists: [OrderedList], _ residentMaximumByteCount: Int) throws(StoreError) -> OrderedList {
-        try requireGoingOn()
-        let (file, path) = try create()
+        let (file, path) = try store.makingFiles { () throws(StoreError) in try create() }
         do throws(StoreError) {
-            let sink = ScratchSink(file, path, requireGoingOn)
+            let sink = ScratchSink(file, path, of: store)
             let writer = OrderedSectionWriter(sink, definition, isInexact: lists.contains { $0.isInexact })
             try writer.append(contentsOf: OrderedMerge(lists))
             let section = try writer.finish()
@@ -47,10 +43,6 @@ struct OrderedScratch {
             try? file.close()
             throw error
         }
-    }
-
-    private func requireGoingOn() throws(StoreError) {
-        guard goesOn() else { throw StoreError(.closed, "the store was closed while an index was being built") }
     }
 
     /// A new file whose name is gone already.
@@ -68,7 +60,7 @@ struct OrderedScratch {
                 }
                 return (file, path)
             } catch {
-                // Two indexes may be built at once, for a check of the store.
+                // What another process has left, and could not be removed.
                 guard error.errno == .fileExists, number > UInt32.max - Self.attempts else { throw error }
                 number -= 1
             }
@@ -80,17 +72,17 @@ struct OrderedScratch {
 private final class ScratchSink: CheckpointSink {
     private let file: any File
     private let path: FilePath
-    private let check: () throws(StoreError) -> Void
+    private let store: LogStore
     private(set) var position: Int64 = 0
 
-    init(_ file: any File, _ path: FilePath, _ check: @escaping () throws(StoreError) -> Void) {
+    init(_ file: any File, _ path: FilePath, of store: LogStore) {
         self.file = file
         self.path = path
-        self.check = check
+        self.store = store
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
-        try check()
+        if store.isClosed { throw store.refusal }
         try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: position) }
         position += Int64(bytes.count)
     }

@@ -307,8 +307,9 @@ struct Checkpoint {
             do throws(StoreError) {
                 directory.ordered.append(try index.encode(into: sink))
             } catch {
-                // A damaged block of the file before: the index is left out, and built anew with the next opening.
-                guard error.code == .corruption else { throw error }
+                // A block of the file before that is damaged or cannot be read: the index is left out, and built anew
+                // with the next opening.
+                guard error.code == .corruption || error.path != sink.path.string else { throw error }
             }
         }
         let bytes = directory.encoded()
@@ -380,7 +381,7 @@ final class CheckpointFileSink: CheckpointSink {
     private static let flushByteCount = 256 << 10
 
     private let file: any File
-    private let path: FilePath
+    let path: FilePath
     private let buffer: UnsafeMutableRawBufferPointer
     private var buffered = 0
     private var written: Int64 = 0

@@ -24,9 +24,23 @@ extension LogStore {
         try checkpointing.withLock { _ throws(StoreError) in try writeCheckpointAlone(isClosing: true) }
     }
 
+    /// Makes a file for a moment. The store is not closed before the body is done: then its directory may be another's.
+    ///
+    /// - Throws: `.closed`; what the body throws.
+    func makingFiles<Result>(_ body: () throws(StoreError) -> sending Result) throws(StoreError) -> sending Result {
+        try checkpointing.withLock { _ throws(StoreError) in
+            if isClosed { throw refusal }
+            return try body()
+        }
+    }
+
     private func writeCheckpointAlone(isClosing: Bool, letsPagesGo: Bool = false) throws(StoreError) {
         let (sealed, storeState, durable) = try flushed(isClosing: isClosing)
-        let isCurrent = state.withLock { $0.checkpoint > 0 && $0.checkpointEnd == sealed.end }
+        let indexes = sealed.ordered.readyLineages
+        let isCurrent = state.withLock { state in
+            state.checkpoint > 0 && state.checkpointEnd == sealed.end
+                && indexes.allSatisfy { index in state.checkpointIndexes.contains { $0 === index } }
+        }
         if !isCurrent {
             let number = state.withLock { $0.checkpoint } + 1
             try Checkpoint.write(number: number, snapshot: sealed, storeState: storeState)
@@ -34,6 +48,7 @@ extension LogStore {
                 state.checkpoint = number
                 state.previousCheckpointEnd = state.checkpointEnd
                 state.checkpointEnd = sealed.end
+                state.checkpointIndexes = indexes
                 state.bytesSinceCheckpoint = 0
             }
             if !isClosing { try rebase(onto: number, from: sealed, letsPagesGo) }

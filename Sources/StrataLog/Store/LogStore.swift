@@ -51,6 +51,8 @@ public final class LogStore: Sendable {
         var checkpoint: UInt32
         /// Where the newest checkpoint ends.
         var checkpointEnd: LogPosition
+        /// The ordered indexes that were ready for it.
+        var checkpointIndexes: [OrderedIndex.Lineage]
         /// Where the one before ends, which is kept beside it; nil when that is not known.
         var previousCheckpointEnd: LogPosition?
         var bytesSinceCheckpoint: Int
@@ -74,7 +76,8 @@ public final class LogStore: Sendable {
         state = AdaptiveMutex(
             SharedState(
                 storeState: opened.storeState, nextKeys: nextKeys, checkpoint: opened.checkpoint,
-                checkpointEnd: opened.checkpointEnd, bytesSinceCheckpoint: opened.report.replayedByteCount,
+                checkpointEnd: opened.checkpointEnd, checkpointIndexes: opened.snapshot.ordered.readyLineages,
+                bytesSinceCheckpoint: opened.report.replayedByteCount,
                 manifestNumber: opened.manifestNumber, retention: options.retention,
                 freshRows: FreshRowSchedule(options, openedAt: opened.snapshot.sequence)))
         state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }

@@ -46,9 +46,9 @@ package enum CollectionOperator {
     static func extreme(_ values: [Any], keeping sign: Int) -> Any? {
         var best: (value: Any, operand: Operand)?
         for value in values {
-            // What is no number counts as little as null does, so that the result does not depend on the order.
-            if let real = value as? Double ?? (value as? Float).map(Double.init), real.isNaN { continue }
             let operand = Operand(value)
+            // What is no number (nor a date) is left out as null is, so that the result does not depend on the order.
+            if operand.isNothing { continue }
             guard let current = best else {
                 best = (value, operand)
                 continue

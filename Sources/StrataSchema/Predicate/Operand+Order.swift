@@ -21,6 +21,9 @@ extension Operand {
         return left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
     }
 
+    /// Whether it is null or no number, which counts as little.
+    var isNothing: Bool { rank == 0 }
+
     private var rank: Int {
         switch self {
         case .null: 0

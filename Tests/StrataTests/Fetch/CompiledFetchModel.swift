@@ -54,9 +54,9 @@ enum CompiledFetchModel {
         case "string": return text(&random)
         case "data": return pick([Data(), Data([0]), Data([1, 2]), Data([1, 2, 3]), Data([255])], &random)
         case "date":
-            return pick([-1.0, 0, 1, 2.5, 3, 1e9], &random).map { Date(timeIntervalSinceReferenceDate: $0) }
+            return pick([-1.0, 0, 1, 2.5, 3, 1e9, .nan], &random).map { Date(timeIntervalSinceReferenceDate: $0) }
         case "uuid":
-            return pick([0, 1, 2, 3], &random).flatMap {
+            return pick(["0", "1", "9", "A", "F"], &random).flatMap {
                 UUID(uuidString: "\($0)0000000-0000-0000-0000-00000000000\($0)")
             }
         default: return pick(["a", "b", "c"], &random).flatMap { URL(string: "http://x.org/\($0)") }
@@ -127,7 +127,9 @@ enum CompiledFetchModel {
         case 10, 11:
             let other = numbers.contains(kind) ? numbers[random.below(numbers.count)] : kind
             let sign = ["==", "!=", "<", "<=", ">", ">="][random.below(6)]
-            return NSPredicate(format: "%K \(sign) %K", name, other + (random.chance(0.5) ? "Twin" : ""))
+            let modifier = kind == "string" ? ["", "", "[c]", "[cd]", "[n]"][random.below(5)] : ""
+            return NSPredicate(
+                format: "%K \(sign)\(modifier) %K", name, other + (random.chance(0.5) ? "Twin" : ""))
         case 0: return NSPredicate(format: "%K == nil", name)
         case 1: return NSPredicate(format: "nil != %K", name)
         case 2:

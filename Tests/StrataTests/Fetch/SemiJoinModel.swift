@@ -86,7 +86,8 @@ struct SemiJoinWorld {
         put(random.chance(0.05) ? Double.nan : Double(random.below(30)) / 7 - 1, "ratio", &random)
         put(Float(random.below(30)) / 7, "rate", &random)
         put(random.chance(0.5), "flag", &random)
-        put(Date(timeIntervalSinceReferenceDate: Double(random.below(5))), "date", &random)
+        let seconds = random.chance(0.05) ? Double.nan : Double(random.below(5))
+        put(Date(timeIntervalSinceReferenceDate: seconds), "date", &random)
         put(Decimal(random.below(40)) / 8, "price", &random)
     }
 
@@ -145,11 +146,14 @@ struct SemiJoinPredicates {
             "ANY $x.\(second).size \(sign) \(number)", "$x.\(second).@count \(sign) \(count)", "$x.parent == nil",
             "SUBQUERY($x.\(second), $y, $y.size \(sign) \(number)).@count \(sign) \(count)", "$x.big == $x.size",
             "ALL $x.\(second).flag == YES", "$x.size == size", "$x == SELF",
+            "ANY $x.\(second).size \(sign) $x.size", "ANY $x.\(second).size \(sign) size", "$x.date \(sign) $x.ratio",
         ])
         switch random.below(23) {
         case 20, 21:
             return NSPredicate(format: "\(quantifier) \(one(SemiJoinModel.toMany)).\(attribute) \(sign) \(own)")
-        case 22: return NSPredicate(format: "\(quantifier) \(path).date \(sign) date")
+        case 22:
+            let (left, right) = (one(["date", own]), one(["date", "rate"]))
+            return NSPredicate(format: "\(quantifier) \(path).\(left) \(sign) \(right)")
         case 0: return NSPredicate(format: "\(quantifier) \(path).size \(sign) \(number)")
         case 1: return NSPredicate(format: "\(quantifier) \(path).name \(textSign)\(modifier) %@", text)
         case 2: return NSPredicate(format: "\(quantifier) \(path).\(second).size \(sign) \(number)")

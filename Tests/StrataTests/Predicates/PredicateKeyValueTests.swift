@@ -43,6 +43,21 @@ import Testing
         #expect(NSPredicate(format: "numbers.@avg.self == 2").evaluate(with: Coded()))
     }
 
+    /// Whatever comes first: what is no number counts as little as what is not there.
+    @Test func extremesLeaveOutWhatIsNoNumber() {
+        func extremes(_ values: [Any]) -> [NSObject?] {
+            [values, values.reversed()].flatMap { values in
+                let array = NSArray(array: values)
+                return ["@min.self", "@max.self"].map { array.value(forKeyPath: $0) as? NSObject }
+            }
+        }
+        let dates = [Double.nan, 1, 2].map { NSDate(timeIntervalSinceReferenceDate: $0) }
+        #expect(extremes(dates) == [dates[1], dates[2], dates[1], dates[2]])
+        let decimals = [NSDecimalNumber.notANumber, 1, 2]
+        #expect(extremes(decimals) == [decimals[1], decimals[2], decimals[1], decimals[2]])
+        #expect(extremes([Double.nan, 1.5]) == [NSNumber(1.5), NSNumber(1.5), NSNumber(1.5), NSNumber(1.5)])
+    }
+
     @Test func collectionsAreMapped() {
         let people: [[String: Any]] = [["n": "a", "v": 1], ["n": "b"], ["n": "a", "v": 3]]
         let array = NSArray(array: people)

@@ -53,12 +53,10 @@ struct MemberAggregate {
 
     private var members = 0
     private var total = Arithmetic.integer(0)
-    private var best = Value.null
-
     /// The least or the greatest value; null when there is none.
-    var extreme: Value { best }
+    private(set) var best = Value.null
 
-    mutating func add(_ value: Value, _ function: Function, _ kind: SlotKind) {
+    mutating func add(_ value: Value, _ function: Function) {
         members += 1
         switch (function, value) {
         case (_, .null): return
@@ -71,11 +69,11 @@ struct MemberAggregate {
             if case .integer(let old) = best, old >= new { return }
             best = value
         case (.minimum, .real(let new)):
-            if new.isNaN, kind != .date { return }
+            if new.isNaN { return }
             if case .real(let old) = best, !(new < old) { return }
             best = value
         case (.maximum, .real(let new)):
-            if new.isNaN, kind != .date { return }
+            if new.isNaN { return }
             if case .real(let old) = best, !(new > old) { return }
             best = value
         }

@@ -28,8 +28,7 @@ struct MemberTest {
         case .equal, .notEqual: return nil
         }
         self.slot = slot
-        // What is no number has no order, dates included.
-        kind = info.kind == .date ? .double : info.kind
+        kind = info.kind
         self.relation = relation
         self.ownerSlot = ownerSlot
         self.ownerKind = ownerKind
@@ -39,7 +38,7 @@ struct MemberTest {
     /// Whether an owner's members satisfy it.
     func holds(_ members: MemberAggregate, _ owner: ColumnView, _ row: Int) -> Bool {
         if owner.isNull(row) { return false }
-        switch members.extreme {
+        switch members.best {
         case .null: return false
         case .integer(let value):
             if domain == .integers { return relation.holds(value, owner.integer(row, ownerKind)) }

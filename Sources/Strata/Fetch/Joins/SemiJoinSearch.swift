@@ -317,7 +317,7 @@ struct SemiJoinSearch {
     ) throws -> KeyTable<MemberAggregate> {
         var aggregates = KeyTable<MemberAggregate>(rows: owners.rowCount)
         func add(_ owner: Int64, _ value: MemberAggregate.Value) {
-            aggregates.update(owner, from: MemberAggregate()) { $0.add(value, function, kind) }
+            aggregates.update(owner, from: MemberAggregate()) { $0.add(value, function) }
         }
         switch relationship.storage {
         case .slot: break

@@ -16,7 +16,7 @@ enum OrderedTargets {
             guard let block = input.withUnsafeBytes({ OrderedBlockCoding.decode($0) }) else { return }
             let entries = (0..<block.count).map { Array(block.entry($0)) }
             precondition(input.withUnsafeBytes { OrderedBlockCoding.decode($0) }?.count == entries.count)
-            let again = block(of: entries)
+            let again = encoded(entries)
             precondition(again.withUnsafeBytes { OrderedBlockCoding.decode($0) }?.count == entries.count)
         },
     ]
@@ -32,7 +32,7 @@ enum OrderedTargets {
         return batch
     }
 
-    private static func block(of entries: [[UInt8]]) -> [UInt8] {
+    private static func encoded(_ entries: [[UInt8]]) -> [UInt8] {
         var encoder = OrderedBlockEncoder()
         for entry in entries { entry.withUnsafeBytes { encoder.append($0) } }
         encoder.finish()
@@ -41,7 +41,7 @@ enum OrderedTargets {
 
     private static func blocks() -> [[UInt8]] {
         [1, 20, 200].map { count in
-            block(of: (0..<count).map { Array("an entry \(1000 + $0 * 3)".utf8) })
+            encoded((0..<count).map { Array("an entry \(1000 + $0 * 3)".utf8) })
         }
     }
 
