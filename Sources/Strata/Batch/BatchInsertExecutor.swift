@@ -59,23 +59,22 @@ final class BatchInsertExecutor {
         if let handler = request.managedObjectHandler {
             try insertObjects(handler)
         } else if let handler = request.dictionaryHandler {
-            let dictionary = NSMutableDictionary()
-            // The dictionary's keys are objects: made once, not for each look-up.
-            let keys = Dictionary(
-                shape.slots.map { ($0.name, NSString(string: $0.name)) }, uniquingKeysWith: { first, _ in first })
+            let dictionary = BatchDictionary(shape)
             try insertRows {
-                dictionary.removeAllObjects()
+                dictionary.clear()
                 if handler(dictionary) { return nil }
-                return GivenValues(count: dictionary.count, names: { dictionary.allKeys.map { "\($0)" } }) {
-                    dictionary.object(forKey: keys[$0] ?? $0)
-                }
+                return GivenValues(
+                    count: dictionary.count, names: { dictionary.allKeys.map { "\($0)" } },
+                    named: { dictionary.object(forKey: $0) }, inSlot: { dictionary.value(inSlot: $0) })
             }
         } else {
             var rest = (request.objectsToInsert ?? [])[...]
             reservation = max(16, rest.count)
             try insertRows {
                 guard let values = rest.popFirst() else { return nil }
-                return GivenValues(count: values.count, names: { Array(values.keys) }) { values[$0] }
+                return GivenValues(
+                    count: values.count, names: { Array(values.keys) }, named: { values[$0] },
+                    inSlot: { [shape] in values[shape.slots[$0].name] })
             }
         }
         return NSBatchInsertResult(outcome, request.resultType)
@@ -159,7 +158,9 @@ final class BatchInsertExecutor {
     private struct GivenValues {
         let count: Int
         let names: () -> [String]
-        let value: (String) -> Any?
+        let named: (String) -> Any?
+        /// Nil for what was not given.
+        let inSlot: (Int) -> Any?
     }
 
     private func insertRows(_ next: () -> GivenValues?) throws {
@@ -189,21 +190,25 @@ final class BatchInsertExecutor {
     /// - Throws: `CocoaError` 134070 for a key that names no property which can be inserted; 1570 when a mandatory
     ///   attribute has no value; for validation, what that throws.
     private func given(_ given: GivenValues, _ scratch: ScratchObject?) throws -> [SlotValue?] {
-        let values = shape.hasComposites ? try BatchComposites.flattened(given.value, shape) : given.value
+        let named = shape.hasComposites ? try BatchComposites.flattened(given.named, shape) : given.named
         var row: [SlotValue?] = []
         row.reserveCapacity(shape.persistentSlotCount)
         var known = 0
         for slot in 0..<shape.persistentSlotCount {
             let info = shape.slots[slot]
-            let value = info.isHidden ? nil : values(info.name)
-            if value != nil { known += 1 }
-            row.append(try value.map { try SlotValue($0, info, shape, handle) })
+            let value = info.isHidden ? nil : shape.hasComposites ? named(info.name) : given.inSlot(slot)
+            guard let value else {
+                row.append(nil)
+                continue
+            }
+            known += 1
+            row.append(try SlotValue(value, info, shape, handle))
         }
         if known != given.count || shape.hasComposites { try checkNames(given.names()) }
         for slot in mandatory where row[slot].map(\.isNull) ?? (defaults[slot] == nil) { throw missing(slot) }
         if let scratch {
             scratch.clear()
-            try scratch.validateForInsert(values) { row[$0]?.isNull == false }
+            try scratch.validateForInsert(named) { row[$0]?.isNull == false }
         }
         return row
     }

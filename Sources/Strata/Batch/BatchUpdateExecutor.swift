@@ -164,7 +164,7 @@ final class BatchUpdateExecutor {
         scratches[shape.index] = scratch
         try scratch.show(row)
         for (slot, value) in values where shape.slots[slot].attribute != nil {
-            scratch.set(value.boxed, slot: slot)
+            scratch.set(value.boxed(shape.slots[slot].kind), slot: slot)
         }
         // References are still those of the row.
         for (slot, value) in values where shape.slots[slot].attribute == nil && value.isNull {

@@ -1,37 +1,41 @@
 import Foundation
 import StrataLog
 
-/// A value on its way into a slot of a row, in the type that the slot keeps.
-struct SlotValue {
-    private let value: Any?
-    /// Of a to-one relationship; null otherwise.
-    private let ref: ObjectRef
+/// A value on its way into a slot of a row, as the slot keeps it.
+///
+/// What most attributes are (numbers, dates, strings) is held as it is: to put it into an `Any` and to cast it back takes
+/// longer than to write it.
+enum SlotValue {
+    case null
+    case bool(Bool)
+    /// Cut to the slot's width.
+    case integer(Int64)
+    case float(Float)
+    /// Of a double or, in seconds since the reference date, a date.
+    case double(Double)
+    case string(String)
+    /// Of any other kind, in the slot's type.
+    case boxed(Any)
+    case reference(ObjectRef)
 
     /// Nil and `NSNull` are null.
     ///
     /// - Throws: `CocoaError` 134070 when the property does not take the value.
     init(_ value: Any?, _ info: SlotInfo, _ shape: EntityShape, _ handle: StoreHandle) throws {
-        // Nearly every value converts as it is; looking for an optional inside of it is slow.
-        if let value, info.kind != .toOne, info.kind != .transformable, !(value is NSNull),
-            let converted = ValueConversion.converted(value, info.kind)
-        {
-            self.value = converted
-            ref = .null
+        guard let value else {
+            self = .null
             return
         }
-        if let value, info.kind == .toOne, type(of: value) == NSManagedObjectID.self {
-            ref = try Self.reference(value, info, shape, handle)
-            self.value = nil
+        if let exact = Self(exactly: value, info.kind) {
+            self = exact
             return
         }
         guard let value = ValueConversion.flattened(value), !(value is NSNull) else {
-            self.value = nil
-            ref = .null
+            self = .null
             return
         }
         if info.kind == .toOne {
-            ref = try Self.reference(value, info, shape, handle)
-            self.value = nil
+            self = .reference(try Self.reference(value, info, shape, handle))
             return
         }
         guard let converted = ValueConversion.converted(value, info.kind) else {
@@ -39,14 +43,58 @@ struct SlotValue {
                 "Unacceptable type of value for attribute \(shape.name).\(info.name): wants \(info.kind), was given "
                     + "a \(type(of: value)).")
         }
-        self.value = converted
-        ref = .null
+        self = Self(exactly: converted, info.kind) ?? .boxed(converted)
     }
 
-    var isNull: Bool { value == nil && ref.isNull }
+    /// A value that is of just the type which the slot keeps; nil for others, and for types that are held in a box.
+    private init?<Value>(exactly value: Value, _ kind: SlotKind) {
+        switch kind {
+        case .string where Value.self == String.self:
+            self = .string(ExactValue.same(value, as: String.self))
+        case .bool where Value.self == Bool.self:
+            self = .bool(ExactValue.same(value, as: Bool.self))
+        case .int16, .int32, .int64:
+            if Value.self == Int.self {
+                self = .integer(Int64(ExactValue.same(value, as: Int.self)))
+            } else if Value.self == Int64.self {
+                self = .integer(ExactValue.same(value, as: Int64.self))
+            } else if Value.self == Int32.self {
+                self = .integer(Int64(ExactValue.same(value, as: Int32.self)))
+            } else if Value.self == Int16.self {
+                self = .integer(Int64(ExactValue.same(value, as: Int16.self)))
+            } else {
+                return nil
+            }
+        case .double where Value.self == Double.self:
+            self = .double(ExactValue.same(value, as: Double.self))
+        case .float where Value.self == Float.self:
+            self = .float(ExactValue.same(value, as: Float.self))
+        case .date where Value.self == Date.self:
+            self = .double(ExactValue.same(value, as: Date.self).timeIntervalSinceReferenceDate)
+        default: return nil
+        }
+    }
 
-    /// The value as key-value coding takes it; a reference is not.
-    var boxed: Any? { value }
+    var isNull: Bool {
+        switch self {
+        case .null: true
+        case .reference(let ref): ref.isNull
+        default: false
+        }
+    }
+
+    /// The value as key-value coding takes it; nil for null and for a reference.
+    func boxed(_ kind: SlotKind) -> Any? {
+        switch self {
+        case .null, .reference: nil
+        case .bool(let value): value
+        case .integer(let value): value
+        case .float(let value): value
+        case .double(let value): kind == .date ? Date(timeIntervalSinceReferenceDate: value) : value
+        case .string(let value): value
+        case .boxed(let value): value
+        }
+    }
 
     private static func reference(
         _ value: Any, _ info: SlotInfo, _ shape: EntityShape, _ handle: StoreHandle
@@ -69,18 +117,29 @@ struct SlotValue {
 
     /// Bytes that the value takes, roughly.
     var byteCount: Int {
-        guard let value else { return 8 }
-        if type(of: value) == String.self { return (value as? String)?.utf8.count ?? 8 }
-        if type(of: value) == Data.self { return (value as? Data)?.count ?? 8 }
-        return 8
+        switch self {
+        case .string(let value): value.utf8.count
+        case .boxed(let value): (value as? Data)?.count ?? 8
+        default: 8
+        }
     }
 
     /// Sets the slot of the row that was begun. Null slots are left alone.
     func write(_ slot: Int, of info: SlotInfo, to writer: EntityWriter) throws {
-        if let value {
-            try writer.set(slot, converted: value, info)
-        } else if !ref.isNull {
-            writer.set(slot, ref)
+        switch self {
+        case .null: return
+        case .bool(let value): writer.set(slot, value)
+        case .integer(let value):
+            switch info.kind {
+            case .int16: writer.set(slot, Int16(truncatingIfNeeded: value))
+            case .int32: writer.set(slot, Int32(truncatingIfNeeded: value))
+            default: writer.set(slot, value)
+            }
+        case .float(let value): writer.set(slot, value)
+        case .double(let value): writer.set(slot, value)
+        case .string(let value): writer.set(slot, value)
+        case .boxed(let value): try writer.set(slot, converted: value, info)
+        case .reference(let ref): if !ref.isNull { writer.set(slot, ref) }
         }
     }
 }

@@ -90,6 +90,68 @@ import Testing
         }
     }
 
+    /// What a handler is given is a dictionary in every respect, in whatever order and under whatever keys it is filled.
+    @Test func handlersUseTheDictionaryAsAny() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        var index = 0
+        let request = NSBatchInsertRequest(entityName: "Employee") { (dictionary: NSMutableDictionary) -> Bool in
+            #expect(dictionary.count == 0 && dictionary.allKeys.isEmpty && dictionary["name"] == nil)
+            guard index < 6 else { return true }
+            defer { index += 1 }
+            switch index {
+            case 0:
+                dictionary["name"] = "a"
+                dictionary["age"] = 30
+            case 1:
+                dictionary["age"] = Int16(31)
+                dictionary["name"] = "b"
+                dictionary["name"] = "c"
+                #expect(dictionary.count == 2)
+            case 2:
+                dictionary.setObject("d", forKey: NSString("name"))
+                dictionary.setObject(NSNumber(value: 32), forKey: "age" as NSString)
+                #expect(dictionary["name"] as? String == "d" && dictionary.object(forKey: "age") as? Int == 32)
+            case 3:
+                dictionary.addEntries(from: ["name": "e", "age": 33, "nothing": 1])
+                dictionary.removeObject(forKey: "nothing")
+                dictionary["age"] = nil
+                #expect(dictionary.count == 1 && dictionary.allValues.first as? String == "e")
+            case 4:
+                dictionary.setDictionary(["age": 34, "name": "f"])
+                dictionary.setValue("g", forKey: "name")
+                #expect(Set(dictionary.allKeys.compactMap { $0 as? String }) == ["name", "age"])
+                #expect((dictionary.copy() as? NSDictionary)?.count == 2)
+                #expect(dictionary == ["age": 34, "name": "g"] as NSDictionary)
+                #expect(dictionary.map { "\($0.key)" }.sorted() == ["age", "name"])
+            default:
+                dictionary["name"] = "x"
+                dictionary.removeAllObjects()
+                dictionary["name"] = "h"
+            }
+            return false
+        }
+        request.resultType = .count
+        #expect(try execute(request, context) as? Int == 6)
+        try context.performAndWait { () throws in
+            let found = try fetchAll(Employee.self, "Employee", context).sorted { $0.name < $1.name }
+            #expect(found.map(\.name) == ["a", "c", "d", "e", "g", "h"])
+            #expect(found.map(\.age) == [30, 31, 32, 18, 34, 18])
+        }
+    }
+
+    @Test func keysThatNameNothingAreRefusedWhereverTheyCome() throws {
+        let store = try TestStore(.memory)
+        let context = store.context()
+        for keys in [["nme"], ["name", "nme"], ["nme", "name"], ["reports", "name"]] {
+            let request = NSBatchInsertRequest(entityName: "Employee") { (dictionary: NSMutableDictionary) -> Bool in
+                for key in keys { dictionary[key] = "x" }
+                return false
+            }
+            #expect(throws: (any Error).self, "\(keys)") { _ = try execute(request, context) }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func otherContextsMergeTheIDs(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

@@ -315,6 +315,19 @@ import Testing
         }
     }
 
+    @Test func theDictionaryOfABatchInsertsHandlerCastsToAnEmptyOne() throws {
+        let context = try TestStore(.memory).context()
+        var index = 0
+        let request = NSBatchInsertRequest(entityName: "Employee") { (dictionary: NSMutableDictionary) -> Bool in
+            dictionary["name"] = "Ann"
+            #expect(dictionary as? [String: String] == [:])
+            #expect(Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", "\($0.value)") }) == ["name": "Ann"])
+            index += 1
+            return index > 1
+        }
+        _ = try context.performAndWait { try context.execute(request) }
+    }
+
     @Test(arguments: StoreKind.allCases) func aggregatesOfNothingAreZero(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

@@ -22,6 +22,13 @@ enum ExactValue {
         case .transformable, .toOne: false
         }
     }
+
+    /// A value as what it is, where the compiler cannot know that the types are the same.
+    @inline(__always)
+    static func same<Value, Exact>(_ value: Value, as type: Exact.Type) -> Exact {
+        // SAFETY: the callers have compared the types.
+        unsafeBitCast(value, to: type)
+    }
 }
 
 extension Overlay {
@@ -31,10 +38,10 @@ extension Overlay {
     func initializeExactly<Value>(_ code: SlotCode, to value: Value) {
         let address = base + Int(code.offset)
         if Value.self == NSNumber.self {
-            return Self.initialize(address, code.kind, to: Self.same(value, as: NSNumber.self))
+            return Self.initialize(address, code.kind, to: ExactValue.same(value, as: NSNumber.self))
         }
         if Value.self == Int.self {
-            let number = Self.same(value, as: Int.self)
+            let number = ExactValue.same(value, as: Int.self)
             switch code.kind {
             case .int16: address.initializeMemory(as: Int16.self, to: Int16(truncatingIfNeeded: number))
             case .int32: address.initializeMemory(as: Int32.self, to: Int32(truncatingIfNeeded: number))
@@ -43,18 +50,11 @@ extension Overlay {
             return
         }
         if Value.self == NSDecimalNumber.self {
-            let number = Self.same(value, as: NSDecimalNumber.self)
+            let number = ExactValue.same(value, as: NSDecimalNumber.self)
             address.initializeMemory(as: Decimal.self, to: number.decimalValue)
             return
         }
         address.initializeMemory(as: Value.self, to: value)
-    }
-
-    /// A value as what it is, where the compiler cannot know that the types are the same.
-    @inline(__always)
-    private static func same<Value, Exact>(_ value: Value, as type: Exact.Type) -> Exact {
-        // SAFETY: the callers have compared the types.
-        unsafeBitCast(value, to: type)
     }
 
     private static func initialize(_ address: UnsafeMutableRawPointer, _ kind: SlotKind, to number: NSNumber) {
