@@ -321,7 +321,7 @@ import Testing
         let request = NSBatchInsertRequest(entityName: "Employee") { (dictionary: NSMutableDictionary) -> Bool in
             dictionary["name"] = "Ann"
             #expect(dictionary as? [String: String] == [:])
-            #expect(Dictionary(uniqueKeysWithValues: dictionary.map { ("\($0.key)", "\($0.value)") }) == ["name": "Ann"])
+            #expect(dictionary.map { "\($0.key) = \($0.value)" } == ["name = Ann"])
             index += 1
             return index > 1
         }
