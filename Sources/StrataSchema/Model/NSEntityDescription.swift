@@ -90,7 +90,16 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
 
     final private(set) var storedSubentities: [NSEntityDescription] = []
 
-    final private(set) weak var storedSuperentity: NSEntityDescription?
+    /// What leads to the entity from its properties, indexes and subentities. Weak references would make counting the
+    /// others slow, which every object of the entity that is made does.
+    final let reference = BackReference<NSEntityDescription>()
+
+    private final var superentityReference: BackReference<NSEntityDescription>?
+
+    final private(set) var storedSuperentity: NSEntityDescription? {
+        get { superentityReference?.target }
+        set { superentityReference = newValue?.reference }
+    }
 
     /// Nil until the entity is in a model.
     package final weak var owningModel: NSManagedObjectModel?
@@ -105,7 +114,10 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     /// Creates an entity without a name and properties.
     public required override init() {
         super.init()
+        reference.set(self)
     }
+
+    deinit { reference.clear() }
 
     /// Reads an entity that ``encode(with:)`` wrote. Nil when the coder has none or it is damaged.
     public required convenience init?(coder: NSCoder) {

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// An index over one or more properties of an entity.
 ///
@@ -26,7 +27,12 @@ open class NSFetchIndexDescription: NSObject, NSSecureCoding, NSCopying, @unchec
     }
 
     /// The entity that the index belongs to.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { entityReference?.target }
+        set { entityReference = newValue?.reference }
+    }
+
+    private final var entityReference: BackReference<NSEntityDescription>?
 
     /// Creates an index.
     ///

@@ -75,7 +75,12 @@ open class NSPropertyDescription: NSObject, NSSecureCoding, NSCopying, @unchecke
     }
 
     /// Nil until the property is in an entity.
-    package final weak var owningEntity: NSEntityDescription?
+    package final var owningEntity: NSEntityDescription? {
+        get { owningEntityReference?.target }
+        set { owningEntityReference = newValue?.reference }
+    }
+
+    private final var owningEntityReference: BackReference<NSEntityDescription>?
 
     /// The composite attribute that this one is an element of.
     final weak var owningComposite: NSCompositeAttributeDescription?

@@ -1,4 +1,5 @@
 import Foundation
+import StrataSupport
 
 /// What happens to the objects at the other end when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable {
@@ -17,9 +18,15 @@ public enum NSDeleteRule: UInt, Sendable {
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity that the relationship leads to. Not retained: the model owns its entities.
-    open weak var destinationEntity: NSEntityDescription? {
-        willSet { assertMutable() }
+    open var destinationEntity: NSEntityDescription? {
+        get { destinationReference?.target }
+        set {
+            assertMutable()
+            destinationReference = newValue?.reference
+        }
     }
+
+    private final var destinationReference: BackReference<NSEntityDescription>?
 
     /// The relationship that leads back. Not retained.
     ///

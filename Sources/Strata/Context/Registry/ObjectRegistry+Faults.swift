@@ -109,8 +109,7 @@ extension ObjectRegistry {
 
 /// Makes objects without values, most of which are of one entity.
 ///
-/// Weak references lead to entities, which makes counting references slow: those that initialisers give up are taken
-/// many at a time.
+/// Every initialiser gives up a reference to the entity, which all threads count: they are taken many at a time.
 private struct FaultMaker {
     private let handle: StoreHandle
     /// How many objects are still to be made, at most.
