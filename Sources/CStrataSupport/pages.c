@@ -18,11 +18,23 @@ void *strata_pages_map(size_t byte_count) {
     size_t before = -(uintptr_t)start & (large_page_bytes - 1);
     if (before > 0) munmap(start, before);
     if (before < large_page_bytes) munmap(start + before + byte_count, large_page_bytes - before);
+    start += before;
 #ifdef MADV_HUGEPAGE
     // Refused by kernels without large pages: then the pages are small.
-    madvise(start + before, byte_count, MADV_HUGEPAGE);
+    madvise(start, large_page_bytes, MADV_NOHUGEPAGE);
+    if (byte_count > large_page_bytes) madvise(start + large_page_bytes, byte_count - large_page_bytes, MADV_HUGEPAGE);
 #endif
-    return start + before;
+    return start;
+}
+
+void strata_pages_enlarge(void *base) {
+#ifdef MADV_HUGEPAGE
+    if (madvise(base, large_page_bytes, MADV_HUGEPAGE) != 0) return;
+    // Where the kernel is too old for this it does so by itself, later.
+#ifdef MADV_COLLAPSE
+    madvise(base, large_page_bytes, MADV_COLLAPSE);
+#endif
+#endif
 }
 
 void *strata_pages_map_small(size_t byte_count) {

@@ -14,6 +14,7 @@ package enum RuntimeChecks {
         ("ClassMetadata", { ClassMetadata.check() }),
         ("ObjectClass", { ObjectClass.check() }),
         ("ClassLists", { ClassLists.check() }),
+        ("NamedClasses", { NamedClasses.check() }),
         ("ByteTuples", { ByteTuples.check() }),
     ]
 

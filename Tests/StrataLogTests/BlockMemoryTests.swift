@@ -1,3 +1,4 @@
+import Foundation
 import StrataTestKit
 import Testing
 
@@ -10,7 +11,10 @@ struct BlockMemoryTests {
     @Test("no unit is handed out twice, and what is given back is found again", arguments: 0..<8 as Range<UInt64>)
     func unitsAgreeWithAModel(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var map = UnitMap(count: Self.units)
+        guard var map = UnitMap(count: Self.units) else {
+            Issue.record("there is no address space")
+            return
+        }
         var model = [Bool](repeating: false, count: Self.units)
         var taken: [(first: Int, count: Int)] = []
         for step in 0..<5_000 {
@@ -83,6 +87,20 @@ struct BlockMemoryTests {
         let bytes = UnsafeRawBufferPointer(start: again, count: 2_900_000)
         #expect(bytes.allSatisfy { $0 == 0 })
         for piece in [again, pieces[1], pieces[3]] { memory.deallocate(piece) }
+    }
+
+    @Test("a little memory takes no large page, and stays as it is when it becomes part of one")
+    func littleMemoryTakesLittle() throws {
+        let memory = try #require(BlockMemory(budgetBytes: 16 << 20))
+        let first = memory.allocate(10_000)
+        first.initializeMemory(as: UInt8.self, repeating: 0xA5, count: 10_000)
+        var isResident = [UInt8](repeating: 0, count: (2 << 20) / Int(sysconf(Int32(_SC_PAGESIZE))))
+        #expect(mincore(first, 2 << 20, &isResident) == 0)
+        #expect(isResident.count { $0 & 1 != 0 } <= isResident.count / 8)
+        let others = (0..<3).map { _ in memory.allocate(2_000_000) }
+        for piece in others { piece.initializeMemory(as: UInt8.self, repeating: 0x5A, count: 2_000_000) }
+        #expect(UnsafeRawBufferPointer(start: first, count: 10_000).allSatisfy { $0 == 0xA5 })
+        for piece in others + [first] { memory.deallocate(piece) }
     }
 
     @Test("a budget below a large page has no stretch of its own")

@@ -8,8 +8,8 @@ enum PeopleModel {
     static func model(
         deletingPersons rule: NSDeleteRule = .nullifyDeleteRule, isIndexed: Bool = false
     ) -> NSManagedObjectModel {
-        let person = entity("Person", of: Person.self)
-        let department = entity("Department", of: Department.self)
+        let person = entity("Person")
+        let department = entity("Department")
         let toDepartment = NSRelationshipDescription()
         toDepartment.name = "department"
         toDepartment.destinationEntity = department
@@ -41,10 +41,10 @@ enum PeopleModel {
         return model
     }
 
-    private static func entity(_ name: String, of type: NSManagedObject.Type) -> NSEntityDescription {
+    private static func entity(_ name: String) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
-        entity.managedObjectClassName = String(reflecting: type)
+        entity.managedObjectClassName = "ObjectPeople.\(name)"
         return entity
     }
 

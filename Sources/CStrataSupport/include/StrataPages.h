@@ -3,9 +3,12 @@
 
 #include <stddef.h>
 
-/// Reserves zeroed memory that costs nothing before it is touched, and asks the system to back it by large pages.
-/// Aligned to 2 MiB, of which `byte_count` must be a multiple. NULL when there is no address space left.
+/// Reserves zeroed memory that costs nothing before it is touched, and asks the system to back all but the first 2 MiB
+/// by large pages. Aligned to 2 MiB, of which `byte_count` must be a multiple. NULL when there is no address space left.
 void *_Nullable strata_pages_map(size_t byte_count);
+
+/// Asks the system to back the first 2 MiB, too, by a large page, with what lies there already.
+void strata_pages_enlarge(void *_Nonnull base);
 
 /// As strata_pages_map, on pages of the usual size. `byte_count` is a multiple of their size.
 void *_Nullable strata_pages_map_small(size_t byte_count);

@@ -21,7 +21,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let model: NSManagedObjectModel
     private let coordinator: NSPersistentStoreCoordinator
     private let mainContext: NSManagedObjectContext
-    private let descriptions: Mutex<UncheckedBox<[NSPersistentStoreDescription]>>
+    /// Nil until they are asked for or set: finding the default directory takes longer than opening a store's files.
+    private let descriptions = Mutex<UncheckedBox<[NSPersistentStoreDescription]>?>(nil)
     /// Of the stores that were added.
     private let loaded = Mutex<[UncheckedBox<NSPersistentStoreDescription>]>([])
 
@@ -56,13 +57,20 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         mainContext = NSManagedObjectContext(.mainQueue)
         mainContext.persistentStoreCoordinator = coordinator
-        let url = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
-        descriptions = Mutex(UncheckedBox([NSPersistentStoreDescription(url: url)]))
     }
 
     /// The stores that ``loadPersistentStores(completionHandler:)`` loads.
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
-        get { descriptions.withLock { $0 }.value }
+        get {
+            if let known = descriptions.withLock({ $0 }) { return known.value }
+            let url = Swift.type(of: self).defaultDirectoryURL().appendingPathComponent("\(ownName).sqlite")
+            let made = UncheckedBox([NSPersistentStoreDescription(url: url)])
+            return descriptions.withLock { descriptions in
+                let current = descriptions ?? made
+                descriptions = current
+                return current
+            }.value
+        }
         set {
             let box = UncheckedBox(newValue)
             descriptions.withLock { $0 = box }

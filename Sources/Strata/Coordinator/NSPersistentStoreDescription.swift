@@ -34,7 +34,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// Whether the store is opened without the right to write. Default `false`.
     open var isReadOnly: Bool {
-        get { StoreOptions.flag(options, NSReadOnlyPersistentStoreOption) }
+        get { StoreOptions.flag(options[NSReadOnlyPersistentStoreOption]) }
         set { setOption(NSNumber(value: newValue), forKey: NSReadOnlyPersistentStoreOption) }
     }
 
@@ -47,13 +47,13 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     /// Whether a store of an older model is brought to the new one. Default `true`.
     open var shouldMigrateStoreAutomatically: Bool {
-        get { StoreOptions.flag(options, NSMigratePersistentStoresAutomaticallyOption) }
+        get { StoreOptions.flag(options[NSMigratePersistentStoresAutomaticallyOption]) }
         set { setOption(NSNumber(value: newValue), forKey: NSMigratePersistentStoresAutomaticallyOption) }
     }
 
     /// Whether the mapping between two models is inferred. Default `true`.
     open var shouldInferMappingModelAutomatically: Bool {
-        get { StoreOptions.flag(options, NSInferMappingModelAutomaticallyOption) }
+        get { StoreOptions.flag(options[NSInferMappingModelAutomaticallyOption]) }
         set { setOption(NSNumber(value: newValue), forKey: NSInferMappingModelAutomaticallyOption) }
     }
 

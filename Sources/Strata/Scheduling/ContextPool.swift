@@ -17,7 +17,7 @@ protocol PoolJob: AnyObject, Sendable {
 /// way. Threads without work end after a while.
 final class ContextPool: @unchecked Sendable {
     // Unchecked: everything that changes is guarded by `lock`.
-    static let shared = ContextPool(width: max(2, ProcessInfo.processInfo.activeProcessorCount))
+    static let shared = ContextPool(width: max(2, Processors.count))
 
     /// More threads than this are never started; blocks then wait until others are done.
     static let threadsMaximum = 1_024

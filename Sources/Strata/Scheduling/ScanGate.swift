@@ -11,7 +11,7 @@ final class ScanGate: @unchecked Sendable {
         let semaphore = DispatchSemaphore(value: 0)
     }
 
-    static let defaultMaximum = max(1, ProcessInfo.processInfo.activeProcessorCount)
+    static let defaultMaximum = max(1, Processors.count)
 
     private let lock = NSLock()
     private var limit = ScanGate.defaultMaximum

@@ -11,7 +11,7 @@ import Synchronization
 /// goes to the next scan in turn, and home when its core has been taken.
 final class ScanPool: @unchecked Sendable {
     // Unchecked: everything that changes is guarded by `lock`.
-    static let shared = ScanPool(cores: ProcessInfo.processInfo.activeProcessorCount)
+    static let shared = ScanPool(cores: Processors.count)
 
     /// The pieces of one scan.
     private final class Job: @unchecked Sendable {

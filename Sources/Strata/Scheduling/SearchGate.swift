@@ -14,7 +14,7 @@ import StrataIO
 /// is expected not come, the first in line looks by himself when a slice is over. Whoever is inside runs none of the
 /// program's code, but for value transformers, and may enter again.
 final class SearchGate: Sendable {
-    static let shared = SearchGate(permits: ProcessInfo.processInfo.activeProcessorCount)
+    static let shared = SearchGate(permits: Processors.count)
 
     // All times are in nanoseconds.
 

@@ -22,12 +22,15 @@ enum StoreMetadata {
         if bytes.isEmpty { return [:] }
         let known = last.withLock { last in last?.bytes == bytes ? last?.entries : nil }
         if let known { return known.value }
-        guard let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) else { return [:] }
-        let entries = list as? [String: Any] ?? [:]
+        let entries = OwnPropertyList.entries(bytes) ?? foundationEntries(bytes)
         if bytes.count <= keptMaximumByteCount {
             last.withLock { $0 = Parsed(bytes: bytes, entries: UncheckedBox(entries)) }
         }
         return entries
+    }
+
+    private static func foundationEntries(_ bytes: [UInt8]) -> [String: Any] {
+        (try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil)) as? [String: Any] ?? [:]
     }
 
     /// Opening a store asks for its metadata seven times, and reading a property list is a tenth of that each time.
@@ -75,9 +78,11 @@ enum StoreMetadata {
 
 /// Reads store options, which may be numbers, truth values or strings.
 enum StoreOptions {
-    static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
-        switch options?[key] {
-        case let value as Bool: value
+    static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool { flag(options?[key]) }
+
+    /// Numbers first: as what else an object can be, Swift's runtime has to look up.
+    static func flag(_ value: Any?) -> Bool {
+        switch value {
         case let value as NSNumber: value.boolValue
         case let value as String: ["YES", "TRUE", "1"].contains(value.uppercased())
         default: false

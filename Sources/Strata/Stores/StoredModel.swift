@@ -89,6 +89,9 @@ struct StoredModel: Codable, Equatable {
         hashForm = Self.hashesWithConstraints
     }
 
+    /// Of no entities, to be filled.
+    init() {}
+
     static func identifiers(_ shapes: ModelShapes) -> [String] {
         shapes.model.versionIdentifiers.map { "\($0.base)" }.sorted()
     }
@@ -110,7 +113,7 @@ struct StoredModel: Codable, Equatable {
 
     /// - Throws: a decoding error for anything that is no stored model, or one of a later version.
     init(bytes: [UInt8]) throws {
-        self = try JSONDecoder().decode(StoredModel.self, from: Data(bytes))
+        self = try StoredModelReader.model(bytes) ?? JSONDecoder().decode(StoredModel.self, from: Data(bytes))
         guard format <= Self.maximumFormat else { throw DescribedError(.coderReadCorrupt) }
     }
 

@@ -39,8 +39,7 @@ public struct StoreDirectory: Sendable {
                         .notFound, "the store's path is a symbolic link to something that is not there",
                         path: path.string))
             }
-            let parent = path.removingLastComponent()
-            guard let name = path.lastComponent, let above = try? fileSystem.resolve(parent.isEmpty ? "." : parent)
+            guard let name = path.lastComponent, let above = try? fileSystem.resolve(path.directoryAbove)
             else { return .success(path) }
             return .success(above.appending(name))
         }.get()
@@ -62,10 +61,7 @@ public struct StoreDirectory: Sendable {
 
     private var name: String { path.lastComponent?.string ?? "store" }
 
-    var parent: FilePath {
-        let parent = path.removingLastComponent()
-        return parent.isEmpty ? "." : parent
-    }
+    var parent: FilePath { path.directoryAbove }
 
     /// For opening a store just to look at it.
     static var briefOptions: LogOptions {

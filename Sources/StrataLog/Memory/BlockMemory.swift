@@ -6,7 +6,8 @@ internal import Synchronization
 ///
 /// One stretch of address space as long as the cache's budget, on large pages where the system has them: a block that
 /// is read costs no page faults (which cost more than reading it), and a look-up in a cache of hundreds of megabytes
-/// misses the processor's page tables less. It is divided into units of 1 KiB by a bitmap, lowest first as long as
+/// misses the processor's page tables less. The first of them is made of small ones until the second is needed: a
+/// process that reads a few rows needs neither 2 MiB nor the time to clear them. It is divided into units of 1 KiB by a bitmap, lowest first as long as
 /// something is free near the lowest free unit, so that hardly more of it is touched than is in use at a time. What does not fit comes from the heap.
 ///
 /// Unchecked: the bitmaps are guarded by the mutex; everything else is constant.
@@ -28,9 +29,13 @@ final class BlockMemory: @unchecked Sendable {
     init?(budgetBytes: Int) {
         let byteCount = (budgetBytes + budgetBytes / 8) / Self.largePageBytes * Self.largePageBytes
         guard byteCount > 0, let base = strata_pages_map(byteCount) else { return nil }
+        guard let units = UnitMap(count: byteCount / Self.unitBytes) else {
+            strata_pages_unmap(base, byteCount)
+            return nil
+        }
         self.base = base
         self.byteCount = byteCount
-        units = AdaptiveMutex(UnitMap(count: byteCount / Self.unitBytes))
+        self.units = AdaptiveMutex(units)
     }
 
     deinit {
@@ -52,13 +57,15 @@ final class BlockMemory: @unchecked Sendable {
     }
 
     /// Has another thread touch the large page behind one that is being used for the first time: the system clears it
-    /// then, which takes milliseconds. Not for the first one, more than which small stores need not have.
+    /// then, which takes milliseconds. Not for the first one, more than which small stores need not have: that becomes
+    /// a large page with the second.
     private func backNext(_ page: Int) {
         let before = reached.load(ordering: .relaxed)
         guard page > before, (page + 2) * Self.largePageBytes <= byteCount,
             reached.compareExchange(expected: before, desired: page, ordering: .relaxed).exchanged
         else { return }
         HelperPool.shared.async { [self] in
+            if before == 0 { strata_pages_enlarge(base) }
             guard reached.load(ordering: .relaxed) == page else { return }
             strata_pages_touch(base + (page + 1) * Self.largePageBytes, Self.largePageBytes)
         }
@@ -95,6 +102,8 @@ final class BlockMemory: @unchecked Sendable {
 /// Which units of a stretch of memory are taken.
 struct UnitMap: ~Copyable {
     private let wordCount: Int
+    /// Of both bitmaps, in whole pages.
+    private let byteCount: Int
     /// Bit set = taken.
     private let used: UnsafeMutablePointer<UInt64>
     /// Bit set = the last unit of what was taken together.
@@ -109,18 +118,20 @@ struct UnitMap: ~Copyable {
     /// More units are not taken at once to be given back.
     private static let stretchMaximum = 8_192
 
-    init(count: Int) {
+    /// Nil when there is no address space.
+    init?(count: Int) {
         precondition(count > 0 && count % 64 == 0)
         wordCount = count / 64
-        used = .allocate(capacity: wordCount)
-        used.initialize(repeating: 0, count: wordCount)
-        ends = .allocate(capacity: wordCount)
-        ends.initialize(repeating: 0, count: wordCount)
+        let pageBytes = Int(strata_page_bytes())
+        byteCount = (2 * wordCount * MemoryLayout<UInt64>.stride + pageBytes - 1) / pageBytes * pageBytes
+        // Zero, and none of it is there before it is used.
+        guard let memory = strata_pages_map_small(byteCount) else { return nil }
+        used = memory.bindMemory(to: UInt64.self, capacity: 2 * wordCount)
+        ends = used + wordCount
     }
 
     deinit {
-        used.deallocate()
-        ends.deallocate()
+        strata_pages_unmap(used, byteCount)
     }
 
     /// Takes neighbouring units and returns the first; nil when there are not as many together.

@@ -32,10 +32,12 @@ package final class MemoryBudget: Sendable {
     private static let fallOfUses = 8
 
     private struct WeakHolder {
+        let id: ObjectIdentifier
         weak var holder: (any MemoryHolder)?
     }
 
     private struct WeakListener {
+        let id: ObjectIdentifier
         weak var listener: (any QuietListener)?
     }
 
@@ -50,9 +52,10 @@ package final class MemoryBudget: Sendable {
     private let limit: Atomic<Int>
     private let held = Atomic<Int>(0)
     private let uses = Atomic<Int>(0)
-    private let holders = AdaptiveMutex<[ObjectIdentifier: WeakHolder]>([:])
+    /// Not by their identifiers: there are few, and the first dictionary of a kind costs what opening a file does.
+    private let holders = AdaptiveMutex<[WeakHolder]>([])
     private let holderCount = Atomic<Int>(0)
-    private let listeners = AdaptiveMutex<[ObjectIdentifier: WeakListener]>([:])
+    private let listeners = AdaptiveMutex<[WeakListener]>([])
     private let isScheduled = Atomic<Bool>(false)
     private let isRelieving = Atomic<Bool>(false)
     private let rounds: AdaptiveMutex<Rounds>
@@ -96,29 +99,29 @@ package final class MemoryBudget: Sendable {
     // MARK: For holders
 
     package func register(_ holder: some MemoryHolder) {
-        let reference = WeakHolder(holder: holder)
-        let id = ObjectIdentifier(holder)
-        holders.withLock { $0[id] = reference }
+        let reference = WeakHolder(id: ObjectIdentifier(holder), holder: holder)
+        holders.withLock { $0.append(reference) }
         holderCount.add(1, ordering: .relaxed)
     }
 
     /// The holder goes, and with it what it has told of.
     package func unregister(_ id: ObjectIdentifier, heldBytes: Int) {
-        _ = holders.withLock { $0.removeValue(forKey: id) }
+        holders.withLock { holders in
+            if let index = holders.firstIndex(where: { $0.id == id }) { holders.remove(at: index) }
+        }
         holderCount.subtract(1, ordering: .relaxed)
         held.subtract(heldBytes, ordering: .relaxed)
     }
 
     /// Tells a listener when little happens any more, until ``ignore(_:)`` or its end.
     package func listen(_ listener: some QuietListener) {
-        let reference = WeakListener(listener: listener)
-        let id = ObjectIdentifier(listener)
-        listeners.withLock { $0[id] = reference }
+        let reference = WeakListener(id: ObjectIdentifier(listener), listener: listener)
+        listeners.withLock { $0.append(reference) }
     }
 
     /// The end of ``listen(_:)``.
     package func ignore(_ id: ObjectIdentifier) {
-        _ = listeners.withLock { $0.removeValue(forKey: id) }
+        listeners.withLock { $0.removeAll { $0.id == id } }
     }
 
     /// A holder keeps so much more than before, or less.
@@ -168,7 +171,7 @@ package final class MemoryBudget: Sendable {
         }
     }
 
-    private var all: [any MemoryHolder] { holders.withLock { $0.values.compactMap(\.holder) } }
+    private var all: [any MemoryHolder] { holders.withLock { $0.compactMap(\.holder) } }
 
     /// Gives back all that can be, at once.
     package func giveBackEverything() {
@@ -200,7 +203,7 @@ package final class MemoryBudget: Sendable {
         }
         if isQuiet {
             // Before the heap is trimmed: what they let go goes along.
-            for listener in listeners.withLock({ $0.values.compactMap(\.listener) }) { listener.quietBegan() }
+            for listener in listeners.withLock({ $0.compactMap(\.listener) }) { listener.quietBegan() }
             trim()
         }
         if used == 0, heldBytes <= 0 {

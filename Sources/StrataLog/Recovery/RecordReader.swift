@@ -2,9 +2,11 @@ internal import StrataIO
 internal import SystemPackage
 
 /// Reads the records of one segment in order, through a window, so that a log of small records does not cost two
-/// system calls for each.
+/// system calls for each. The window is small as long as little is read: opening a store that was closed looks at two
+/// records.
 final class RecordReader {
-    private static let windowMinimumByteCount = 256 << 10
+    private static let windowFirstByteCount = 16 << 10
+    private static let windowUsualByteCount = 256 << 10
 
     let segment: UInt32
     /// Bytes of the segment that may be read: its file's length, or less where that is known.
@@ -25,7 +27,7 @@ final class RecordReader {
         let path = path
         let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
         self.limit = min(limit ?? Int(byteCount), Int(byteCount), Location.segmentMaximumBytes)
-        window = .allocate(byteCount: Self.windowMinimumByteCount, alignment: 64)
+        window = .allocate(byteCount: Self.windowFirstByteCount, alignment: 64)
     }
 
     deinit {
@@ -44,9 +46,13 @@ final class RecordReader {
     }
 
     private func fill(from offset: Int, count: Int) throws(StoreError) {
-        if window.count < count {
+        // Reading goes on behind what was read: there may be much more.
+        let isGoingOn = windowCount > 0 && offset > windowOffset && offset <= windowOffset + windowCount
+        let wish = isGoingOn ? min(window.count * 4, Self.windowUsualByteCount) : 0
+        if window.count < max(count, wish) {
             window.deallocate()
-            window = .allocate(byteCount: count, alignment: 64)
+            windowCount = 0
+            window = .allocate(byteCount: max(count, wish), alignment: 64)
         }
         let wanted = min(window.count, limit - offset)
         let room = UnsafeMutableRawBufferPointer(rebasing: window[..<wanted])
@@ -81,7 +87,7 @@ final class RecordReader {
     func isZero(from offset: Int) throws(StoreError) -> Bool {
         var position = offset
         while position < limit {
-            let count = min(Self.windowMinimumByteCount, limit - position)
+            let count = min(Self.windowUsualByteCount, limit - position)
             guard let bytes = try bytes(at: position, count: count) else { return true }
             if bytes.contains(where: { $0 != 0 }) { return false }
             position += count

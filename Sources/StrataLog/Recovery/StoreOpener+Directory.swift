@@ -157,8 +157,7 @@ extension StoreOpener {
 
     func syncNames(isNew: Bool) throws(StoreError) {
         let directory = files.directory
-        let above = directory.removingLastComponent()
-        let parent = above.isEmpty ? FilePath(".") : above
+        let parent = directory.directoryAbove
         try io("flush directory", directory) { () throws(Errno) in
             try files.fileSystem.syncDirectory(directory)
             // The manifest is written last: without one the store's own name may not have been flushed either.

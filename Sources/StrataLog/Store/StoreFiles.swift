@@ -33,9 +33,14 @@ struct StoreFiles: Sendable {
     }
 
     /// Whether a name is one that the files of stores have. No others are ever removed or replaced.
-    static func isOwn(_ name: String) -> Bool { fixedNames.contains(name) || numbered(name) != nil }
+    static func isOwn(_ name: String) -> Bool { isFixed(name) || numbered(name) != nil }
 
-    private static let fixedNames: Set = ["LOCK", "MANIFEST", "TAIL", "RESERVE", "STRATA-VOID"]
+    private static func isFixed(_ name: String) -> Bool {
+        switch name {
+        case "LOCK", "MANIFEST", "TAIL", "RESERVE", "STRATA-VOID": true
+        default: false
+        }
+    }
 
     private static func numbered(_ text: String) -> (number: UInt32, suffix: String)? {
         guard text.utf8.count == 12, let number = UInt32(text.prefix(8), radix: 16), number > 0 else { return nil }
@@ -73,7 +78,7 @@ struct StoreFiles: Sendable {
             switch name {
             case "LOCK": isLocked = true
             case "STRATA-VOID": isVoid = true
-            case _ where fixedNames.contains(name): others.append(name)
+            case _ where isFixed(name): others.append(name)
             default:
                 switch numbered(name) {
                 case (let number, "seg")? where number <= Location.maximumSegment: segments.append(number)

@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataRuntime
 
 /// Finds the class of an entity's objects by name, without the Objective-C runtime.
 ///
@@ -40,6 +41,9 @@ public enum ManagedObjectClasses {
         if let box = registered.withLock({ $0[name] }) { return box.type }
         if let type = GeneratedAccessors.managedObjectClass(named: name) { return type }
         let candidates = name.contains(".") ? [name] : [name, "\(ClassSearch.programName).\(name)"]
+        for candidate in candidates {
+            if let type = NamedClasses.named(candidate) as? NSManagedObject.Type { return type }
+        }
         // Foundation looks for no nested classes, and says so on standard error each time.
         for candidate in candidates where candidate.split(separator: ".").count <= 2 {
             if let type = NSClassFromString(candidate) as? NSManagedObject.Type { return type }

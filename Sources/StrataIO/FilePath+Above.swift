@@ -1,0 +1,32 @@
+public import SystemPackage
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+extension FilePath {
+    /// The directory that the last component is in: what `removingLastComponent()` leaves, or the working directory.
+    ///
+    /// That method uses collections which Swift's runtime has to look up conformances for, the first time in a process:
+    /// a fifth of what opening a store takes.
+    package var directoryAbove: FilePath {
+        withPlatformString { start in
+            // Separators are neither doubled nor at the end, in paths of this type.
+            let separator = CChar(UInt8(ascii: "/"))
+            var count = strlen(start)
+            while count > 0, start[count - 1] != separator { count -= 1 }
+            if count == 0 { return "." }
+            // The root keeps its own.
+            if count > 1 { count -= 1 }
+            return withUnsafeTemporaryAllocation(of: CChar.self, capacity: count + 1) { above in
+                for index in 0..<count { above.initializeElement(at: index, to: start[index]) }
+                above.initializeElement(at: count, to: 0)
+                return above.baseAddress.map { FilePath(platformString: $0) } ?? "."
+            }
+        }
+    }
+}
