@@ -35,7 +35,9 @@ final class PreparedTransaction {
         var body = TransactionBody()
         body.author = transaction.author
         body.contextName = transaction.contextName
-        for job in transaction.jobs { body.blocks.append(TransactionBody.Piece(role: job.role, byteCount: job.byteCount)) }
+        for job in transaction.jobs {
+            body.blocks.append(TransactionBody.Piece(role: job.role, byteCount: job.byteCount))
+        }
         for value in transaction.largeValues { body.largeValueByteCounts.append(value.bytes.count) }
         for list in transaction.accumulators where !list.others.isEmpty {
             for start in stride(from: 0, to: list.others.count, by: TransactionBody.groupMaximumCount) {
