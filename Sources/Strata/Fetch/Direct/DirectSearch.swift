@@ -132,11 +132,12 @@ final class DirectSearch {
         let outcome = try gather(lead) { ref throws(StoreError) in
             part.append(ref)
             if part.count < partCount { return true }
-            refs += try matches(part, test, limit: limit - refs.count)
+            let found = try matches(part, test, limit: limit - refs.count)
+            refs += found
             rest -= part.count
             tested += part.count
             // As many as are likely to be needed, going by those that were tested.
-            let likely = refs.isEmpty ? partCount * 2 : (limit - refs.count) * tested / refs.count * 5 / 4 + 4
+            let likely = found.isEmpty ? partCount * 2 : (limit - refs.count) * tested / refs.count * 5 / 4 + 4
             partCount = min(max(likely, 8), Self.rowsMaximum)
             part.removeAll(keepingCapacity: true)
             isEnough = refs.count == limit
