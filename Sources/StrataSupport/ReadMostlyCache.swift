@@ -38,7 +38,7 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
 
     @inlinable static var ways: Int { 4 }
 
-    @usableFromInline let places: UnsafeMutablePointer<Atomic<UInt>>
+    @usableFromInline let buckets: UnsafeMutablePointer<Atomic<UInt>>
     @usableFromInline let bucketCount: Int
     private let state = AdaptiveMutex<State>(State())
 
@@ -46,16 +46,16 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
     package init(capacity: Int = 512) {
         precondition(capacity >= Self.ways && capacity & (capacity - 1) == 0)
         bucketCount = capacity / Self.ways
-        places = .allocate(capacity: capacity)
-        for index in 0..<capacity { (places + index).initialize(to: Atomic(0)) }
+        buckets = .allocate(capacity: capacity)
+        for index in 0..<capacity { (buckets + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
-        for index in 0..<bucketCount * Self.ways { Self.entry(places[index].load(ordering: .relaxed))?.release() }
+        for index in 0..<bucketCount * Self.ways { Self.entry(buckets[index].load(ordering: .relaxed))?.release() }
         state.withLock { state in
             for (_, retired) in state.retired { retired.entry.release() }
         }
-        places.deallocate()
+        buckets.deallocate()
     }
 
     @inlinable @inline(__always)
@@ -65,7 +65,7 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
 
     @inlinable @inline(__always)
     func bucket(_ hash: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-        places + (hash & (bucketCount - 1)) * Self.ways
+        buckets + (hash & (bucketCount - 1)) * Self.ways
     }
 
     /// The value that was added last for a key, if it is still there.

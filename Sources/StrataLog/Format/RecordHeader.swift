@@ -59,7 +59,7 @@ struct RecordHeader: Hashable {
     /// Writes the header of a record that lies at this place. The bytes are zeros before.
     ///
     /// - Returns: the header's checksum.
-    func write(to bytes: UnsafeMutableRawPointer, at place: Place) -> UInt32 {
+    func write(to bytes: UnsafeMutableRawPointer, at address: LogAddress) -> UInt32 {
         func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
             bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
         }
@@ -73,7 +73,7 @@ struct RecordHeader: Hashable {
         store(durable.segment, at: 40)
         store(UInt64(durable.offset), at: 48)
         store(bodyChecksum, at: 56)
-        let crc = place.checksum(continuing: checksum(UnsafeRawPointer(bytes), count: 60))
+        let crc = address.checksum(continuing: checksum(UnsafeRawPointer(bytes), count: 60))
         store(crc, at: 60)
         return crc
     }
@@ -134,9 +134,9 @@ struct RecordHeader: Hashable {
             durable: LogPosition(
                 segment: word(40, UInt32.self), offset: Int(min(durableOffset, UInt64(Location.segmentMaximumBytes)))),
             bodyChecksum: word(56, UInt32.self))
-        let place = Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
+        let address = LogAddress(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
         let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
-        guard word(60, UInt32.self) == place.checksum(continuing: crc),
+        guard word(60, UInt32.self) == address.checksum(continuing: crc),
             header.byteCount % Location.alignmentBytes == 0, header.byteCount <= maximumByteCount,
             header.bodyByteCount <= header.byteCount - byteCount - RecordFooter.byteCount,
             durableOffset <= UInt64(Location.segmentMaximumBytes), header.sequence <= maximumSequence

@@ -34,7 +34,7 @@ final class RecordImage {
     func append(_ largeValues: [(bytes: [UInt8], rawByteCount: Int)], _ placement: RecordPlacement) {
         for value in largeValues {
             var bytes = value.bytes
-            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: offset).withoutSequence)
+            let checksum = LargeValue.stamp(&bytes, at: placement.address(at: offset).withoutSequence)
             append(piece: bytes, checksum: checksum)
         }
     }
@@ -50,7 +50,7 @@ final class RecordImage {
         filled = end
     }
 
-    func finish(header: RecordHeader, at place: Place) {
+    func finish(header: RecordHeader, at place: LogAddress) {
         guard let start = bytes.baseAddress else { return }
         var crc = RecordFooter.checksum(ofPiece: header.write(to: start, at: place), continuing: 0)
         for piece in pieceChecksums { crc = RecordFooter.checksum(ofPiece: piece, continuing: crc) }
@@ -71,7 +71,7 @@ final class RecordImage {
         image.finish(
             header: placement.header(
                 kind, byteCount: image.bytes.count, bodyByteCount: body.count,
-                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }), at: placement.place(at: 0))
+                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }), at: placement.address(at: 0))
         return image
     }
 }
@@ -91,8 +91,8 @@ struct RecordPlacement {
     var durable: LogPosition
 
     /// The place of a piece at an offset in the record.
-    func place(at offset: Int) -> Place {
-        Place(
+    func address(at offset: Int) -> LogAddress {
+        LogAddress(
             storeUUID: storeUUID, segment: position.segment, offset: position.offset + offset, sequence: sequence)
     }
 
@@ -106,7 +106,7 @@ struct RecordPlacement {
     }
 
     /// Where a record's large values lie, one behind the other from an offset in the record.
-    func largeValuePlaces(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
+    func largeValueLocations(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
         if values.isEmpty { return [] }
         var offset = offset
         return values.map { value in
