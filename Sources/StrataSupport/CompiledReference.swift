@@ -1,6 +1,6 @@
 public import Synchronization
 
-/// Where a description keeps what it was compiled to. What is kept is never freed.
+/// Where a description keeps what it was compiled to. What is kept is freed only by an owner that says so.
 ///
 /// `AtomicLazyReference` does the same with some 650 instructions a load, one of which is needed for every object.
 @frozen @usableFromInline
@@ -21,6 +21,12 @@ package struct CompiledReference<Value: AnyObject>: ~Copyable, @unchecked Sendab
     @inlinable @inline(__always)
     package func loadReference() -> Unmanaged<Value>? {
         UnsafeRawPointer(bitPattern: address.load(ordering: .acquiring)).map { .fromOpaque($0) }
+    }
+
+    /// Gives up what is kept: for an owner that goes.
+    package func release() {
+        guard let pointer = UnsafeRawPointer(bitPattern: address.exchange(0, ordering: .acquiring)) else { return }
+        Unmanaged<Value>.fromOpaque(pointer).release()
     }
 
     /// Keeps the value, for ever, unless there is one already. Returns the one that is kept.

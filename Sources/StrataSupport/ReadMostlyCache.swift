@@ -1,17 +1,21 @@
-internal import StrataRuntime
-internal import Synchronization
+public import StrataRuntime
+public import Synchronization
 
 /// A small cache of shared values that many threads look up and few add to. Thread-safe.
 ///
 /// Looking up takes no lock and writes nothing that other threads read, but for the count of references of what it
 /// finds. A key has four places, by its hash; a fifth key drives one of the others out, in turn.
+///
+/// What looks up is inlined: asked for by way of the generic code, a key costs five times as much to find.
+@usableFromInline
 package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject & Sendable>: @unchecked Sendable {
     // Unchecked: the places are atomic, an entry is immutable, and readers look at entries under a `ReadGuard`.
 
-    private final class Entry {
-        let hash: Int
-        let key: Key
-        let value: Value
+    @usableFromInline
+    final class Entry {
+        @usableFromInline let hash: Int
+        @usableFromInline let key: Key
+        @usableFromInline let value: Value
 
         init(_ hash: Int, _ key: Key, _ value: Value) {
             self.hash = hash
@@ -32,10 +36,10 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
         let entry: Unmanaged<Entry>
     }
 
-    private static var ways: Int { 4 }
+    @inlinable static var ways: Int { 4 }
 
-    private let buckets: UnsafeMutablePointer<Atomic<UInt>>
-    private let bucketCount: Int
+    @usableFromInline let buckets: UnsafeMutablePointer<Atomic<UInt>>
+    @usableFromInline let bucketCount: Int
     private let state = AdaptiveMutex<State>(State())
 
     /// - Parameter capacity: how many values at most, a power of two of at least four.
@@ -54,32 +58,43 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
         buckets.deallocate()
     }
 
-    private static func entry(_ bits: UInt) -> Unmanaged<Entry>? {
+    @inlinable @inline(__always)
+    static func entry(_ bits: UInt) -> Unmanaged<Entry>? {
         UnsafeRawPointer(bitPattern: bits).map { .fromOpaque($0) }
     }
 
-    private func bucket(_ hash: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
+    @inlinable @inline(__always)
+    func bucket(_ hash: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
         buckets + (hash & (bucketCount - 1)) * Self.ways
     }
 
     /// The value that was added last for a key, if it is still there.
     ///
     /// - Complexity: O(1).
+    @inlinable
     package subscript(_ key: Key) -> Value? {
         let hash = key.hashValue
         let bucket = bucket(hash)
         let reader = ReadGuard.begin()
-        defer { reader.end() }
-        for way in 0..<Self.ways {
-            guard let entry = Self.entry(bucket[way].load(ordering: .sequentiallyConsistent)) else { continue }
-            let found = entry.withBorrowed { entry -> Unmanaged<Value>? in
-                guard entry.hash == hash, entry.key == key else { return nil }
-                let value = Unmanaged.passUnretained(entry.value)
-                // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
-                ReferenceCounts.retain(value.toOpaque())
-                return value
-            }
-            if let found { return found.takeRetainedValue() }
+        let value = Self.reference(bucket, hash, key)
+        reader.end()
+        guard let value else { return nil }
+        return Unmanaged<Value>.fromOpaque(value).takeRetainedValue()
+    }
+
+    /// The value for a key among the places of its hash, with a reference for the caller. To be called by a reader.
+    @inlinable @inline(__always)
+    static func reference(
+        _ bucket: UnsafeMutablePointer<Atomic<UInt>>, _ hash: Int, _ key: Key
+    ) -> UnsafeMutableRawPointer? {
+        for way in 0..<ways {
+            guard let entry = entry(bucket[way].load(ordering: .sequentiallyConsistent)),
+                entry.withBorrowed({ $0.hash == hash && $0.key == key })
+            else { continue }
+            let value = entry.withBorrowed { Unmanaged.passUnretained($0.value).toOpaque() }
+            // Not the compiler's way of taking a reference, which it may move behind the end of the reader.
+            ReferenceCounts.retain(value)
+            return value
         }
         return nil
     }

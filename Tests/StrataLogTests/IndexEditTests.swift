@@ -145,6 +145,43 @@ import Testing
         #expect(orderedOnly == clustered.reachableNodeCount)
     }
 
+    /// An edit that gives a few keys of a full page other places does not look for a smaller form: that takes longer than
+    /// all else that a save of one object does to the index. Keys that go must be noticed all the same.
+    @Test func aFullPageTakesItsSmallerFormWhenKeysGoOneByOne() throws {
+        var random = IndexTestRandom(seed: 31)
+        var model: Model = [:]
+        var index = ObjectIndex()
+        func change(_ body: (IndexEdit) -> Void) throws {
+            let edit = IndexEdit(base: index)
+            body(edit)
+            index = try edit.finish()
+        }
+        try change { edit in
+            for key: UInt64 in 1...511 {
+                model[key] = Self.location(&random)
+                edit.set(key, model[key] ?? .absent)
+            }
+        }
+        for key: UInt64 in 1...511 {
+            try change { edit in
+                model[key] = Self.location(&random)
+                edit.set(key, model[key] ?? .absent)
+            }
+        }
+        #expect(try index.contents() == model)
+        let full = index.memoryByteCount
+        for key: UInt64 in 1...480 {
+            try change { $0.set(key, .absent) }
+            model[key] = nil
+        }
+        #expect(try index.contents() == model)
+        #expect(index.memoryByteCount < full / 2)
+        try change { edit in
+            for key: UInt64 in 481...511 { edit.set(key, Location(segment: 1, byteOffset: 64, row: Int(key))) }
+        }
+        #expect(index.memoryByteCount < full / 4)
+    }
+
     @Test(arguments: [1, 2, 23, 24, 25, 26, 511, 512])
     func aPageWithAnyNumberOfRunsReadsBack(runs: Int) throws {
         let edit = IndexEdit(base: ObjectIndex())

@@ -1,11 +1,8 @@
 /// What the peers' protocol asks of a store beyond what every contestant does.
-public protocol BenchStore: IndexedReads {
+public protocol BenchStore: IndexedReads, UpdatingStore {
     /// Folds what is only in the log's tail into its resting form, where the store has such a step: the size on disk
     /// is looked at afterwards.
     func settle() throws
-
-    /// Changes the score of rows in one transaction that is durable when the call returns.
-    func updateScores(_ changes: [(id: UInt64, score: Double)]) throws
 
     /// What the store's caches did so far, for people to read; empty when the store does not tell.
     var statisticsText: String { get }

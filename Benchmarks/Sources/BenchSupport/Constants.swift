@@ -4,6 +4,9 @@ public enum Workload {
     public static let rowsPerBatch = 10_000
     /// Durable one-row commits.
     public static let singleCommits = 2_000
+    /// One-row commits that wait for no disk, and of how many rows.
+    public static let unflushedCommits = 50_000
+    public static let overwrittenRows = 100_000
     /// Ordered pages that are read.
     public static let pages = 2_000
     public static let pageAge: Int16 = 42

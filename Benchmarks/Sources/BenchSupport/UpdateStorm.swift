@@ -1,10 +1,7 @@
 import DataSet
 
 /// What an update storm needs of a store.
-public protocol StormStore: ShrinkingStore {
-    /// Changes the score of rows in one transaction that is durable when the call returns.
-    func updateScores(_ changes: [(id: UInt64, score: Double)]) throws
-}
+public protocol StormStore: ShrinkingStore, UpdatingStore {}
 
 /// W7: a million changes of one field, 1,000 a durable transaction, over 100,000 rows, while the store cleans up as it
 /// does by itself.

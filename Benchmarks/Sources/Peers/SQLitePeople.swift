@@ -17,12 +17,14 @@ public final class SQLitePeople: StormStore {
 
     /// Opens the database below `folder`, creating it with its tables when it is not there.
     ///
-    /// - Parameter indexed: create (department) and (age, name) indexes with the tables.
-    public init(in folder: Folder, settings: Settings, indexed: Bool = false) throws {
+    /// - Parameters:
+    ///   - indexed: create (department) and (age, name) indexes with the tables.
+    ///   - flushing: what synchronous is set to: FULL, NORMAL or OFF.
+    public init(in folder: Folder, settings: Settings, indexed: Bool = false, flushing: Flushing = .full) throws {
         let path = folder.appending("db.sqlite").path
         let isNew = folder.isEmpty
         database = try SQLiteDatabase(path: path)
-        try database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL")
+        try database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=\(flushing.synchronous)")
         if settings == .tuned {
             try database.execute(
                 "PRAGMA mmap_size=4294967296; PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY")
@@ -94,13 +96,15 @@ public final class SQLitePeople: StormStore {
 
     public func updateScores(_ changes: [(id: UInt64, score: Double)]) throws {
         let statement = try database.statement("UPDATE person SET score=? WHERE id=?")
-        try database.execute("BEGIN")
+        // One row is a transaction by itself.
+        let isExplicit = changes.count > 1
+        if isExplicit { try database.execute("BEGIN") }
         for change in changes {
             sqlite3_bind_double(statement, 1, change.score)
             sqlite3_bind_int64(statement, 2, Int64(change.id))
             try database.run(statement)
         }
-        try database.execute("COMMIT")
+        if isExplicit { try database.execute("COMMIT") }
     }
 
     public func shrink() throws {
@@ -115,5 +119,16 @@ public final class SQLitePeople: StormStore {
 
     public func close() throws {
         database.close()
+    }
+}
+
+extension Flushing {
+    /// The value of SQLite's pragma. With NORMAL only checkpoints wait for the disk.
+    fileprivate var synchronous: String {
+        switch self {
+        case .full: "FULL"
+        case .interval: "NORMAL"
+        case .system: "OFF"
+        }
     }
 }

@@ -87,16 +87,11 @@ extension Session {
     private func commitSingly(_ flushing: Flushing) throws {
         let store = try variant.open(folder, flushing)
         try store.prepareKeys(rowCount)
-        var random = SplitMix64(flushing == .full ? 11 : flushing == .interval ? 12 : 13)
         settleDisks()
-        let (seconds, _) = try timed {
-            for _ in 0..<Workload.singleCommits {
-                let bits = random.next()
-                try store.updateScores([(updatedID(bits, of: rowCount), newScore(bits))])
-            }
-        }
+        let seed: UInt64 = flushing == .full ? 11 : flushing == .interval ? 12 : 13
+        let rate = try SingleUpdates.run(Workload.singleCommits, seed: seed, rowCount: rowCount, on: store)
         let metric = flushing == .full ? "commits_per_s" : "commits_per_s_\(flushing.rawValue)"
-        emitter.emit(flushing == .full ? "W2" : "W2n", metric, Double(Workload.singleCommits) / seconds, "commits/s")
+        emitter.emit(flushing == .full ? "W2" : "W2n", metric, rate, "commits/s")
         try store.close()
     }
 }

@@ -41,6 +41,20 @@ enum ContestantName: String, CaseIterable {
         }
     }
 
+    /// The store with less durability; nil for contestants that are only measured with all of it.
+    func open(in folder: Folder, _ flushing: Flushing) throws -> (any UpdatingStore)? {
+        switch self {
+        case .engine:
+            var options = PeopleLog.Options()
+            options.flushing = flushing
+            return try PeopleLog(in: folder, options: options)
+        case .objects: return try PeopleGraph(in: folder, flushing: flushing)
+        case .sqlite: return try SQLitePeople(in: folder, settings: .tuned, flushing: flushing)
+        case .sqliteDefault: return try SQLitePeople(in: folder, settings: .defaults, flushing: flushing)
+        default: return nil
+        }
+    }
+
     /// - Parameter recordByteCount: bytes of a raw log's one-row record; nil for the row's own.
     func open(in folder: Folder, recordByteCount: Int? = nil) throws -> any Contestant {
         switch self {

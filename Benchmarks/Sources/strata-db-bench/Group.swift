@@ -4,6 +4,8 @@ enum Group: String, CaseIterable {
     case fillbatch
     /// Inserts of one row, each durable; one writer, and 8 and 32 that share flushes.
     case fillsync
+    /// One field of a random row a transaction, which waits for no disk.
+    case overwrite
     /// Reads by random key, decoded blocks and pages cached.
     case readrandom
     /// Reads with an empty block cache: the first row of a block and its neighbours, apart.
@@ -40,6 +42,7 @@ enum Group: String, CaseIterable {
             ]
         case .fillsync:
             [.engine, .raw, .rawReserved, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
+        case .overwrite: [.engine, .objects, .sqlite, .sqliteDefault]
         case .readrandom, .readseq, .scan, .deletes, .open:
             [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
         case .index: [.engine, .objects, .sqliteIndexed, .sqliteDefaultIndexed, .grdb]
@@ -56,7 +59,7 @@ enum Group: String, CaseIterable {
     /// Whether the group reads what fillbatch left.
     var needsFilledStore: Bool {
         switch self {
-        case .fillbatch, .fillsync, .tomany, .batch, .openkilled, .storm, .objects: false
+        case .fillbatch, .fillsync, .overwrite, .tomany, .batch, .openkilled, .storm, .objects: false
         case .readrandom, .readcold, .readseq, .scan, .index, .open, .memory, .deletes: true
         }
     }

@@ -62,6 +62,27 @@ extension Job {
         try people.close()
     }
 
+    /// Updates of one row each, with the last ones at risk for 100 ms (SQLite: until its checkpoint), and as long as the
+    /// system likes.
+    func overwrite() throws {
+        let rows = PersonRow.all(Workload.overwrittenRows)
+        let packed = PackedPeople(rows)
+        for (flushing, name) in [(Flushing.system, "unflushed"), (.interval, "interval")] {
+            try folder.clear()
+            guard let people = try contestant.open(in: folder, flushing) else {
+                throw BenchFailure("\(contestant.rawValue) is only measured with full durability")
+            }
+            for batch in Workload.batches(rows.count) { try people.insert(rows[batch], packed: packed) }
+            try people.prepareKeys(rows.count)
+            settleDisks()
+            let rate = try SingleUpdates.run(
+                Workload.unflushedCommits, seed: 13, rowCount: rows.count, on: people)
+            emit("\(name)_commits_per_s", rate, "commits/s")
+            emit("check_\(name)", exactly: try people.scan(.groupSum) ?? 0, "digest")
+            try people.close()
+        }
+    }
+
     /// Batch requests into a store with both indexes.
     func writeBatches() throws {
         let rows = PersonRow.all(rowCount)

@@ -44,6 +44,7 @@ struct Job {
         switch group {
         case .fillbatch: try fillBatch()
         case .fillsync: try fillSync()
+        case .overwrite: try overwrite()
         case .readrandom: try readRandom()
         case .readcold: try readCold()
         case .readseq: try readSequentially()

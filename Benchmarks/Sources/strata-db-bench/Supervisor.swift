@@ -47,7 +47,7 @@ struct Supervisor {
             try store.clear()
             try start(group, contestant, store, &results)
             filled.insert(contestant)
-        case .fillsync, .tomany, .batch, .storm, .objects:
+        case .fillsync, .overwrite, .tomany, .batch, .storm, .objects:
             let own = base.appending("\(contestant.rawValue)-\(group.rawValue)")
             try own.clear()
             try start(group, contestant, own, &results)

@@ -138,7 +138,7 @@ extension NSManagedObjectContext: FetchExpressionContext {
             guard let request = request as? any AnyFetchRequest else {
                 throw FetchProblem.error("FETCH needs a fetch request, not \(type(of: request)).")
             }
-            let plan = try plan(of: request.settings, resultClass: request.resultClass)
+            let plan = try request.plan(in: self)
             let executor = FetchExecutor(self, plan)
             if countOnly { return try executor.count() }
             return try executor.results().any

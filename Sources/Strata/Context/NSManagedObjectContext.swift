@@ -65,7 +65,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// What happens when the store's rows are newer than those that changes were based on. Default: an error.
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
-    open var automaticallyMergesChangesFromParent = false {
+    @exclusivity(unchecked) open var automaticallyMergesChangesFromParent = false {
         didSet { if automaticallyMergesChangesFromParent, link == nil { coordinator?.observe(self) } }
     }
 
@@ -110,7 +110,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     final let pipeline = SavePipeline()
     final var retained: [NSManagedObject] = []
     /// Why objects read as empty. Such a context is not saved; see ``refuseUnread()``.
-    final var readErrors: [NSManagedObjectID: any Error] = [:]
+    @exclusivity(unchecked) final var readErrors: [NSManagedObjectID: any Error] = [:]
     final var readFailures = ReadFailures()
     /// Finds the rows of faults.
     final let faults = FaultService()

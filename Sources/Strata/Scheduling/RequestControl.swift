@@ -45,7 +45,8 @@ final class RequestControl: Sendable {
     static func forRequest(timeLimit: Duration?) -> RequestControl? {
         let current = ContextQueue.currentControl
         if timeLimit == nil, current != nil { return current }
-        let isInTask = withUnsafeCurrentTask { $0 != nil }
+        // A comparison with nil would copy the task.
+        let isInTask = withUnsafeCurrentTask { task in if case .some = task { true } else { false } }
         if timeLimit == nil, !isInTask { return nil }
         return RequestControl(in: current, timeLimit: timeLimit, asksTask: isInTask)
     }

@@ -1,5 +1,4 @@
-import Dispatch
-import Foundation
+import StrataSupport
 
 /// Runs blocks one after the other, in the order in which they came: on the threads of ``ContextPool``, or of whoever
 /// waits for them.
@@ -14,12 +13,12 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
     }
 
     private let pool: ContextPool
-    private let lock = NSLock()
-    private var items = JobQueue<Item>()
+    private let lock = AdaptiveMutex<Void>(())
+    @exclusivity(unchecked) private var items = JobQueue<Item>()
     /// Somebody runs a block, or the pool has been asked to.
-    private var isHeld = false
+    @exclusivity(unchecked) private var isHeld = false
     /// The thread that does; 0 as long as the pool has been asked only.
-    private var holdingThread: UInt = 0
+    @exclusivity(unchecked) private var holdingThread: UInt = 0
     /// So many blocks run until other queues have a turn.
     private static let blocksPerTurn = 16
 
@@ -28,11 +27,11 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
     }
 
     /// The thread that holds the queue, if one does.
-    var holder: UInt? { lock.withLock { isHeld && holdingThread != 0 ? holdingThread : nil } }
+    var holder: UInt? { lock.locked { isHeld && holdingThread != 0 ? holdingThread : nil } }
 
     /// Runs a block on a thread of the pool, later.
     func async(_ block: @escaping () -> Void) {
-        let isFirst = lock.withLock {
+        let isFirst = lock.locked {
             items.append(.block(block))
             defer { isHeld = true }
             return !isHeld
@@ -42,7 +41,7 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
 
     /// Takes the queue if nobody has it. It has to be left then.
     func enter() -> Bool {
-        lock.withLock {
+        lock.locked {
             if isHeld { return false }
             isHeld = true
             holdingThread = QueueWait.currentThread
@@ -52,7 +51,7 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
 
     /// Stands in line. True if the queue has been given up meanwhile and is the caller's at once.
     func enter(_ wait: QueueWait) -> Bool {
-        lock.withLock {
+        lock.locked {
             if isHeld {
                 items.append(.waiter(wait))
                 return false
@@ -65,7 +64,7 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
 
     /// Leaves the line. False if the queue has been handed over to the one who waits.
     func remove(_ wait: QueueWait) -> Bool {
-        lock.withLock {
+        lock.locked {
             items.removeFirst { item in
                 if case .waiter(let other) = item { return other === wait }
                 return false
@@ -84,41 +83,47 @@ final class SerialQueue: PoolJob, @unchecked Sendable {
 
     /// The next block, if it is for the pool. Nil when the queue has been given up or handed over.
     private func next() -> (() -> Void)? {
-        lock.lock()
-        switch items.popFirst() {
-        case .block(let block)?:
-            holdingThread = QueueWait.currentThread
-            lock.unlock()
-            return block
-        case .waiter(let wait)?:
-            holdingThread = wait.thread
-            lock.unlock()
-            wait.end()
-        case nil:
-            isHeld = false
-            holdingThread = 0
-            lock.unlock()
+        var next: QueueWait?
+        let block = lock.locked { () -> (() -> Void)? in
+            switch items.popFirst() {
+            case .block(let block)?:
+                holdingThread = QueueWait.currentThread
+                return block
+            case .waiter(let wait)?:
+                holdingThread = wait.thread
+                next = wait
+            case nil: giveUp()
+            }
+            return nil
         }
-        return nil
+        next?.end()
+        return block
     }
 
     /// Gives the queue up, or to the next in line.
     func leave() {
-        lock.lock()
-        switch items.first {
-        case .block?:
+        var next: QueueWait?
+        let isForPool = lock.locked {
+            if items.isEmpty {
+                giveUp()
+                return false
+            }
+            if case .waiter(let wait)? = items.first {
+                _ = items.popFirst()
+                holdingThread = wait.thread
+                next = wait
+                return false
+            }
             holdingThread = 0
-            lock.unlock()
-            pool.submit(self)
-        case .waiter(let wait)?:
-            _ = items.popFirst()
-            holdingThread = wait.thread
-            lock.unlock()
-            wait.end()
-        case nil:
-            isHeld = false
-            holdingThread = 0
-            lock.unlock()
+            return true
         }
+        if isForPool { pool.submit(self) }
+        next?.end()
+    }
+
+    /// Nobody holds the queue from now on. Under the lock.
+    private func giveUp() {
+        isHeld = false
+        holdingThread = 0
     }
 }

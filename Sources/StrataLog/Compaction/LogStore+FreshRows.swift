@@ -25,12 +25,14 @@ extension LogStore {
     /// are enough of them.
     func mergeIfDue(after commit: PreparedTransaction) {
         guard options.compaction.mergesFreshRows else { return }
-        let small = commit.transaction.jobs.filter {
-            $0.role != .tombstone && FreshRows.isSmall(rowCount: $0.keys.count, byteCount: $0.bytes.count)
+        func isSmall(_ job: EncodingJob) -> Bool {
+            job.role != .tombstone && FreshRows.isSmall(rowCount: job.keys.count, byteCount: job.byteCount)
         }
-        guard !small.isEmpty else { return }
+        guard commit.transaction.jobs.contains(where: isSmall) else { return }
         let isDue = state.withLock { state in
-            for job in small { state.freshRows.rows.add(job.location, of: job.entity) }
+            for job in commit.transaction.jobs where isSmall(job) {
+                state.freshRows.rows.add(job.location, of: job.entity)
+            }
             // A compaction that is under way moves rows, too, and may take long.
             guard options.compaction.isAutomatic, state.freshRows.isDue, !state.freshRows.isRunning,
                 !state.compaction.isRunning, !state.isClosed

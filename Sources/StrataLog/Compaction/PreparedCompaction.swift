@@ -128,7 +128,8 @@ final class PreparedCompaction {
         image.append(largeValues, placement)
         image.finish(
             header: placement.header(
-                .compaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
+                .compaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum),
+            at: placement.address(at: 0))
         return image
     }
 

@@ -9,7 +9,12 @@ package struct ByteWriter {
     package var count: Int { bytes.count }
 
     package mutating func append<Value: FixedWidthInteger>(_ value: Value) {
-        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+        // Appending a sequence of bytes takes longer than one after the other.
+        var rest = value
+        for _ in 0..<MemoryLayout<Value>.size {
+            bytes.append(UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
     }
 
     package mutating func append(bytes source: some Sequence<UInt8>) {

@@ -7,6 +7,15 @@ package struct PendingBlock: Sendable {
 
     package var rowCount: Int { rows.memory.rowCount }
 
+    /// Primary keys of the rows, in row order.
+    var keys: [UInt64] {
+        // Not made all at once: other ways to make an array look up its type each time.
+        var keys: [UInt64] = []
+        keys.reserveCapacity(rowCount)
+        for row in 0..<rowCount { keys.append(rows.memory.keys[row]) }
+        return keys
+    }
+
     /// - Precondition: 0 <= row < rowCount.
     package func key(_ row: Int) -> UInt64 {
         precondition(row >= 0 && row < rowCount, "row out of range")

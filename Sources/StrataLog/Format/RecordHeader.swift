@@ -56,25 +56,26 @@ struct RecordHeader: Hashable {
         BlockFormat.aligned(Self.byteCount + bodyByteCount, to: Location.alignmentBytes)
     }
 
-    func encoded(at address: LogAddress) -> [UInt8] {
-        var writer = ByteWriter(reservingCapacity: Self.byteCount)
-        writer.append(Self.magic)
-        writer.append(kind.rawValue)
-        writer.append(UInt8(0))
-        writer.append(UInt16(0))
-        writer.append(sequence)
-        writer.append(timestampNanoseconds)
-        writer.append(UInt32(byteCount))
-        writer.append(UInt32(bodyByteCount))
-        writer.append(UInt32(0))
-        writer.append(previousChecksum)
-        writer.append(durable.segment)
-        writer.append(UInt32(0))
-        writer.append(UInt64(durable.offset))
-        writer.append(bodyChecksum)
-        let crc = writer.bytes.withUnsafeBytes { checksum($0) }
-        writer.append(address.checksum(continuing: crc))
-        return writer.bytes
+    /// Writes the header of a record that lies at this place. The bytes are zeros before.
+    ///
+    /// - Returns: the header's checksum.
+    func write(to bytes: UnsafeMutableRawPointer, at address: LogAddress) -> UInt32 {
+        func store<Value: FixedWidthInteger>(_ value: Value, at offset: Int) {
+            bytes.storeBytes(of: value.littleEndian, toByteOffset: offset, as: Value.self)
+        }
+        store(Self.magic, at: 0)
+        store(kind.rawValue, at: 4)
+        store(sequence, at: 8)
+        store(timestampNanoseconds, at: 16)
+        store(UInt32(byteCount), at: 24)
+        store(UInt32(bodyByteCount), at: 28)
+        store(previousChecksum, at: 36)
+        store(durable.segment, at: 40)
+        store(UInt64(durable.offset), at: 48)
+        store(bodyChecksum, at: 56)
+        let crc = address.checksum(continuing: checksum(UnsafeRawPointer(bytes), count: 60))
+        store(crc, at: 60)
+        return crc
     }
 
     init(
@@ -152,27 +153,34 @@ enum RecordFooter {
     static let byteCount = 16
     static let magic: UInt32 = 0x4552_5453
 
-    static func encoded(recordByteCount: Int, checksum: UInt32) -> [UInt8] {
-        var writer = ByteWriter(reservingCapacity: byteCount)
-        writer.append(magic)
-        writer.append(UInt32(recordByteCount))
-        writer.append(checksum)
-        writer.append(UInt32(0))
-        return writer.bytes
+    /// The footer's two words.
+    private static func words(_ recordByteCount: Int, _ checksum: UInt32) -> (UInt64, UInt64) {
+        (UInt64(magic) | UInt64(UInt32(recordByteCount)) << 32, UInt64(checksum))
+    }
+
+    /// Writes the footer of a record.
+    static func write(to bytes: UnsafeMutableRawPointer, recordByteCount: Int, checksum: UInt32) {
+        let (first, second) = words(recordByteCount, checksum)
+        bytes.storeBytes(of: first.littleEndian, as: UInt64.self)
+        bytes.storeBytes(of: second.littleEndian, toByteOffset: 8, as: UInt64.self)
     }
 
     /// The footer's checksum: CRC-32C over the pieces' checksums, little-endian, in order.
     static func checksum(ofPieces checksums: [UInt32]) -> UInt32 {
-        var crc: UInt32 = 0
-        for piece in checksums {
-            crc = withUnsafeBytes(of: piece.littleEndian) { StrataLog.checksum($0, continuing: crc) }
-        }
-        return crc
+        checksums.reduce(0) { checksum(ofPiece: $1, continuing: $0) }
+    }
+
+    /// As ``checksum(ofPieces:)``, piece by piece.
+    static func checksum(ofPiece piece: UInt32, continuing crc: UInt32) -> UInt32 {
+        withUnsafeBytes(of: piece.littleEndian) { StrataLog.checksum($0, continuing: crc) }
     }
 
     /// Whether the bytes are the footer of a record of that length with that checksum.
     static func matches(_ bytes: UnsafeRawBufferPointer, recordByteCount: Int, checksum: UInt32) -> Bool {
-        bytes.elementsEqual(encoded(recordByteCount: recordByteCount, checksum: checksum))
+        guard bytes.count == byteCount else { return false }
+        let (first, second) = words(recordByteCount, checksum)
+        return bytes.loadUnaligned(as: UInt64.self) == first.littleEndian
+            && bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self) == second.littleEndian
     }
 }
 

@@ -11,6 +11,8 @@ public final class RowBuffer {
     /// Behind a constant pointer, so that a setter costs no exclusivity check.
     @usableFromInline let memory: UnsafeMutablePointer<RowMemory>
     private let advice: CompressionAdvice
+    /// Whether the memory of the rows belongs to somebody else.
+    private var isUsedUp = false
 
     /// - Parameter advice: what earlier blocks of the entity taught about compression; keep it and pass it again when
     ///   buffers are
@@ -26,7 +28,7 @@ public final class RowBuffer {
     }
 
     deinit {
-        memory.pointee.deallocate()
+        if !isUsedUp { memory.pointee.deallocate() }
         memory.deallocate()
     }
 
@@ -84,6 +86,15 @@ public final class RowBuffer {
         memory.pointee = fresh
         return PendingBlock(
             rows: TakenRows(taken), entity: layout.id, schemaVersion: schemaVersion, advice: advice)
+    }
+
+    /// As ``take()`` for a buffer that is not used any more: it gets no memory for further rows.
+    func takeLast() -> PendingBlock {
+        precondition(!isUsedUp, "the rows were taken before")
+        memory.pointee.complete()
+        isUsedUp = true
+        return PendingBlock(
+            rows: TakenRows(memory.pointee), entity: layout.id, schemaVersion: schemaVersion, advice: advice)
     }
 
     /// Moves the finished rows out as a block that can be read at once and lies in no log.

@@ -11,16 +11,30 @@ package final class IndexEdit {
     private let pages: PageLoader
     /// Marks the nodes that this edit made and may write to. Never reused.
     private let identifier: UInt64
-    private var tree: IndexTree
-    private var ownsRoot = false
-    private var isFinished = false
-    /// Slots of all pages that this edit made: the pages are full ones until ``finish()``.
-    private var touched: [(directory: UnsafeMutableRawPointer, slot: Int)] = []
-    private var currentPage = UInt64.max
-    private var currentValues: UnsafeMutablePointer<UInt64>?
+    // It belongs to one thread, and no access to its state calls out.
+    @exclusivity(unchecked) private var tree: IndexTree
+    @exclusivity(unchecked) private var ownsRoot = false
+    @exclusivity(unchecked) private var isFinished = false
+    /// A page that this edit made: a full one until ``finish()``.
+    private struct Touched {
+        let directory: UnsafeMutableRawPointer
+        let slot: Int
+        /// How many keys may still get another location until there may be a smaller form. Where a page was a full one
+        /// before, a few places more or less in it make none.
+        var unsettled: Int
+    }
+
+    private static let unsettledMaximum = 8
+    /// An edit of more pages looks for the smaller forms of all.
+    private static let lookedThroughMaximum = 8
+    @exclusivity(unchecked) private var touched: [Touched] = []
+    @exclusivity(unchecked) private var currentPage = UInt64.max
+    @exclusivity(unchecked) private var currentValues: UnsafeMutablePointer<UInt64>?
+    /// The position of the current page in `touched`.
+    @exclusivity(unchecked) private var current = 0
     /// The highest key that ever had a location in this edit or its base.
-    private(set) var maximumKey: UInt64
-    private var failure: StoreError?
+    @exclusivity(unchecked) private(set) var maximumKey: UInt64
+    @exclusivity(unchecked) private var failure: StoreError?
 
     package init(base: ObjectIndex) {
         self.base = base
@@ -56,8 +70,12 @@ package final class IndexEdit {
         let page = key >> IndexNode.pageBits
         if page != currentPage, !openPage(page, replacingAll: false) { return }
         // SAFETY: openPage set the values of a page of 512 keys.
-        currentValues.unsafelyUnwrapped[Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1)] =
-            location.rawValue
+        let place = currentValues.unsafelyUnwrapped + (Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1))
+        // A key more or less counts at once.
+        if touched[current].unsettled > 0 {
+            touched[current].unsettled = place.pointee == 0 || location.isAbsent ? 0 : touched[current].unsettled - 1
+        }
+        place.pointee = location.rawValue
         if key > maximumKey, !location.isAbsent { maximumKey = key }
     }
 
@@ -80,6 +98,7 @@ package final class IndexEdit {
             let page = key >> IndexNode.pageBits
             let first = location.isAbsent ? 0 : location.rawValue + UInt64(done)
             if page == currentPage || openPage(page, replacingAll: step == IndexNode.keysPerPage) {
+                touched[current].unsettled = 0
                 IndexRuns.fill(currentValues.unsafelyUnwrapped + offset, count: step, from: first)
             }
             done += step
@@ -98,7 +117,9 @@ package final class IndexEdit {
             isFinished = true
             return base
         }
-        for (directory, index) in touched { settle(IndexNode.slot(directory, index)) }
+        for page in touched where page.unsettled == 0 || touched.count > Self.lookedThroughMaximum {
+            settle(IndexNode.slot(page.directory, page.slot))
+        }
         isFinished = true
         return ObjectIndex(tree, pages, maximumKey: maximumKey)
     }
@@ -134,6 +155,9 @@ package final class IndexEdit {
             IndexNode.owner(IndexNode.pointer(found)) == identifier
         {
             full = IndexNode.pointer(found)
+            if touched.count <= Self.lookedThroughMaximum {
+                current = touched.firstIndex { $0.directory == directory && $0.slot == index } ?? 0
+            }
         } else {
             do throws(StoreError) {
                 full = try copyPage(found, directory, page, replacingAll: replacingAll)
@@ -142,7 +166,10 @@ package final class IndexEdit {
                 return false
             }
             slot.pointee.store(UInt(bitPattern: full), ordering: .relaxed)
-            touched.append((directory, index))
+            current = touched.count
+            let wasFull = found > IndexNode.lazy && found & IndexNode.tagMask == 0
+            touched.append(
+                Touched(directory: directory, slot: index, unsettled: wasFull ? Self.unsettledMaximum : 0))
         }
         currentPage = page
         currentValues = IndexNode.values(full)

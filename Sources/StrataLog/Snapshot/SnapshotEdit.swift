@@ -16,7 +16,10 @@ struct SnapshotEdit {
     init(base: Snapshot, layout: StoreLayout? = nil) {
         self.base = base
         self.layout = layout ?? base.layout
-        indexes = Array(repeating: nil, count: self.layout.roots.count)
+        // Not made all at once: other ways to make an array look up its type each time.
+        indexes = []
+        indexes.reserveCapacity(self.layout.roots.count)
+        for _ in self.layout.roots { indexes.append(nil) }
         postings = base.postings
         ordered = base.ordered
         counts = base.counts
@@ -62,17 +65,9 @@ struct SnapshotEdit {
         }
         for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
-            let source = transaction.source
-            for replacements in [writer.updated, writer.deleted] where !replacements.keys.isEmpty {
-                try withIndex(ofEntity: writer.layout.id) { index throws(StoreError) in
-                    for (key, version) in zip(replacements.keys, replacements.replacing) {
-                        let current = try index.location(of: key)
-                        if current == version.location && !current.isAbsent { continue }
-                        if try Self.isMoved(current, from: version, in: source, before: published) { continue }
-                        conflicts.append(ObjectRef(entity: writer.layout.id, key: key))
-                    }
-                }
-            }
+            try addConflicts(of: writer.updated, writer.layout.id, transaction.source, before: published, &conflicts)
+            try addConflicts(of: writer.deleted, writer.layout.id, transaction.source, before: published, &conflicts)
+            if writer.insertedKeys.isEmpty { continue }
             try withIndex(ofEntity: writer.layout.id) { index throws(StoreError) in
                 let known = index.maximumKey
                 for key in writer.insertedKeys where key <= known {
@@ -83,6 +78,22 @@ struct SnapshotEdit {
             }
         }
         return conflicts
+    }
+
+    /// Adds the objects whose rows are no longer those that were read as what is replaced.
+    private mutating func addConflicts(
+        of replacements: EntityWriter.Replacements, _ entity: UInt16, _ source: BlockSource,
+        before published: LogPosition, _ conflicts: inout [ObjectRef]
+    ) throws(StoreError) {
+        if replacements.keys.isEmpty { return }
+        try withIndex(ofEntity: entity) { index throws(StoreError) in
+            for (key, version) in zip(replacements.keys, replacements.replacing) {
+                let current = try index.location(of: key)
+                if current == version.location && !current.isAbsent { continue }
+                if try Self.isMoved(current, from: version, in: source, before: published) { continue }
+                conflicts.append(ObjectRef(entity: entity, key: key))
+            }
+        }
     }
 
     /// Whether compaction moved a row without changing it: then the sequence number is still the same.
@@ -264,6 +275,7 @@ struct SnapshotEdit {
         end: LogPosition, checksum: UInt32, epoch: SegmentEpoch? = nil
     ) throws(StoreError) -> Snapshot {
         var finished: [ObjectIndex] = []
+        finished.reserveCapacity(indexes.count)
         for position in indexes.indices {
             if let edit = indexes[position] {
                 finished.append(try edit.finish())

@@ -44,7 +44,9 @@ public final class LogStore: Sendable {
         var orderedRules = OrderedRules.none
         var isBuildingIndexes = false
         /// Next primary key by root entity, beyond those only reserved.
-        var nextKeys: [UInt16: UInt64]
+        var nextKeys: [UInt16: UInt64] { didSet { keysVersion += 1 } }
+        /// Counts the changes of ``nextKeys``.
+        private(set) var keysVersion = 0
         var isClosed = false
         var isFlushScheduled = false
         var isCheckpointing = false
@@ -312,9 +314,10 @@ public final class LogStore: Sendable {
                 for request in group { request.result = .failure(failure) }
                 return
             }
-            let keys = state.withLock { state in state.nextKeys }
-            writer.raiseNextKeys(
-                keys.map { StoreState.KeyRange(root: $0.key, next: min($0.value, ObjectRef.maximumKey)) })
+            let (keys, version) = state.withLock { state in
+                (writer.keysVersion == state.keysVersion ? [:] : state.nextKeys, state.keysVersion)
+            }
+            writer.raiseNextKeys(keys, version: version)
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)
             commit.run(group) { snapshot in publish(snapshot) }
             note(writer)

@@ -4,12 +4,13 @@ internal import StrataIO
 /// One commit on its way through the queue.
 final class CommitRequest: @unchecked Sendable {
     // Unchecked: `result` is set by the leader, or by who takes the request out of the queue, before it signals the
-    // semaphore that the owner waits on; `prepared` is used by the leader only while the owner waits; `mustLead` is set
-    // under the queue's lock.
+    // semaphore that the owner waits on; `prepared` is used by the leader only while the owner waits; `semaphore` and
+    // `mustLead` are set under the queue's lock.
     let prepared: PreparedTransaction
-    var result: Result<CommitReceipt, StoreError>?
-    fileprivate let semaphore = DispatchSemaphore(value: 0)
-    fileprivate var mustLead = false
+    @exclusivity(unchecked) var result: Result<CommitReceipt, StoreError>?
+    /// Of who waits, from before others see the request; nil of who leads at once.
+    @exclusivity(unchecked) fileprivate var semaphore: DispatchSemaphore?
+    @exclusivity(unchecked) fileprivate var mustLead = false
 
     init(_ prepared: PreparedTransaction) {
         self.prepared = prepared
@@ -38,15 +39,21 @@ final class CommitQueue: Sendable {
     /// result.
     func submit(_ request: CommitRequest, ticket: CommitTicket?, process: ([CommitRequest]) -> Void) {
         let leads = state.withLock { state in
+            // Mostly nobody is there. While nobody leads nobody waits.
+            if !state.isLed {
+                state.isLed = true
+                return true
+            }
+            request.semaphore = DispatchSemaphore(value: 0)
             state.waiting.append(request)
-            defer { state.isLed = true }
-            return !state.isLed
+            return false
         }
+        var group = [request]
         if !leads {
             wait(request, ticket)
             guard request.mustLead else { return }
+            group = state.withLock { Self.takeGroup(&$0) }
         }
-        let group = state.withLock { Self.takeGroup(&$0) }
         process(group)
         let next = state.withLock { state in
             if state.waiting.isEmpty { state.isLed = false }
@@ -54,17 +61,18 @@ final class CommitQueue: Sendable {
             state.waiting.first?.mustLead = true
             return state.waiting.first
         }
-        for follower in group where follower !== request { follower.semaphore.signal() }
-        next?.semaphore.signal()
+        for follower in group where follower !== request { follower.semaphore?.signal() }
+        next?.semaphore?.signal()
     }
 
     /// Waits until the request has its result, or leads.
     private func wait(_ request: CommitRequest, _ ticket: CommitTicket?) {
-        guard let ticket else { return request.semaphore.wait() }
+        guard let semaphore = request.semaphore else { preconditionFailure("a commit waits that was never seen") }
+        guard let ticket else { return semaphore.wait() }
         // Taken back between: then it waits for nobody.
         if !ticket.wait(as: request, in: self) { withdraw(request) }
-        guard let isUnwanted = ticket.isUnwanted else { return request.semaphore.wait() }
-        while request.semaphore.wait(timeout: .now() + .milliseconds(Self.pollMilliseconds)) == .timedOut {
+        guard let isUnwanted = ticket.isUnwanted else { return semaphore.wait() }
+        while semaphore.wait(timeout: .now() + .milliseconds(Self.pollMilliseconds)) == .timedOut {
             if isUnwanted() { withdraw(request) }
         }
     }
@@ -80,7 +88,7 @@ final class CommitQueue: Sendable {
                 StoreError(.cancelled, "the commit was taken back while it waited for others; nothing was written"))
             return true
         }
-        if isTaken { request.semaphore.signal() }
+        if isTaken { request.semaphore?.signal() }
     }
 
     /// How many commits wait for their turn.

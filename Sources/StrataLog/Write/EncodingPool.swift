@@ -7,18 +7,18 @@ final class EncodingJob: @unchecked Sendable {
     // transaction's thread after `EncodingPool.finish()`, which orders the two.
     let role: TransactionBody.BlockRole
     let entity: UInt16
-    var pending: PendingBlock?
-    private var encoded: EncodedBlock?
+    @exclusivity(unchecked) var pending: PendingBlock?
+    @exclusivity(unchecked) private var encoded: EncodedBlock?
     /// Whether ``rows`` stay when they are encoded.
     private let keepsRows: Bool
     /// Rows that replace others, which were read to that end: they enter the cache when they are committed, since they
     /// will be read as those were.
-    private(set) var rows: PendingBlock?
+    @exclusivity(unchecked) private(set) var rows: PendingBlock?
     /// Primary keys of the rows, in row order.
-    private(set) var keys: [UInt64] = []
+    @exclusivity(unchecked) private(set) var keys: [UInt64] = []
     private let locationBits = Atomic<UInt64>(0)
     /// Where the block was before a failed flush moved it.
-    private(set) var replacedLocation = Location.absent
+    @exclusivity(unchecked) private(set) var replacedLocation = Location.absent
 
     /// Where the block was placed; set by the commit, and again when a failed flush makes the log go on elsewhere,
     /// possibly on another thread.
@@ -32,7 +32,7 @@ final class EncodingJob: @unchecked Sendable {
 
     func run() {
         guard let rows = pending else { return }
-        keys = (0..<rows.rowCount).map { rows.key($0) }
+        keys = rows.keys
         encoded = rows.encode()
         pending = nil
         if keepsRows, !rows.rows.memory.hasExternals { self.rows = rows }
@@ -40,6 +40,9 @@ final class EncodingJob: @unchecked Sendable {
 
     /// The encoded block; empty before the job has run.
     var bytes: [UInt8] { encoded?.bytes ?? [] }
+
+    /// The length of ``bytes``.
+    var byteCount: Int { encoded?.byteCount ?? 0 }
 
     /// The checksum that ``stamp(at:largeValue:)`` put into the block's header.
     var headerChecksum: UInt32 {

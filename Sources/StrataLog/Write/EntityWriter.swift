@@ -31,7 +31,7 @@ public final class EntityWriter {
     @exclusivity(unchecked) private(set) var deleted = Replacements()
     /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs: a list for
     /// each group of deletes in the change table.
-    private(set) var tombstoneJobs: [[Int]] = []
+    @exclusivity(unchecked) private(set) var tombstoneJobs: [[Int]] = []
 
     // The row that was begun, in a buffer that its open block retains: not counting references to it saves a retain and
     // release for each value set. A writer belongs to one thread and no access to its state calls out while it lasts:
@@ -58,7 +58,7 @@ public final class EntityWriter {
     /// Whether the row being written may have other values than before, as far as constraints go.
     @exclusivity(unchecked) private var changesUnique = false
     @exclusivity(unchecked) private var lastReplaced: Block?
-    private var changedConstraints: [Int] = []
+    @exclusivity(unchecked) private var changedConstraints: [Int] = []
     @usableFromInline let keepsPostings: Bool
     /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
     @exclusivity(unchecked) private var replacedTargets: [ObjectRef]
@@ -69,19 +69,28 @@ public final class EntityWriter {
         self.layout = layout
         self.transaction = transaction
         self.schemaVersion = schemaVersion
-        let postings = layout.slots.map { $0.postingsID == 0 ? nil : transaction.accumulator(for: $0.postingsID) }
-        self.postings = postings
-        postingSlots = layout.slots.indices.filter { layout.slots[$0].postingsID != 0 }
+        // Lists grow by appending, and only where there is something to be in them: most of what a small save costs is
+        // memory.
+        var (postings, postingSlots, preservedSlots): ([PostingsAccumulator?], [Int], [Int]) = ([], [], [])
+        var (indexes, lists, targets): ([Int?], [Unmanaged<PostingsAccumulator>], [ObjectRef]) = ([], [], [])
+        for (slot, description) in layout.slots.enumerated() {
+            if description.preservedInHistory { preservedSlots.append(slot) }
+            guard description.postingsID != 0 else { continue }
+            while postings.count < layout.slots.count {
+                postings.append(nil)
+                indexes.append(nil)
+            }
+            let list = transaction.accumulator(for: description.postingsID)
+            (postings[slot], indexes[slot]) = (list, postingSlots.count)
+            postingSlots.append(slot)
+            lists.append(.passUnretained(list))
+            targets.append(.null)
+        }
+        (self.postings, self.postingSlots, self.preservedSlots) = (postings, postingSlots, preservedSlots)
+        (postingIndexes, postingLists, newTargets, replacedTargets) = (indexes, lists, targets, targets)
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
         ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
-        preservedSlots = layout.slots.indices.filter { layout.slots[$0].preservedInHistory }
-        var indexes = [Int?](repeating: nil, count: layout.slots.count)
-        for (index, slot) in postingSlots.enumerated() { indexes[slot] = index }
-        postingIndexes = indexes
         keepsPostings = !postingSlots.isEmpty
-        postingLists = postingSlots.compactMap { slot in postings[slot].map { .passUnretained($0) } }
-        newTargets = Array(repeating: .null, count: postingSlots.count)
-        replacedTargets = Array(repeating: .null, count: postingSlots.count)
     }
 
     /// The row that was begun, for values that need neither postings nor a place out of line.
@@ -431,6 +440,8 @@ public final class EntityWriter {
     ///
     /// - Complexity: O(n) for keys in ascending order, O(n log n) otherwise.
     var firstRepeatedKey: UInt64? {
+        // Mostly of a transaction that changes one object.
+        if insertedKeys.count + updated.keys.count + deleted.keys.count <= 1 { return nil }
         func isAscending(_ keys: [UInt64]) -> Bool { zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } }
         let lists = [insertedKeys, updated.keys, deleted.keys].filter { !$0.isEmpty }
         if lists.count <= 1, lists.allSatisfy(isAscending) { return nil }
@@ -438,16 +449,18 @@ public final class EntityWriter {
         return zip(sorted, sorted.dropFirst()).first { $0 == $1 }?.0
     }
 
-    private func cut(_ block: OpenBlock) {
+    private func cut(_ block: OpenBlock, isLast: Bool = false) {
         guard let job = block.job else { return }
-        transaction.submit(job: job, block.buffer.take())
+        transaction.submit(job: job, isLast ? block.buffer.takeLast() : block.buffer.take())
         block.job = nil
         insertJob = -1
     }
 
-    /// Hands on the blocks that are not full.
+    /// Hands on the blocks that are not full: no more rows follow.
     func finish() {
-        for case let block? in [openBlocks.inserted, openBlocks.updated, openBlocks.tombstones] { cut(block) }
+        if let block = openBlocks.inserted { cut(block, isLast: true) }
+        if let block = openBlocks.updated { cut(block, isLast: true) }
+        if let block = openBlocks.tombstones { cut(block, isLast: true) }
     }
 }
 

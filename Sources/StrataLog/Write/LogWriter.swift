@@ -6,7 +6,7 @@ internal import SystemPackage
 /// Used by one thread at a time: ``LogStore`` keeps it in a mutex, which is held while the disk works. Readers never
 /// wait for it.
 final class LogWriter: @unchecked Sendable {
-    // Unchecked: reached only through that mutex.
+    // Unchecked: reached only through that mutex. No access to its state calls out.
     /// Room kept free in a segment of maximal length for what stands at its head.
     static let preambleReserveByteCount = 16 << 20
     /// Unflushed commits are kept in memory, to be written again if a flush fails; at this many bytes they are
@@ -33,28 +33,30 @@ final class LogWriter: @unchecked Sendable {
     let files: StoreFiles
     let source: BlockSource
     let options: LogOptions
-    private(set) var end: End
+    @exclusivity(unchecked) private(set) var end: End
     /// Everything before is flushed. Always in the current segment.
-    private(set) var durable: End
-    private(set) var storeState: StoreState
+    @exclusivity(unchecked) private(set) var durable: End
+    @exclusivity(unchecked) private(set) var storeState: StoreState
     /// Why nothing can be written any more until the store is opened again.
-    private(set) var failure: StoreError?
-    private(set) var counters = Counters()
-    private(set) var unsynced: [UnsyncedRecord] = []
-    private var unsyncedByteCount = 0
-    private var file: any File
+    @exclusivity(unchecked) private(set) var failure: StoreError?
+    @exclusivity(unchecked) private(set) var counters = Counters()
+    /// What of the store's keys ``storeState`` has; see ``LogStore/SharedState/keysVersion``.
+    @exclusivity(unchecked) private(set) var keysVersion = -1
+    @exclusivity(unchecked) private(set) var unsynced: [UnsyncedRecord] = []
+    @exclusivity(unchecked) private var unsyncedByteCount = 0
+    @exclusivity(unchecked) private var file: any File
     /// The open segment's; kept, because making one costs more than the rest of a small write.
     private var path: FilePath
-    private var preallocatedEnd: Int
+    @exclusivity(unchecked) private var preallocatedEnd: Int
     /// Length at which a segment is left, if that is less than the options say.
-    var segmentLength = SegmentLength()
+    @exclusivity(unchecked) var segmentLength = SegmentLength()
     /// Rows written to the current segment since the store was opened.
-    private(set) var segmentRowCount = 0
+    @exclusivity(unchecked) private(set) var segmentRowCount = 0
     /// Nil when the store has no constraints.
-    var uniqueness: UniquenessIndex?
-    var conflictKeys = ConflictKeys()
+    @exclusivity(unchecked) var uniqueness: UniquenessIndex?
+    @exclusivity(unchecked) var conflictKeys = ConflictKeys()
     /// The segment's end could not be put in order after a failed write: go on in a new one.
-    private var mustLeaveSegment = false
+    @exclusivity(unchecked) private var mustLeaveSegment = false
     /// A flush of the segment failed: it must not be flushed again.
     private var hasFailedFlush = false
     /// The end of the current segment while nothing but its preamble is in it; nil when that is not known.
@@ -356,7 +358,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Records that the last failed flush moved, for the store to correct its index.
-    private(set) var relocated: [UnsyncedRecord] = []
+    @exclusivity(unchecked) private(set) var relocated: [UnsyncedRecord] = []
 
     func takeRelocated() -> [UnsyncedRecord] {
         defer { relocated = [] }
@@ -409,8 +411,10 @@ final class LogWriter: @unchecked Sendable {
         storeState.compaction.add(archive)
     }
 
-    func raiseNextKeys(_ ranges: [StoreState.KeyRange]) {
-        for range in ranges { storeState.raiseNextKey(root: range.root, to: range.next) }
+    /// Takes over which keys are free, as far as they have changed.
+    func raiseNextKeys(_ keys: [UInt16: UInt64], version: Int) {
+        keysVersion = version
+        for (root, next) in keys { storeState.raiseNextKey(root: root, to: min(next, ObjectRef.maximumKey)) }
     }
 
     /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.

@@ -35,10 +35,10 @@ final class PreparedTransaction {
         var body = TransactionBody()
         body.author = transaction.author
         body.contextName = transaction.contextName
-        body.blocks = transaction.jobs.map {
-            TransactionBody.Piece(role: $0.role, byteCount: $0.bytes.count)
+        for job in transaction.jobs {
+            body.blocks.append(TransactionBody.Piece(role: job.role, byteCount: job.byteCount))
         }
-        body.largeValueByteCounts = transaction.largeValues.map(\.bytes.count)
+        for value in transaction.largeValues { body.largeValueByteCounts.append(value.bytes.count) }
         for list in transaction.accumulators where !list.others.isEmpty {
             for start in stride(from: 0, to: list.others.count, by: TransactionBody.groupMaximumCount) {
                 let end = min(start + TransactionBody.groupMaximumCount, list.others.count)
@@ -79,11 +79,13 @@ final class PreparedTransaction {
             let keys = Array(writer.insertedKeys[start..<min(start + limit, writer.insertedKeys.count)])
             body.changes.append(change(writer, .insert, keys: keys))
         }
-        for group in updateGroups(writer.updated) {
-            var change = change(writer, .update, keys: group.rows.map { writer.updated.keys[$0] })
-            change.replacedSequences = group.rows.map { writer.updated.replacing[$0].sequence }
-            change.changed = group.changed
-            body.changes.append(change)
+        if !writer.updated.keys.isEmpty {
+            for group in updateGroups(writer.updated) {
+                var change = change(writer, .update, keys: group.rows.map { writer.updated.keys[$0] })
+                change.replacedSequences = group.rows.map { writer.updated.replacing[$0].sequence }
+                change.changed = group.changed
+                body.changes.append(change)
+            }
         }
         for start in stride(from: 0, to: writer.deleted.keys.count, by: limit) {
             let end = min(start + limit, writer.deleted.keys.count)
@@ -105,6 +107,7 @@ final class PreparedTransaction {
 
     /// Updates with equal changed slots together, each group in the order of the updates and within the size limit.
     private static func updateGroups(_ updates: EntityWriter.Replacements) -> [(changed: SlotSet, rows: [Int])] {
+        if updates.keys.count == 1 { return [(updates.changed[0], [0])] }
         var groups: [(changed: SlotSet, rows: [Int])] = []
         var groupOf: [SlotSet: Int] = [:]
         for row in updates.keys.indices {
@@ -131,7 +134,7 @@ final class PreparedTransaction {
         let image = RecordImage(byteCount: byteCount, body: body)
         // Large values lie behind the blocks.
         let largeValues = placement.largeValueLocations(
-            transaction.largeValues, from: image.offset + transaction.jobs.reduce(0) { $0 + $1.bytes.count })
+            transaction.largeValues, from: image.offset + transaction.jobs.reduce(0) { $0 + $1.byteCount })
         for job in transaction.jobs {
             let offset = image.offset
             let address = placement.address(at: offset)
@@ -141,7 +144,8 @@ final class PreparedTransaction {
         image.append(transaction.largeValues, placement)
         image.finish(
             header: placement.header(
-                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum))
+                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum),
+            at: placement.address(at: 0))
         return image
     }
 }

@@ -2,15 +2,17 @@
 final class RecordImage {
     let bytes: UnsafeMutableRawBufferPointer
     /// The footer's checksum, which the next record's header repeats.
-    private(set) var checksum: UInt32 = 0
-    private var filled: Int
-    private var pieceChecksums: [UInt32] = []
+    @exclusivity(unchecked) private(set) var checksum: UInt32 = 0
+    @exclusivity(unchecked) private var filled: Int
+    @exclusivity(unchecked) private var pieceChecksums: [UInt32] = []
 
-    /// Memory for a record, with its body in place. The header is added by ``finish(header:)``, when the pieces are
+    /// Memory for a record, with its body in place. The header is added by ``finish(header:at:)``, when the pieces are
     /// known.
     init(byteCount: Int, body: [UInt8]) {
-        bytes = .allocate(byteCount: byteCount, alignment: Location.alignmentBytes)
+        // Zeros, but for what is written: no part of it is aligned, as it is only copied.
+        bytes = .allocate(byteCount: byteCount, alignment: MemoryLayout<UInt64>.alignment)
         filled = RecordHeader.byteCount
+        UnsafeMutableRawBufferPointer(rebasing: bytes[..<filled]).initializeMemory(as: UInt8.self, repeating: 0)
         append(body)
         pad()
     }
@@ -48,14 +50,14 @@ final class RecordImage {
         filled = end
     }
 
-    func finish(header: [UInt8]) {
-        bytes.copyBytes(from: header)
-        let headerChecksum = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: 60, as: UInt32.self))
-        checksum = RecordFooter.checksum(ofPieces: [headerChecksum] + pieceChecksums)
+    func finish(header: RecordHeader, at place: LogAddress) {
+        guard let start = bytes.baseAddress else { return }
+        var crc = RecordFooter.checksum(ofPiece: header.write(to: start, at: place), continuing: 0)
+        for piece in pieceChecksums { crc = RecordFooter.checksum(ofPiece: piece, continuing: crc) }
+        checksum = crc
         let footer = bytes.count - RecordFooter.byteCount
         UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<footer]).initializeMemory(as: UInt8.self, repeating: 0)
-        UnsafeMutableRawBufferPointer(rebasing: bytes[footer...])
-            .copyBytes(from: RecordFooter.encoded(recordByteCount: bytes.count, checksum: checksum))
+        RecordFooter.write(to: start + footer, recordByteCount: bytes.count, checksum: checksum)
     }
 
     /// Length of a record with a body and pieces of these lengths.
@@ -69,7 +71,7 @@ final class RecordImage {
         image.finish(
             header: placement.header(
                 kind, byteCount: image.bytes.count, bodyByteCount: body.count,
-                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }))
+                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }), at: placement.address(at: 0))
         return image
     }
 }
@@ -96,16 +98,16 @@ struct RecordPlacement {
 
     func header(
         _ kind: RecordHeader.Kind, byteCount: Int, bodyByteCount: Int, bodyChecksum: UInt32
-    ) -> [UInt8] {
+    ) -> RecordHeader {
         RecordHeader(
             kind: kind, sequence: sequence, timestampNanoseconds: timestampNanoseconds, byteCount: byteCount,
             bodyByteCount: bodyByteCount, previousChecksum: previousChecksum, durable: durable,
-            bodyChecksum: bodyChecksum
-        ).encoded(at: address(at: 0))
+            bodyChecksum: bodyChecksum)
     }
 
     /// Where a record's large values lie, one behind the other from an offset in the record.
     func largeValueLocations(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
+        if values.isEmpty { return [] }
         var offset = offset
         return values.map { value in
             defer { offset += value.bytes.count }

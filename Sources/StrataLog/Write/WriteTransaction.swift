@@ -10,40 +10,43 @@ public final class WriteTransaction {
     public typealias RowTicket = EntityWriter.RowTicket
 
     /// Who made the changes, for the history.
-    public var author: String?
+    @exclusivity(unchecked) public var author: String?
     /// Name of the context that made the changes, for the history.
-    public var contextName: String?
+    @exclusivity(unchecked) public var contextName: String?
 
     /// Called once by the thread that commits, when all rows are encoded and the other core is free again, before the
     /// commit waits for anything.
-    public var whenEncoded: (() -> Void)?
+    @exclusivity(unchecked) public var whenEncoded: (() -> Void)?
 
+    // It belongs to one thread, and no access to its state calls out: the run-time checks for overlapping accesses are
+    // turned off.
     let source: BlockSource
     let numberedSchema: NumberedSchema
-    private(set) var writers: [EntityWriter] = []
-    private(set) var jobs: [EncodingJob] = []
+    @exclusivity(unchecked) private(set) var writers: [EntityWriter] = []
+    @exclusivity(unchecked) private(set) var jobs: [EncodingJob] = []
     /// The rows of so many blocks enter the cache when they are committed.
     private static let keptBlocksMaximum = 64
-    private(set) var accumulators: [PostingsAccumulator] = []
-    private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
-    private let pool = EncodingPool()
+    @exclusivity(unchecked) private(set) var accumulators: [PostingsAccumulator] = []
+    @exclusivity(unchecked) private(set) var largeValues: [(bytes: [UInt8], rawByteCount: Int)] = []
+    /// Nil as long as there is nothing to be encoded elsewhere.
+    @exclusivity(unchecked) private var pool: EncodingPool?
     /// Nil when the store has no constraints.
     let uniqueChanges: UniqueChanges?
     /// Nil when the store has no ordered indexes.
     let orderedChanges: OrderedChanges?
     /// Rows that must still be there when the transaction is committed, though it leaves them alone.
-    private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
+    @exclusivity(unchecked) private(set) var required: [(ref: ObjectRef, version: RowVersion)] = []
     /// Objects that must exist when the transaction is committed, whatever their rows are.
-    private(set) var referenced: [ObjectRef] = []
-    private(set) var conflictKeys: Set<ConflictKey> = []
+    @exclusivity(unchecked) private(set) var referenced: [ObjectRef] = []
+    @exclusivity(unchecked) private(set) var conflictKeys: Set<ConflictKey> = []
     /// The oldest snapshot that the keys go by.
-    private(set) var basis: UInt64 = .max
-    var isSpent = false
+    @exclusivity(unchecked) private(set) var basis: UInt64 = .max
+    @exclusivity(unchecked) var isSpent = false
 
     /// Segments whose large values the transaction's rows go on referring to.
-    private var heldSegments: [UInt32] = []
+    @exclusivity(unchecked) private var heldSegments: [UInt32] = []
     /// Nil once the transaction was committed: until it is flushed, the store's writer holds the transaction.
-    private var store: LogStore?
+    @exclusivity(unchecked) private var store: LogStore?
 
     init(
         source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
@@ -196,6 +199,8 @@ public final class WriteTransaction {
         if isSmall || isAlone {
             job.run()
         } else {
+            let pool = pool ?? EncodingPool()
+            self.pool = pool
             pool.submit(job)
         }
     }
@@ -222,7 +227,7 @@ public final class WriteTransaction {
     /// Encodes what is left. Every job has its block when this returns.
     func finishEncoding() {
         for writer in writers { writer.finish() }
-        pool.finish()
+        pool?.finish()
         if let whenEncoded {
             self.whenEncoded = nil
             whenEncoded()

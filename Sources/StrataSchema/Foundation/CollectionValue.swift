@@ -93,7 +93,8 @@ package struct AnyElements {
     package static func isSurelyPlain(_ value: Any) -> Bool {
         let type = type(of: value)
         return type == String.self || type == Int.self || type == Double.self || type == Date.self || type == Bool.self
-            || type == Int16.self || type == Int32.self || type == Int64.self
+            || type == Int16.self || type == Int32.self || type == Int64.self || type == NSDate.self
+            || type == NSNumber.self
     }
 
     /// Unwraps optionals inside `Any` and turns `NSNull` into `nil`.

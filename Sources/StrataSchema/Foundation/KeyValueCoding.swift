@@ -52,6 +52,8 @@ package struct KeyPathComponents: Hashable, Sendable {
     /// Splits `text` at its dots; empty names are dropped.
     package init(_ text: String) {
         self.text = text
-        names = text.split(separator: ".").map(String.init)
+        // Most paths are a name, which is found without a search for characters.
+        let isName = !text.isEmpty && !text.utf8.contains(UInt8(ascii: "."))
+        names = isName ? [text] : text.split(separator: ".").map(String.init)
     }
 }

@@ -113,7 +113,16 @@ enum FormatCache {
         let format: String
 
         static func == (left: Key, right: Key) -> Bool {
-            left.format.utf8.count == right.format.utf8.count && left.format.utf8.elementsEqual(right.format.utf8)
+            let (left, right) = (left.format.utf8, right.format.utf8)
+            guard left.count == right.count else { return false }
+            let isSame = left.withContiguousStorageIfAvailable { left in
+                right.withContiguousStorageIfAvailable { right in
+                    guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+                    return memcmp(first, second, left.count) == 0
+                }
+            }
+            if let isSame, let isSame { return isSame }
+            return left.elementsEqual(right)
         }
     }
 

@@ -27,11 +27,13 @@ extension FormatPredicateFactory {
     }
 
     private init(parsed predicate: NSPredicate) {
-        guard let predicate = predicate as? Self else {
+        // Not a cast to an optional, whose type would be looked up.
+        guard predicate is Self else {
             programmerError(
                 "\(Self.self)", "a subclass of NSPredicate cannot be made from a format", "Create an NSPredicate")
         }
-        self = predicate
+        // SAFETY: that it is one has been seen; both are a reference.
+        self = unsafeBitCast(predicate, to: Self.self)
     }
 
     /// The predicate with values, or expressions, in the place of its variables. Variables without a value stay.

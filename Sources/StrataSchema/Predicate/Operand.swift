@@ -46,6 +46,16 @@ package enum Operand {
     }
 
     private init(instance value: Any) {
+        // Each cast in vain takes hundreds of instructions.
+        let type = type(of: value)
+        if type == NSDate.self, let value = value as? NSDate {
+            self = .date(value.timeIntervalSinceReferenceDate)
+            return
+        }
+        if type == NSNumber.self, let value = value as? NSNumber {
+            self = Operand(number: value)
+            return
+        }
         switch value {
         case let value as NSString: self = .string(String(describing: value))
         case let value as NSDecimalNumber: self = .decimal(value.decimalValue)

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSupport
 
 /// A block that a task has handed to a context's queue and waits for.
 final class PerformCall<Value, Failure: Error>: @unchecked Sendable {
@@ -15,8 +15,8 @@ final class PerformCall<Value, Failure: Error>: @unchecked Sendable {
     private let context: NSManagedObjectContext
     private var block: (() throws(Failure) -> Value)?
     private let control = RequestControl()
-    private let lock = NSLock()
-    private var state = State.new
+    private let lock = AdaptiveMutex<Void>(())
+    @exclusivity(unchecked) private var state = State.new
 
     init(_ context: NSManagedObjectContext, _ block: @escaping () throws(Failure) -> Value) {
         self.context = context
@@ -27,7 +27,7 @@ final class PerformCall<Value, Failure: Error>: @unchecked Sendable {
     private var cancellation: Failure? { CancellationError() as? Failure }
 
     func start(_ continuation: CheckedContinuation<Outcome, Never>) {
-        lock.withLock { state = .waiting(continuation) }
+        lock.locked { state = .waiting(continuation) }
         if control.isStopped, abandon() { return }
         context.queue.async(for: context, control: control) { self.run() }
     }
@@ -46,7 +46,7 @@ final class PerformCall<Value, Failure: Error>: @unchecked Sendable {
 
     /// Whoever gets the continuation goes on.
     private func begin() -> CheckedContinuation<Outcome, Never>? {
-        lock.withLock {
+        lock.locked {
             guard case .waiting(let continuation) = state else { return nil }
             state = .begun
             return continuation

@@ -7,7 +7,9 @@ struct DeferredRelease {
     /// More than programs keep weak references to in one block; as many faults take two megabytes.
     static let maximumCount = 16_384
 
-    private var results: [[NSManagedObject]] = []
+    /// The newest results by themselves: most blocks fetch once.
+    private var newest: [NSManagedObject] = []
+    private var older: [[NSManagedObject]] = []
     private var first = 0
     private var count = 0
 
@@ -19,28 +21,32 @@ struct DeferredRelease {
     /// - Complexity: O(1), amortised.
     mutating func hold(_ objects: [NSManagedObject]) {
         guard !objects.isEmpty, objects.count <= Self.maximumCount else { return }
-        results.append(objects)
+        if !newest.isEmpty { older.append(newest) }
+        newest = objects
         count += objects.count
+        if count <= Self.maximumCount { return }
         // An object's deinitialiser may fetch: they go when all is in order.
         var old: [[NSManagedObject]] = []
         defer { withExtendedLifetime(old) {} }
+        // The newest alone are not too many.
         while count > Self.maximumCount {
-            count -= results[first].count
-            old.append(results[first])
-            results[first] = []
+            count -= older[first].count
+            old.append(older[first])
+            older[first] = []
             first += 1
         }
-        if first > 64, first * 2 > results.count {
-            results.removeFirst(first)
+        if first > 64, first * 2 > older.count {
+            older.removeFirst(first)
             first = 0
         }
     }
 
     /// Lets go of everything.
     mutating func release() {
+        if count == 0 { return }
         // An object's deinitialiser may fetch.
-        let old = results
-        (results, first, count) = ([], 0, 0)
+        let old = (newest, older)
+        (newest, older, first, count) = ([], [], 0, 0)
         withExtendedLifetime(old) {}
     }
 }

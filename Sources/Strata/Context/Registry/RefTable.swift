@@ -16,7 +16,10 @@ struct RefTable: ~Copyable {
 
     /// The one free entry of all tables that nothing was ever put into: many contexts live for one request.
     private nonisolated(unsafe) static let none = allocate(1)
-    private static let initialCapacity = 64
+    /// Many contexts have few objects.
+    private static let initialCapacity = 16
+    /// Tables of so many entries begin where the heap has room: one that is aligned costs as much as filling it.
+    private static let unalignedMaximum = 64
 
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
@@ -33,7 +36,8 @@ struct RefTable: ~Copyable {
 
     private static func allocate(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
         let bytes = UnsafeMutableRawPointer.allocate(
-            byteCount: capacity * MemoryLayout<Entry>.stride, alignment: Self.lineBytes)
+            byteCount: capacity * MemoryLayout<Entry>.stride,
+            alignment: capacity <= unalignedMaximum ? MemoryLayout<Entry>.alignment : lineBytes)
         let entries = bytes.bindMemory(to: Entry.self, capacity: capacity)
         entries.initialize(repeating: Entry(key: 0, object: nil), count: capacity)
         return entries

@@ -3,7 +3,9 @@ import StrataLog
 
 /// One execution of a ``DirectPath``: looks the constants up in an index, tests what the index does not say on the rows
 /// that it finds, and sorts these. Nothing is counted or chosen.
-struct DirectSearch {
+///
+/// A class, as the closures in it would each copy it, which counts nine references.
+final class DirectSearch {
     enum Outcome {
         case found([ObjectRef])
         /// Too many rows have the constants: another lead may do.
@@ -28,6 +30,19 @@ struct DirectSearch {
     let control: RequestControl?
     /// Is told how the rows were found; nil where nobody asks.
     let report: ScanReport?
+
+    init(
+        _ plan: FetchPlan, _ direct: DirectCondition, _ path: DirectPath, _ handle: StoreHandle, _ snapshot: Snapshot,
+        _ control: RequestControl?, _ report: ScanReport?
+    ) {
+        self.plan = plan
+        self.direct = direct
+        self.path = path
+        self.handle = handle
+        self.snapshot = snapshot
+        self.control = control
+        self.report = report
+    }
 
     /// More rows than this are found by the long way, which compares what the ways to them cost.
     static let rowsMaximum = 256
@@ -111,14 +126,19 @@ struct DirectSearch {
         var part: [ObjectRef] = []
         var partCount = min(max(limit * 2, 32), Self.rowsMaximum)
         var rest = max(limit * Self.testsPerRow, Self.rowsMaximum)
+        var tested = 0
         part.reserveCapacity(partCount)
         var isEnough = false
         let outcome = try gather(lead) { ref throws(StoreError) in
             part.append(ref)
             if part.count < partCount { return true }
-            refs += try matches(part, test, limit: limit - refs.count)
+            let found = try matches(part, test, limit: limit - refs.count)
+            refs += found
             rest -= part.count
-            partCount = min(partCount * 2, Self.rowsMaximum)
+            tested += part.count
+            // As many as are likely to be needed, going by those that were tested.
+            let likely = found.isEmpty ? partCount * 2 : (limit - refs.count) * tested / refs.count * 5 / 4 + 4
+            partCount = min(max(likely, 8), Self.rowsMaximum)
             part.removeAll(keepingCapacity: true)
             isEnough = refs.count == limit
             return !isEnough && rest > 0

@@ -67,9 +67,7 @@ extension NSManagedObjectContext {
         _ report: ScanReport?
     ) throws -> [ObjectRef]? {
         guard let direct = plan.prepared.direct else { return nil }
-        let search = DirectSearch(
-            plan: plan, direct: direct, path: store.path, handle: store.handle, snapshot: store.snapshot,
-            control: control, report: report)
+        let search = DirectSearch(plan, direct, store.path, store.handle, store.snapshot, control, report)
         do throws(StoreError) {
             if let refs = try search.rows(DirectSearch.Window(limit: limit, isSorted: isSorted)) {
                 report?.isDirect = true

@@ -11,18 +11,16 @@ final class PlanCache: Sendable {
     /// The plan of a request, made if it is not there or the request is not plain.
     ///
     /// - Throws: as ``PreparedFetch``.
-    func plan(
-        _ settings: FetchSettings, resultClass: Any.Type, in context: NSManagedObjectContext
-    ) throws -> FetchPlan {
-        guard let shape = RequestShape(settings, resultClass) else {
-            return FetchPlan(try PreparedFetch(settings, resultClass: resultClass, in: context))
+    func plan<Result>(of request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws -> FetchPlan {
+        guard let shape = RequestShape(request) else {
+            return FetchPlan(try PreparedFetch(request.settings, resultClass: Result.self, in: context))
         }
         let key = shape.key
         if let prepared = plans[key], !prepared.isOutdated.load(ordering: .relaxed) {
             return FetchPlan(prepared, shape.parameters, isReused: true)
         }
         let prepared = try PreparedFetch(
-            settings, resultClass: resultClass, in: context, parameters: shape.parameters)
+            request.settings, resultClass: Result.self, in: context, parameters: shape.parameters)
         guard prepared.isShareable, !prepared.needsObjects else { return FetchPlan(prepared) }
         plans.add(prepared, for: key)
         return FetchPlan(prepared, shape.parameters)
@@ -52,13 +50,9 @@ extension NSManagedObjectContext {
     /// - Throws: as ``PreparedFetch``.
     final func plan<T>(of request: NSFetchRequest<T>) throws -> FetchPlan {
         request.isExecuted(with: modelShapes)
-        return try plan(of: request.settings, resultClass: request.resultClass)
-    }
-
-    final func plan(of settings: FetchSettings, resultClass: Any.Type) throws -> FetchPlan {
         guard let coordinator else {
             throw FetchProblem.error("The context has no persistent store coordinator.")
         }
-        return try coordinator.plans.plan(settings, resultClass: resultClass, in: self)
+        return try coordinator.plans.plan(of: request, in: self)
     }
 }

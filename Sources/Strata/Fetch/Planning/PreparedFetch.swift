@@ -1,5 +1,6 @@
 import Foundation
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// A fetch request once it is checked: entity and key paths looked up, constants folded, null's logic applied. All that
@@ -37,7 +38,7 @@ final class PreparedFetch: @unchecked Sendable {
     /// What of the condition and the order leads to rows without looking for a way; nil when nothing does.
     let direct: DirectCondition?
     /// The way in the store that the plan was first executed in.
-    private let knownPath = AtomicLazyReference<DirectPath>()
+    private let knownPath = CompiledReference<DirectPath>()
     /// Whether the store, or what it has of indexes, is another one since: then the request is planned anew.
     let isOutdated = Atomic<Bool>(false)
     /// Only of requests for dictionaries.
@@ -116,6 +117,8 @@ final class PreparedFetch: @unchecked Sendable {
             } ?? false
         try Self.checkOptions(settings, shape)
     }
+
+    deinit { knownPath.release() }
 
     /// The way in a store as some context sees it; nil where the store, or what it has of indexes, is another than when
     /// the plan was first executed.

@@ -21,28 +21,32 @@ struct RequestShape {
     var key: PlanKey { PlanKey(bytes) }
 
     /// Nil for a request that is not plain.
-    init?(_ settings: FetchSettings, _ resultClass: Any.Type) {
-        let form = settings.resultType
-        guard settings.affectedStores == nil, settings.propertiesToFetch == nil, settings.propertiesToGroupBy == nil,
-            settings.havingPredicate == nil,
+    init?<Result>(_ request: NSFetchRequest<Result>) {
+        // Read one by one: a copy of all settings counts a dozen references.
+        let form = request.stored.resultType
+        guard request.affectedStores == nil, request.stored.propertiesToFetch == nil,
+            request.stored.propertiesToGroupBy == nil, request.stored.havingPredicate == nil,
             form == [] || form == .managedObjectIDResultType || form == .countResultType
         else { return nil }
         bytes.reserveCapacity(256)
-        append(UInt64(UInt(bitPattern: ObjectIdentifier(resultClass))))
-        append(settings.entityName ?? "")
-        append(settings.includesSubentities, settings.includesPropertyValues, settings.includesPendingChanges)
+        append(UInt64(UInt(bitPattern: ObjectIdentifier(Result.self))))
+        append(request.stored.entityName ?? "")
         append(
-            settings.returnsObjectsAsFaults, settings.shouldRefreshRefetchedObjects, settings.returnsDistinctResults)
+            request.stored.includesSubentities, request.stored.includesPropertyValues,
+            request.stored.includesPendingChanges)
+        append(
+            request.stored.returnsObjectsAsFaults, request.stored.shouldRefreshRefetchedObjects,
+            request.stored.returnsDistinctResults)
         bytes.append(UInt8(truncatingIfNeeded: form.rawValue))
-        append(UInt64(bitPattern: Int64(settings.fetchLimit)))
-        append(UInt64(bitPattern: Int64(settings.fetchOffset)))
-        append(UInt64(bitPattern: Int64(settings.fetchBatchSize)))
-        for path in settings.relationshipKeyPathsForPrefetching ?? [] {
+        append(UInt64(bitPattern: Int64(request.stored.fetchLimit)))
+        append(UInt64(bitPattern: Int64(request.stored.fetchOffset)))
+        append(UInt64(bitPattern: Int64(request.stored.fetchBatchSize)))
+        for path in request.stored.relationshipKeyPathsForPrefetching ?? [] {
             append(.prefetch)
             append(path)
         }
-        for sort in settings.sortDescriptors ?? [] where !append(sort) { return nil }
-        if let predicate = settings.predicate, !append(predicate) { return nil }
+        for sort in request.stored.sortDescriptors ?? [] where !append(sort) { return nil }
+        if let predicate = request.stored.predicate, !append(predicate) { return nil }
         if bytes.count > Self.byteCountMaximum { return nil }
     }
 
@@ -188,15 +192,21 @@ struct RequestShape {
 struct PlanParameter {
     /// The expression that it is in the predicate.
     let expression: NSExpression
-    let value: Any?
     let operand: Operand
 
     init(_ expression: NSExpression, _ value: Any?) {
         self.expression = expression
-        self.value = value
         operand = Operand(value)
     }
 
     /// The constant as a plan has it: IDs in the place of objects.
-    var constant: Any? { ConstantFolding.withoutObjects(value) ?? value }
+    var constant: Any? {
+        let value: Any? =
+            switch expression.form {
+            case .constant(let value): value
+            case .aggregate(let elements): elements.map { $0.constantValue ?? NSNull() }
+            default: nil
+            }
+        return ConstantFolding.withoutObjects(value) ?? value
+    }
 }

@@ -53,6 +53,10 @@ protocol AnyFetchRequest: NSPersistentStoreRequest {
     var settings: FetchSettings { get }
     /// What the generic parameter says the results are.
     var resultClass: Any.Type { get }
+    /// The plan of the request.
+    ///
+    /// - Throws: as ``PreparedFetch``.
+    func plan(in context: NSManagedObjectContext) throws -> FetchPlan
 }
 
 /// A request that knows how a context executes it.

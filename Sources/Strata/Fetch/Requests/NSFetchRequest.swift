@@ -8,7 +8,8 @@ public import Foundation
 /// A request may be changed and used again; what has been fetched does not change with it. It belongs to whoever made
 /// it: use it from one thread at a time.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding {
-    @exclusivity(unchecked) private var stored = FetchSettings()
+    /// But for the stores and the time limit, which all kinds of requests have.
+    @exclusivity(unchecked) final private(set) var stored = FetchSettings()
     private let model = ExecutedModel()
 
     /// Creates a request that has no entity yet. One whose results are objects of a class finds the entity by it.
@@ -231,6 +232,8 @@ extension NSFetchRequest: AnyFetchRequest {
     }
 
     final var resultClass: Any.Type { ResultType.self }
+
+    final func plan(in context: NSManagedObjectContext) throws -> FetchPlan { try context.plan(of: self) }
 
     /// Remembers the model that the entity's name is looked up in.
     final func isExecuted(with shapes: ModelShapes?) { model.note(shapes) }

@@ -4,7 +4,7 @@ import StrataIO
 /// Something that is asked of the stores.
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The stores that are asked; nil for all.
-    open var affectedStores: [NSPersistentStore]?
+    @exclusivity(unchecked) open var affectedStores: [NSPersistentStore]?
 
     /// An option of Strata: how long the request may take, from when it is executed; nil, the default, for as long as it
     /// takes. Zero or less is up at once.
@@ -13,7 +13,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// milliseconds; what it waits for counts, too. A batch request has then stored nothing, or whole parts of
     /// `maximumObjectsPerTransaction` objects; a commit that has begun is not given up any more. A custom store gets the
     /// limit with the request and sees to it itself.
-    open var timeLimit: Duration?
+    @exclusivity(unchecked) open var timeLimit: Duration?
 
     /// The kind of request.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }

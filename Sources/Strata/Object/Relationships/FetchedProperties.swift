@@ -20,7 +20,7 @@ extension NSManagedObject {
         ])
         let plan: FetchPlan
         do {
-            plan = try context.plan(of: settings, resultClass: NSManagedObject.self)
+            plan = try context.plan(of: NSFetchRequest<NSManagedObject>(settings))
         } catch let error as DescribedError where error.isOfConstants {
             // They come from this object's values.
             Warnings.once(

@@ -73,9 +73,10 @@ enum Reseal {
         put(address.checksum(continuing: checksum(bytes, 0..<60)), bytes, 60)
         checksums[0] = UInt32(word(bytes, 60))
         let crc = RecordFooter.checksum(ofPieces: checksums)
-        let footer = RecordFooter.encoded(recordByteCount: word(bytes, 24), checksum: crc)
-        UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - RecordFooter.byteCount)...])
-            .copyBytes(from: footer)
+        if let start = bytes.baseAddress {
+            RecordFooter.write(
+                to: start + bytes.count - RecordFooter.byteCount, recordByteCount: word(bytes, 24), checksum: crc)
+        }
         return crc
     }
 
