@@ -19,6 +19,7 @@
 # reasons below. Fails if there is another.
 #
 # STRATA_MUTANT_FILTER   the suites, as a regular expression of their names
+# STRATA_MUTANT_CONDITIONS  the files that have mutants of bound and guard, as a regular expression (all)
 # STRATA_SHARE           which part of their usual seeds the sweeps take: 4 for a fourth
 # STRATA_MUTANT_SECONDS  for each suite (300, or three times what it takes); one that hangs has noticed
 set -euo pipefail
