@@ -42,6 +42,21 @@ import Testing
         #expect(crc == 0xE306_9283)
     }
 
+    /// No value has more bits than 64; with more, the first step behind them would have trapped.
+    @Test func integerColumnsWiderThanTheirValuesAreRefused() throws {
+        for (width, isRead) in [(64, true), (65, false), (200, false)] as [(UInt8, Bool)] {
+            let bytes = [width] + [UInt8](repeating: 0, count: 200)
+            for skips in [false, true] {
+                let result = try? bytes.withBytes { bytes throws(MalformedBytes) in
+                    var reader = ByteReader(bytes)
+                    if skips { return try IntegerColumn.skip(count: 4, in: &reader) }
+                    _ = try IntegerColumn.read(count: 4, from: &reader)
+                }
+                #expect((result != nil) == isRead, "width \(width), skips \(skips)")
+            }
+        }
+    }
+
     /// Every byte that a slot of the manifest has, reserved ones too.
     @Test func aManifestIsReadAsItWasWritten() {
         let manifest = Manifest(
