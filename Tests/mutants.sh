@@ -27,7 +27,7 @@ cd "$(dirname "$0")/.."
 root=$PWD
 copy=${STRATA_MUTANTS:-$root/.build-mutants}
 swift=${SWIFT:-swift}
-filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.ImportSweep)}
+filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.(ImportSweep|TextTransfer))}
 export STRATA_TESTS=sweeps STRATA_SHARE=${STRATA_SHARE:-4} STRATA_MUTANT_SECONDS=${STRATA_MUTANT_SECONDS:-300}
 
 # Survivors that are known: rule, file, the how-manieth mutant of that rule and text in the file, the text, and why it

@@ -34,14 +34,18 @@ import Testing
             }
             return Self.isRead(writer) { reader throws(MalformedBytes) in try SegmentHoles(from: &reader) }
         }
-        #expect(isRead([(1, 3, 64), (5, Self.segments - 1, Self.byteCounts)]))
-        #expect(!isRead([(0, 3, 64)]))
-        #expect(!isRead([(3, 2, 64)]))
-        #expect(!isRead([(1, Self.segments, 64)]))
-        #expect(!isRead([(1, 3, Self.byteCounts + 1)]))
-        // What lies side by side is one hole, and they come in order.
-        #expect(!isRead([(1, 3, 64), (4, 5, 64)]))
-        #expect(!isRead([(5, 6, 64), (1, 3, 64)]))
+        let sound: [[Hole]] = [[(1, 3, 64), (5, Self.segments - 1, Self.byteCounts)]]
+        let refused: [[Hole]] = [
+            [(0, 3, 64)],
+            [(3, 2, 64)],
+            [(1, Self.segments, 64)],
+            [(1, 3, Self.byteCounts + 1)],
+            // What lies side by side is one hole, and they come in order.
+            [(1, 3, 64), (4, 5, 64)],
+            [(5, 6, 64), (1, 3, 64)],
+        ]
+        for holes in sound { #expect(isRead(holes)) }
+        for holes in refused { #expect(!isRead(holes), "\(holes)") }
     }
 
     @Test func archivesAndTheHistorysFloor() {
@@ -59,19 +63,24 @@ import Testing
             }
             return Self.isRead(writer) { reader throws(MalformedBytes) in try CompactionState(from: &reader) }
         }
-        #expect(isRead(floor: Self.sequences, [(1, Self.sequences, Self.segments, 64)]))
-        #expect(!isRead(floor: Self.sequences + 1, []))
-        #expect(!isRead(floor: 0, [(0, 1, 1, 64)]))
-        #expect(!isRead(floor: 0, [(2, 1, 1, 64)]))
-        #expect(!isRead(floor: 0, [(1, Self.sequences + 1, 1, 64)]))
-        #expect(!isRead(floor: 0, [(1, 1, 0, 64)]))
-        #expect(!isRead(floor: 0, [(1, 1, Self.segments + 1, 64)]))
-        #expect(!isRead(floor: 0, [(1, 1, 1, Self.byteCounts)]))
-        #expect(!isRead(floor: 0, [(1, 1, 1, 65)]))
+        let sound: [(UInt64, [Archive])] = [(Self.sequences, [(1, Self.sequences, Self.segments, 64)])]
+        let refused: [(UInt64, [Archive])] = [
+            (Self.sequences + 1, []),
+            (0, [(0, 1, 1, 64)]),
+            (0, [(2, 1, 1, 64)]),
+            (0, [(1, Self.sequences + 1, 1, 64)]),
+            (0, [(1, 1, 0, 64)]),
+            (0, [(1, 1, Self.segments + 1, 64)]),
+            (0, [(1, 1, 1, Self.byteCounts)]),
+            (0, [(1, 1, 1, 65)]),
+        ]
+        for (floor, entries) in sound { #expect(isRead(floor: floor, entries)) }
+        for (floor, entries) in refused { #expect(!isRead(floor: floor, entries), "\(floor), \(entries)") }
     }
 
     @Test func retirements() {
-        func isRead(floor: UInt64, _ segments: [(segment: UInt32, byteCount: UInt64)]) -> Bool {
+        typealias Entry = (segment: UInt32, byteCount: UInt64)
+        func isRead(floor: UInt64, _ segments: [Entry]) -> Bool {
             var writer = ByteWriter()
             writer.append(floor)
             writer.append(UInt32(segments.count))
@@ -81,11 +90,15 @@ import Testing
             }
             return Self.isRead(writer) { reader throws(MalformedBytes) in try Retirement(from: &reader) }
         }
-        #expect(isRead(floor: Self.sequences, [(1, Self.byteCounts), (Self.segments - 1, 64)]))
-        #expect(!isRead(floor: Self.sequences + 1, []))
-        #expect(!isRead(floor: 0, [(0, 64)]))
-        #expect(!isRead(floor: 0, [(Self.segments, 64)]))
-        #expect(!isRead(floor: 0, [(1, Self.byteCounts + 1)]))
+        let sound: [(UInt64, [Entry])] = [(Self.sequences, [(1, Self.byteCounts), (Self.segments - 1, 64)])]
+        let refused: [(UInt64, [Entry])] = [
+            (Self.sequences + 1, []),
+            (0, [(0, 64)]),
+            (0, [(Self.segments, 64)]),
+            (0, [(1, Self.byteCounts + 1)]),
+        ]
+        for (floor, entries) in sound { #expect(isRead(floor: floor, entries)) }
+        for (floor, entries) in refused { #expect(!isRead(floor: floor, entries), "\(floor), \(entries)") }
     }
 
     @Test func tablesOfRows() {
