@@ -16,7 +16,7 @@ package struct DirectoryTree: Sendable {
     package private(set) var directories: [Int: [String: Int]] = [root: [:]]
 
     /// A name in a directory.
-    package struct Place: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
         package var directory: Int
         package var name: String
 
@@ -29,8 +29,8 @@ package struct DirectoryTree: Sendable {
     /// What a rename will do.
     package struct Move: Sendable {
         package var inode: Int
-        package var source: Place
-        package var target: Place
+        package var source: Entry
+        package var target: Entry
         /// What had the target's name before.
         package var replaced: Int?
     }
@@ -38,9 +38,9 @@ package struct DirectoryTree: Sendable {
     /// What an exchange will do.
     package struct Swap: Sendable {
         package var inode: Int
-        package var place: Place
+        package var entry: Entry
         package var other: Int
-        package var otherPlace: Place
+        package var otherEntry: Entry
     }
 
     /// A tree with an empty root.
@@ -50,8 +50,8 @@ package struct DirectoryTree: Sendable {
         directories[inode] != nil
     }
 
-    package func inode(at place: Place) -> Int? {
-        directories[place.directory]?[place.name]
+    package func inode(at entry: Entry) -> Int? {
+        directories[entry.directory]?[entry.name]
     }
 
     /// What a path refers to.
@@ -72,14 +72,14 @@ package struct DirectoryTree: Sendable {
     }
 
     /// The directory and name a path stands for, whether or not something has that name.
-    package func place(of path: FilePath) throws(Errno) -> Place {
+    package func entry(of path: FilePath) throws(Errno) -> Entry {
         guard !path.isEmpty else { throw .noSuchFileOrDirectory }
         let parts = path.parts
         guard let name = parts.last, name != ".", name != ".." else { throw .isDirectory }
         let directory = try walk(parts.dropLast()).inode
         guard isDirectory(directory) else { throw .notDirectory }
         guard name.utf8.count <= Self.nameMaximumByteCount else { throw .fileNameTooLong }
-        return Place(directory: directory, name: name)
+        return Entry(directory: directory, name: name)
     }
 
     /// The names in a directory, sorted.
@@ -95,39 +95,39 @@ package struct DirectoryTree: Sendable {
     }
 
     /// The place of a directory about to be made.
-    package func placeForDirectory(_ path: FilePath) throws(Errno) -> Place {
+    package func entryForDirectory(_ path: FilePath) throws(Errno) -> Entry {
         if !path.isEmpty && path.parts.isEmpty { throw .fileExists }
-        let place = try place(of: path)
-        guard inode(at: place) == nil else { throw .fileExists }
-        return place
+        let entry = try self.entry(of: path)
+        guard inode(at: entry) == nil else { throw .fileExists }
+        return entry
     }
 
     /// The place and inode of a file about to be unlinked.
-    package func placeForUnlink(_ path: FilePath) throws(Errno) -> (place: Place, inode: Int) {
-        let place = try place(of: path)
-        guard let inode = inode(at: place) else { throw .noSuchFileOrDirectory }
+    package func entryForUnlink(_ path: FilePath) throws(Errno) -> (entry: Entry, inode: Int) {
+        let entry = try self.entry(of: path)
+        guard let inode = inode(at: entry) else { throw .noSuchFileOrDirectory }
         guard !isDirectory(inode) else { throw .isDirectory }
-        return (place, inode)
+        return (entry, inode)
     }
 
     /// The place and inode of a directory about to be removed.
-    package func placeForRemoval(_ path: FilePath) throws(Errno) -> (place: Place, inode: Int) {
-        let place = try place(of: path)
-        guard let inode = inode(at: place) else { throw .noSuchFileOrDirectory }
+    package func entryForRemoval(_ path: FilePath) throws(Errno) -> (entry: Entry, inode: Int) {
+        let entry = try self.entry(of: path)
+        guard let inode = inode(at: entry) else { throw .noSuchFileOrDirectory }
         guard let entries = directories[inode] else { throw .notDirectory }
         guard entries.isEmpty else { throw .directoryNotEmpty }
-        return (place, inode)
+        return (entry, inode)
     }
 
     /// What renaming would do; nil when source and target are the same thing, so that there is nothing to do.
     package func move(_ source: FilePath, to target: FilePath) throws(Errno) -> Move? {
-        let sourcePlace = try place(of: source)
-        let targetPlace = try place(of: target)
-        guard let inode = inode(at: sourcePlace) else { throw .noSuchFileOrDirectory }
-        let replaced = self.inode(at: targetPlace)
+        let sourceEntry = try entry(of: source)
+        let targetEntry = try entry(of: target)
+        guard let inode = inode(at: sourceEntry) else { throw .noSuchFileOrDirectory }
+        let replaced = self.inode(at: targetEntry)
         if replaced == inode { return nil }
         if isDirectory(inode) {
-            guard !contains(inode, targetPlace.directory) else { throw .invalidArgument }
+            guard !contains(inode, targetEntry.directory) else { throw .invalidArgument }
             if let replaced {
                 guard let entries = directories[replaced] else { throw .notDirectory }
                 guard entries.isEmpty else { throw .directoryNotEmpty }
@@ -135,7 +135,7 @@ package struct DirectoryTree: Sendable {
         } else if let replaced, isDirectory(replaced) {
             throw .isDirectory
         }
-        return Move(inode: inode, source: sourcePlace, target: targetPlace, replaced: replaced)
+        return Move(inode: inode, source: sourceEntry, target: targetEntry, replaced: replaced)
     }
 
     /// The names in a directory that is open, sorted.
@@ -145,27 +145,27 @@ package struct DirectoryTree: Sendable {
 
     /// The two places whose names an exchange swaps; nil when both refer to the same thing.
     package func swap(_ first: FilePath, with second: FilePath) throws(Errno) -> Swap? {
-        let firstPlace = try place(of: first)
-        let secondPlace = try place(of: second)
-        guard let inode = inode(at: firstPlace), let other = self.inode(at: secondPlace) else {
+        let firstEntry = try entry(of: first)
+        let secondEntry = try entry(of: second)
+        guard let inode = inode(at: firstEntry), let other = self.inode(at: secondEntry) else {
             throw .noSuchFileOrDirectory
         }
         guard inode != other else { return nil }
-        guard !contains(inode, secondPlace.directory), !contains(other, firstPlace.directory) else {
+        guard !contains(inode, secondEntry.directory), !contains(other, firstEntry.directory) else {
             throw .invalidArgument
         }
-        return Swap(inode: inode, place: firstPlace, other: other, otherPlace: secondPlace)
+        return Swap(inode: inode, entry: firstEntry, other: other, otherEntry: secondEntry)
     }
 
     /// Gives a name to an inode, taking it from whatever had it.
-    package mutating func link(_ inode: Int, at place: Place) {
-        directories[place.directory, default: [:]][place.name] = inode
+    package mutating func link(_ inode: Int, at entry: Entry) {
+        directories[entry.directory, default: [:]][entry.name] = inode
     }
 
     /// Takes a name away if it refers to `inode`.
-    package mutating func unlink(_ inode: Int, at place: Place) {
-        guard directories[place.directory]?[place.name] == inode else { return }
-        directories[place.directory]?[place.name] = nil
+    package mutating func unlink(_ inode: Int, at entry: Entry) {
+        guard directories[entry.directory]?[entry.name] == inode else { return }
+        directories[entry.directory]?[entry.name] = nil
     }
 
     /// Makes `inode` an empty directory, which has no name yet.

@@ -17,13 +17,13 @@ final class MemoryDirectory: Directory {
 
     func attributes(of name: String) throws(Errno) -> FileAttributes? {
         fileSystem.state.withLock { state in
-            state.tree.inode(at: place(name)).map { state.attributes($0, fileSystem.device) }
+            state.tree.inode(at: entry(name)).map { state.attributes($0, fileSystem.device) }
         }
     }
 
     func open(_ name: String) throws(Errno) -> any File {
         try fileSystem.state.withLock { state throws(Errno) in
-            guard let found = state.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard let found = state.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
             guard let file = state.files[found] else { throw .isDirectory }
             return MemoryFile(file, fileSystem.identity(found), isWritable: false)
         }
@@ -31,9 +31,9 @@ final class MemoryDirectory: Directory {
 
     func unlink(_ name: String) throws(Errno) {
         try fileSystem.state.withLock { state throws(Errno) in
-            guard let found = state.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard let found = state.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
             guard !state.tree.isDirectory(found) else { throw .isDirectory }
-            state.tree.unlink(found, at: place(name))
+            state.tree.unlink(found, at: entry(name))
             state.files[found] = nil
         }
     }
@@ -44,5 +44,5 @@ final class MemoryDirectory: Directory {
         fileSystem.identity(inode)
     }
 
-    private func place(_ name: String) -> DirectoryTree.Place { .init(directory: inode, name: name) }
+    private func entry(_ name: String) -> DirectoryTree.Entry { .init(directory: inode, name: name) }
 }

@@ -30,8 +30,8 @@ public final class MemoryFileSystem: FileSystem {
     /// As ``FileSystem/open(_:_:)``.
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         try state.withLock { state throws(Errno) in
-            let place = try state.tree.place(of: path)
-            if let inode = state.tree.inode(at: place) {
+            let entry = try state.tree.entry(of: path)
+            if let inode = state.tree.inode(at: entry) {
                 guard mode != .create else { throw .fileExists }
                 guard let file = state.files[inode] else { throw .isDirectory }
                 return MemoryFile(file, identity(inode), isWritable: mode != .read)
@@ -40,7 +40,7 @@ public final class MemoryFileSystem: FileSystem {
             let inode = state.makeInode()
             let file = MemoryInode()
             state.files[inode] = file
-            state.tree.link(inode, at: place)
+            state.tree.link(inode, at: entry)
             return MemoryFile(file, identity(inode), isWritable: true)
         }
     }
@@ -50,10 +50,10 @@ public final class MemoryFileSystem: FileSystem {
     /// As ``FileSystem/createDirectory(_:)``.
     public func createDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            let place = try state.tree.placeForDirectory(path)
+            let entry = try state.tree.entryForDirectory(path)
             let inode = state.makeInode()
             state.tree.addDirectory(inode)
-            state.tree.link(inode, at: place)
+            state.tree.link(inode, at: entry)
         }
     }
 
@@ -78,8 +78,8 @@ public final class MemoryFileSystem: FileSystem {
     /// Removes a file's name; files that are open keep working.
     public func unlink(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            let (place, inode) = try state.tree.placeForUnlink(path)
-            state.tree.unlink(inode, at: place)
+            let (entry, inode) = try state.tree.entryForUnlink(path)
+            state.tree.unlink(inode, at: entry)
             state.files[inode] = nil
         }
     }
@@ -87,8 +87,8 @@ public final class MemoryFileSystem: FileSystem {
     /// As ``FileSystem/removeDirectory(_:)``.
     public func removeDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
-            let (place, inode) = try state.tree.placeForRemoval(path)
-            state.tree.unlink(inode, at: place)
+            let (entry, inode) = try state.tree.entryForRemoval(path)
+            state.tree.unlink(inode, at: entry)
             state.tree.dropDirectory(inode)
         }
     }
@@ -114,8 +114,8 @@ public final class MemoryFileSystem: FileSystem {
     public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             guard let swap = try state.tree.swap(first, with: second) else { return }
-            state.tree.link(swap.inode, at: swap.otherPlace)
-            state.tree.link(swap.other, at: swap.place)
+            state.tree.link(swap.inode, at: swap.otherEntry)
+            state.tree.link(swap.other, at: swap.entry)
         }
     }
 

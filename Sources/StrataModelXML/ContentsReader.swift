@@ -97,15 +97,15 @@ struct ContentsReader {
                 attributes.unknown(child)
                 continue
             }
-            var place = ElementAttributes(child, entity: child.attributes["name"], list: list)
-            let name = place.required("name")
+            var element = ElementAttributes(child, entity: child.attributes["name"], list: list)
+            let name = element.required("name")
             var frame: [String: String] = [:]
             for key in ["positionX", "positionY", "width", "height"] {
-                if let value = place.text(key) { frame[key] = value }
+                if let value = element.text(key) { frame[key] = value }
             }
             document.editor.diagram.append(ModelDocument.DiagramElement(name: name, frame: frame))
-            place.expectNoChildren()
-            place.finish()
+            element.expectNoChildren()
+            element.finish()
         }
         attributes.finish()
     }

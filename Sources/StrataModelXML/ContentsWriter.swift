@@ -24,9 +24,9 @@ struct ContentsWriter {
             for configuration in document.configurations { writer.write(configuration) }
             guard !document.editor.diagram.isEmpty else { return }
             writer.element("elements", [], if: true) { writer in
-                for place in document.editor.diagram {
+                for entry in document.editor.diagram {
                     let keys = ["positionX", "positionY", "width", "height"]
-                    writer.element("element", [("name", place.name)] + keys.map { ($0, place.frame[$0]) })
+                    writer.element("element", [("name", entry.name)] + keys.map { ($0, entry.frame[$0]) })
                 }
             }
         }

@@ -61,7 +61,7 @@ struct MappingReader {
     /// The version of the model at one end: the file, or else the copy that the mapping model has.
     private func version(_ model: MappingObject, _ end: String) throws -> ModelDocument? {
         let path = model.text("\(end)modelpath") ?? ""
-        if let url = Self.place(of: path, among: models) {
+        if let url = Self.location(of: path, among: models) {
             return try XcodeModel.model(contentsOf: url).current?.document
         }
         guard let data = model.data("\(end)modeldata", mapping: nil) else {
@@ -77,7 +77,7 @@ struct MappingReader {
     }
 
     /// Where a version lies that Xcode knows by a path in its project, such as "App/Shop.xcdatamodeld/Shop 2.xcdatamodel".
-    private static func place(of path: String, among models: [URL]) -> URL? {
+    private static func location(of path: String, among models: [URL]) -> URL? {
         let parts = path.split(separator: "/").map { String($0) }
         guard let version = parts.last, version.hasSuffix(".xcdatamodel") else { return nil }
         let container = parts.dropLast().last.flatMap { $0.hasSuffix(".xcdatamodeld") ? $0 : nil }

@@ -48,8 +48,8 @@ enum ModelElementReader {
             !data[start.upperBound..<end].contains(UInt8(ascii: "["))
         else { return data }
         var plain = data
-        for place in start.lowerBound...end where plain[place] != UInt8(ascii: "\n") {
-            plain[place] = UInt8(ascii: " ")
+        for offset in start.lowerBound...end where plain[offset] != UInt8(ascii: "\n") {
+            plain[offset] = UInt8(ascii: " ")
         }
         return plain
     }

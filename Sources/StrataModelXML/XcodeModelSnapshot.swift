@@ -20,17 +20,17 @@ struct XcodeModelSnapshot {
         let package = try root.object("_xd_rootPackage")
         for entry in try package?.entries("XDBucketForClassesstorage") ?? [] {
             guard case .object(let entity) = entry.value else { continue }
-            reader.document.entities.append(try inPlace("entity \(entry.key)") { try Self.entity(entity, entry.key) })
+            reader.document.entities.append(try naming("entity \(entry.key)") { try Self.entity(entity, entry.key) })
         }
         reader.document.entities.sort { $0.name < $1.name }
         return reader.document
     }
 
-    private static func inPlace<R>(_ place: String, _ body: () throws -> R) throws -> R {
+    private static func naming<R>(_ path: String, _ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as ArchiveError {
-            throw ArchiveError("\(place): \(error.description)")
+            throw ArchiveError("\(path): \(error.description)")
         }
     }
 
@@ -96,7 +96,7 @@ struct XcodeModelSnapshot {
             .object("_general")?.string("_name")
         for entry in try object.entries("XDBucketForOwnedAttributesstorage").sorted(by: { $0.key < $1.key }) {
             guard case .object(let property) = entry.value else { continue }
-            try inPlace("property \(entry.key)") { try add(property, entry.key, to: &entity) }
+            try naming("property \(entry.key)") { try add(property, entry.key, to: &entity) }
         }
         return entity
     }

@@ -34,7 +34,7 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
 
     private static var ways: Int { 4 }
 
-    private let places: UnsafeMutablePointer<Atomic<UInt>>
+    private let buckets: UnsafeMutablePointer<Atomic<UInt>>
     private let bucketCount: Int
     private let state = AdaptiveMutex<State>(State())
 
@@ -42,16 +42,16 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
     package init(capacity: Int = 512) {
         precondition(capacity >= Self.ways && capacity & (capacity - 1) == 0)
         bucketCount = capacity / Self.ways
-        places = .allocate(capacity: capacity)
-        for index in 0..<capacity { (places + index).initialize(to: Atomic(0)) }
+        buckets = .allocate(capacity: capacity)
+        for index in 0..<capacity { (buckets + index).initialize(to: Atomic(0)) }
     }
 
     deinit {
-        for index in 0..<bucketCount * Self.ways { Self.entry(places[index].load(ordering: .relaxed))?.release() }
+        for index in 0..<bucketCount * Self.ways { Self.entry(buckets[index].load(ordering: .relaxed))?.release() }
         state.withLock { state in
             for (_, retired) in state.retired { retired.entry.release() }
         }
-        places.deallocate()
+        buckets.deallocate()
     }
 
     private static func entry(_ bits: UInt) -> Unmanaged<Entry>? {
@@ -59,7 +59,7 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
     }
 
     private func bucket(_ hash: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
-        places + (hash & (bucketCount - 1)) * Self.ways
+        buckets + (hash & (bucketCount - 1)) * Self.ways
     }
 
     /// The value that was added last for a key, if it is still there.

@@ -45,8 +45,8 @@ package final class ArchiveWriter {
         return objects.count - 1
     }
 
-    package func fill(_ place: Int, _ name: String, _ fields: [(String, Node)]) {
-        objects[place] = .dictionary(fields + [("$class", type(name))])
+    package func fill(_ index: Int, _ name: String, _ fields: [(String, Node)]) {
+        objects[index] = .dictionary(fields + [("$class", type(name))])
     }
 
     package func list(_ nodes: [Node], _ name: String = "NSArray") -> Node {
@@ -93,29 +93,29 @@ package final class ArchiveWriter {
         }
 
         private mutating func add(_ node: Node) -> Int {
-            let place = encoded.count
+            let index = encoded.count
             encoded.append([])
             switch node {
-            case .bool(let value): encoded[place] = [value ? 9 : 8]
-            case .integer(let value): encoded[place] = [0x13] + Self.big(Int(value), 8)
-            case .real(let value): encoded[place] = [0x23] + Self.big(Int(bitPattern: UInt(value.bitPattern)), 8)
+            case .bool(let value): encoded[index] = [value ? 9 : 8]
+            case .integer(let value): encoded[index] = [0x13] + Self.big(Int(value), 8)
+            case .real(let value): encoded[index] = [0x23] + Self.big(Int(bitPattern: UInt(value.bitPattern)), 8)
             case .string(let text):
                 if text.utf8.allSatisfy({ $0 < 0x80 }) {
-                    encoded[place] = Self.mark(5, text.utf8.count) + Array(text.utf8)
+                    encoded[index] = Self.mark(5, text.utf8.count) + Array(text.utf8)
                 } else {
-                    encoded[place] = Self.mark(6, text.utf16.count) + text.utf16.flatMap { Self.big(Int($0), 2) }
+                    encoded[index] = Self.mark(6, text.utf16.count) + text.utf16.flatMap { Self.big(Int($0), 2) }
                 }
-            case .data(let data): encoded[place] = Self.mark(4, data.count) + Array(data)
-            case .uid(let uid): encoded[place] = [0x81] + Self.big(uid, 2)
+            case .data(let data): encoded[index] = Self.mark(4, data.count) + Array(data)
+            case .uid(let uid): encoded[index] = [0x81] + Self.big(uid, 2)
             case .array(let nodes):
                 let references = nodes.map { add($0) }
-                encoded[place] = Self.mark(0xA, nodes.count) + references.flatMap { Self.big($0, 2) }
+                encoded[index] = Self.mark(0xA, nodes.count) + references.flatMap { Self.big($0, 2) }
             case .dictionary(let entries):
                 let keys = entries.map { add(.string($0.0)) }
                 let values = entries.map { add($0.1) }
-                encoded[place] = Self.mark(0xD, entries.count) + (keys + values).flatMap { Self.big($0, 2) }
+                encoded[index] = Self.mark(0xD, entries.count) + (keys + values).flatMap { Self.big($0, 2) }
             }
-            return place
+            return index
         }
     }
 }

@@ -24,14 +24,14 @@ final class SimulatedDirectory: Directory {
     func attributes(of name: String) throws(Errno) -> FileAttributes? {
         try fileSystem.state.withLock { state throws(Errno) in
             try state.enter(.attributes, path(name))
-            return state.disk.tree.inode(at: place(name)).map { state.attributes($0, fileSystem.device) }
+            return state.disk.tree.inode(at: entry(name)).map { state.attributes($0, fileSystem.device) }
         }
     }
 
     func open(_ name: String) throws(Errno) -> any File {
         let found = try fileSystem.state.withLock { state throws(Errno) -> Int in
             try state.enter(.open, path(name))
-            guard let found = state.disk.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard let found = state.disk.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
             guard !state.disk.tree.isDirectory(found) else { throw .isDirectory }
             state.openCounts[found, default: 0] += 1
             return found
@@ -42,9 +42,9 @@ final class SimulatedDirectory: Directory {
     func unlink(_ name: String) throws(Errno) {
         try fileSystem.state.withLock { state throws(Errno) in
             try state.enter(.unlink, path(name))
-            guard let found = state.disk.tree.inode(at: place(name)) else { throw .noSuchFileOrDirectory }
+            guard let found = state.disk.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
             guard !state.disk.tree.isDirectory(found) else { throw .isDirectory }
-            state.record(.unlink, path(name), .unlink(inode: found, place(name)))
+            state.record(.unlink, path(name), .unlink(inode: found, entry(name)))
         }
     }
 
@@ -56,7 +56,7 @@ final class SimulatedDirectory: Directory {
         FileIdentity(device: fileSystem.device, inode: UInt64(inode))
     }
 
-    private func place(_ name: String) -> DirectoryTree.Place { .init(directory: inode, name: name) }
+    private func entry(_ name: String) -> DirectoryTree.Entry { .init(directory: inode, name: name) }
 
     private func path(_ name: String) -> String { path + "/" + name }
 }

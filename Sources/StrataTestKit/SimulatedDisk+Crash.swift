@@ -37,7 +37,7 @@ extension SimulatedDisk {
         var waiting = [DirectoryTree.root]
         while let directory = waiting.popLast() {
             for (name, inode) in tree.directories[directory] ?? [:] {
-                pruned.link(inode, at: DirectoryTree.Place(directory: directory, name: name))
+                pruned.link(inode, at: DirectoryTree.Entry(directory: directory, name: name))
                 if tree.isDirectory(inode) {
                     pruned.addDirectory(inode)
                     waiting.append(inode)
@@ -69,7 +69,7 @@ extension SimulatedDisk {
                 // A rename moves the file from wherever the changes kept so far have left it.
                 for (directory, entries) in tree.directories {
                     for (name, inode) in entries where inode == names.inode || inode == names.exchanged {
-                        tree.unlink(inode, at: DirectoryTree.Place(directory: directory, name: name))
+                        tree.unlink(inode, at: DirectoryTree.Entry(directory: directory, name: name))
                     }
                 }
                 tree.link(names.inode, at: target)

@@ -4,12 +4,12 @@ internal import StrataIO
 struct SimulatedDisk: Sendable {
     /// An operation that changes one of the images.
     enum Change: Sendable {
-        case create(inode: Int, DirectoryTree.Place)
-        case createDirectory(inode: Int, DirectoryTree.Place)
+        case create(inode: Int, DirectoryTree.Entry)
+        case createDirectory(inode: Int, DirectoryTree.Entry)
         case rename(DirectoryTree.Move)
         case exchange(DirectoryTree.Swap)
-        case unlink(inode: Int, DirectoryTree.Place)
-        case removeDirectory(inode: Int, DirectoryTree.Place)
+        case unlink(inode: Int, DirectoryTree.Entry)
+        case removeDirectory(inode: Int, DirectoryTree.Entry)
         case write(inode: Int, offset: Int, bytes: [UInt8])
         case truncate(inode: Int, byteCount: Int)
         case preallocate(inode: Int, end: Int)
@@ -24,8 +24,8 @@ struct SimulatedDisk: Sendable {
     struct PendingNames: Sendable {
         var sequence: Int
         var inode: Int
-        var source: DirectoryTree.Place?
-        var target: DirectoryTree.Place?
+        var source: DirectoryTree.Entry?
+        var target: DirectoryTree.Entry?
         /// What lost its name to the target.
         var replaced: Int?
         /// What goes from the target to the source in the same step.
@@ -69,21 +69,21 @@ struct SimulatedDisk: Sendable {
     /// - Parameter openInodes: Files that stay although they have no name any more.
     mutating func apply(_ change: Change, openInodes: (Int) -> Bool = { _ in false }) {
         switch change {
-        case .create(let inode, let place):
+        case .create(let inode, let entry):
             files[inode] = SimulatedContent()
             nextInode = inode + 1
-            addNames(inode, from: nil, to: place)
-        case .createDirectory(let inode, let place):
+            addNames(inode, from: nil, to: entry)
+        case .createDirectory(let inode, let entry):
             tree.addDirectory(inode)
             durableTree.addDirectory(inode)
             nextInode = inode + 1
-            addNames(inode, from: nil, to: place)
+            addNames(inode, from: nil, to: entry)
         case .rename(let move):
             addNames(move.inode, from: move.source, to: move.target, replacing: move.replaced)
         case .exchange(let swap):
-            addNames(swap.inode, from: swap.place, to: swap.otherPlace, exchanging: swap.other)
-        case .unlink(let inode, let place), .removeDirectory(let inode, let place):
-            addNames(inode, from: place, to: nil)
+            addNames(swap.inode, from: swap.entry, to: swap.otherEntry, exchanging: swap.other)
+        case .unlink(let inode, let entry), .removeDirectory(let inode, let entry):
+            addNames(inode, from: entry, to: nil)
         case .write(let inode, let offset, let bytes):
             files[inode]?.write(bytes, at: offset)
         case .truncate(let inode, let byteCount):
@@ -126,7 +126,7 @@ struct SimulatedDisk: Sendable {
     }
 
     private mutating func addNames(
-        _ inode: Int, from source: DirectoryTree.Place?, to target: DirectoryTree.Place?,
+        _ inode: Int, from source: DirectoryTree.Entry?, to target: DirectoryTree.Entry?,
         replacing replaced: Int? = nil, exchanging exchanged: Int? = nil
     ) {
         var directories = [source, target].compactMap { $0?.directory }

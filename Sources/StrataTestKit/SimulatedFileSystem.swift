@@ -53,32 +53,32 @@ public final class SimulatedFileSystem: FileSystem {
     let device = SimulatedFileSystem.instanceCount.add(1, ordering: .relaxed).newValue
     let state: Mutex<State>
     /// Memory that processes share, by the place of its file. Not on the disk: it outlives processes, not the machine.
-    private let pages: Mutex<[DirectoryTree.Place: SharedPage]>
+    private let pages: Mutex<[DirectoryTree.Entry: SharedPage]>
 
     /// An empty file system: a root directory and nothing in it.
     public convenience init() {
         self.init(disk: SimulatedDisk())
     }
 
-    init(disk: SimulatedDisk, pages: [DirectoryTree.Place: SharedPage] = [:]) {
+    init(disk: SimulatedDisk, pages: [DirectoryTree.Entry: SharedPage] = [:]) {
         state = Mutex(State(disk: disk))
         self.pages = Mutex(pages)
     }
 
     /// Copies of the shared memory, as other processes find it later.
-    var copiedPages: [DirectoryTree.Place: SharedPage] {
+    var copiedPages: [DirectoryTree.Entry: SharedPage] {
         pages.withLock { pages in pages.mapValues { SharedPage(name: $0.name, copying: $0) } }
     }
 
     /// Not counted as a call: no disk is asked.
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         guard !isOff else { throw .ioError }
-        let place = try state.withLock { state throws(Errno) in try state.disk.tree.place(of: path) }
+        let entry = try state.withLock { state throws(Errno) in try state.disk.tree.entry(of: path) }
         return try pages.withLock { pages throws(Errno) in
-            if let page = pages[place] { return page }
+            if let page = pages[entry] { return page }
             guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
             let page = SharedPage(name: device)
-            pages[place] = page
+            pages[entry] = page
             return page
         }
     }
@@ -98,9 +98,9 @@ public final class SimulatedFileSystem: FileSystem {
     public func createDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.createDirectory, path.text)
-            let place = try state.disk.tree.placeForDirectory(path)
+            let entry = try state.disk.tree.entryForDirectory(path)
             state.record(
-                .createDirectory, path.text, .createDirectory(inode: state.disk.nextInode, place))
+                .createDirectory, path.text, .createDirectory(inode: state.disk.nextInode, entry))
         }
     }
 
@@ -125,8 +125,8 @@ public final class SimulatedFileSystem: FileSystem {
     public func unlink(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.unlink, path.text)
-            let (place, inode) = try state.disk.tree.placeForUnlink(path)
-            state.record(.unlink, path.text, .unlink(inode: inode, place))
+            let (entry, inode) = try state.disk.tree.entryForUnlink(path)
+            state.record(.unlink, path.text, .unlink(inode: inode, entry))
         }
     }
 
@@ -134,8 +134,8 @@ public final class SimulatedFileSystem: FileSystem {
     public func removeDirectory(_ path: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             try state.enter(.removeDirectory, path.text)
-            let (place, inode) = try state.disk.tree.placeForRemoval(path)
-            state.record(.removeDirectory, path.text, .removeDirectory(inode: inode, place))
+            let (entry, inode) = try state.disk.tree.entryForRemoval(path)
+            state.record(.removeDirectory, path.text, .removeDirectory(inode: inode, entry))
         }
     }
 
@@ -244,15 +244,15 @@ extension SimulatedFileSystem.State {
     }
 
     mutating func openInode(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> Int {
-        let place = try disk.tree.place(of: path)
-        if let inode = disk.tree.inode(at: place) {
+        let entry = try disk.tree.entry(of: path)
+        if let inode = disk.tree.inode(at: entry) {
             guard mode != .create else { throw .fileExists }
             guard !disk.tree.isDirectory(inode) else { throw .isDirectory }
             return inode
         }
         guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
         let inode = disk.nextInode
-        record(.open, path.text, .create(inode: inode, place))
+        record(.open, path.text, .create(inode: inode, entry))
         return inode
     }
 

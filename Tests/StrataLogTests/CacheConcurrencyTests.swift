@@ -22,7 +22,7 @@ import Testing
         var encoded = buffer.take().encode()
         let location = place(number)
         encoded.stamp(
-            at: Place(
+            at: LogAddress(
                 storeUUID: FormatPosition.storeUUID, segment: location.segment, offset: location.byteOffset, sequence: 1
             ))
         return try load(encoded.bytes, layout, at: location)

@@ -272,8 +272,8 @@ import Testing
     @Test func placesInRetiredSegmentsAreForgotten() throws {
         let store = try Self.open(MemoryFileSystem(), Self.options())
         _ = try Self.insert(store, notes: [1])
-        #expect(store.source.places.place(in: 1, notAfter: .max) != nil)
+        #expect(store.source.transactionOffsets.mark(in: 1, notAfter: .max) != nil)
         #expect(try store.compact().segments == 1)
-        #expect(store.source.places.place(in: 1, notAfter: .max) == nil)
+        #expect(store.source.transactionOffsets.mark(in: 1, notAfter: .max) == nil)
     }
 }

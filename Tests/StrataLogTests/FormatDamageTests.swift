@@ -163,7 +163,7 @@ import Testing
             let damage = DamagedLocations()
             block.tell(damage)
             for _ in 0..<3 { #expect(block.verifiedColumn(slot).isNull(3)) }
-            #expect(damage.count == 1 && damage.entries.first?.place.offset == FormatPosition.location.byteOffset)
+            #expect(damage.count == 1 && damage.entries.first?.spot.offset == FormatPosition.location.byteOffset)
             #expect(throws: StoreError.self) { try block.column(slot) }
             #expect(throws: StoreError.self) { try block.verify() }
             // Others of the block are read as before.
@@ -217,7 +217,7 @@ import Testing
             let length = min(buffer.count, 64 + columns * BlockFormat.descriptorBytes)
             let crc = BlockHeader.checksum(
                 start, headerByteCount: length,
-                place: Place(
+                address: LogAddress(
                     storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
                     offset: FormatPosition.location.byteOffset,
                     sequence: start.load(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self)))

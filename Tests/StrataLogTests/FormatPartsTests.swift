@@ -90,7 +90,7 @@ import Testing
     /// At its place and nowhere else, and with the header that it was written with.
     @Test func aLargeValueIsReadAsItWasWritten() {
         var bytes = [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { LargeValue.encode($0) }
-        let place = Place(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
         let crc = LargeValue.stamp(&bytes, at: place)
         #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: place) } == crc)
         var others = [place, place, place, place]

@@ -173,7 +173,7 @@ import Testing
             let buffer = RowBuffer(layout: layout, schemaVersion: 5)
             for index in 0..<source.rowCount { try buffer.append(row: Row(block: source, index: index)) }
             var copy = buffer.take().encode()
-            copy.stamp(at: Place(storeUUID: FormatPosition.storeUUID, segment: 7, offset: 4_096, sequence: 500))
+            copy.stamp(at: LogAddress(storeUUID: FormatPosition.storeUUID, segment: 7, offset: 4_096, sequence: 500))
             let block = try load(copy.bytes, layout)
             for index in 0..<rows.count {
                 #expect(block.sequence(index) == rows[index].sequence ?? FormatPosition.sequence)

@@ -94,7 +94,7 @@ func encode(_ rows: [FormatRow], _ layout: EntityLayout) -> EncodedBlock {
 func stamped(_ block: EncodedBlock) -> EncodedBlock {
     var block = block
     block.stamp(
-        at: Place(
+        at: LogAddress(
             storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
             offset: FormatPosition.location.byteOffset, sequence: FormatPosition.sequence))
     return block

@@ -241,7 +241,7 @@ import Testing
                 bytes[Int.random(in: 0..<length, using: &random)] = .random(in: 0...255, using: &random)
             }
             let crc = bytes.withUnsafeBytes {
-                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), place: 0)
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), key: 0)
             }
             withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(first + 2..<first + 6, with: $0) }
             resealDirectory(&bytes, section)

@@ -142,7 +142,7 @@ import Testing
                 let crc = bytes.withUnsafeBytes { raw in
                     PageChecksum.of(
                         UnsafeRawBufferPointer(rebasing: raw[..<length]),
-                        place: raw.loadUnaligned(fromByteOffset: firstBlock, as: UInt64.self),
+                        key: raw.loadUnaligned(fromByteOffset: firstBlock, as: UInt64.self),
                         raw.loadUnaligned(fromByteOffset: firstBlock + 8, as: UInt64.self))
                 }
                 withUnsafeBytes(of: crc) { bytes.replaceSubrange(firstBlock + 20..<firstBlock + 24, with: $0) }

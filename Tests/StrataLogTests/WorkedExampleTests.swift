@@ -87,7 +87,7 @@ import Testing
     @Test func theBlocksAreThoseOfThePage() throws {
         let layout = EntityLayout(
             id: 2, rootID: 2, name: "Person", slots: [SlotLayout(.int16), SlotLayout(.string), SlotLayout(.double)])
-        func block(_ firstKey: UInt64, _ rows: [(Int16, String?, Double?)], at place: Place) -> [UInt8] {
+        func block(_ firstKey: UInt64, _ rows: [(Int16, String?, Double?)], at place: LogAddress) -> [UInt8] {
             let buffer = RowBuffer(layout: layout, schemaVersion: 1)
             for (index, row) in rows.enumerated() {
                 buffer.beginRow(key: firstKey + UInt64(index))
@@ -103,13 +103,13 @@ import Testing
         let uuid = StoreUUID(high: 0x1111_1111_1111_1111, low: 0x2222_2222_2222_2222)
         let plain = block(
             1, [(41, "Ada", 2.5), (36, "Grace", nil)],
-            at: Place(storeUUID: uuid, segment: 1, offset: 4_096, sequence: 7))
+            at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_096, sequence: 7))
         expect(plain, blocks.bytes(["Plain: two rows"]), "the plain block")
         let rows = (0..<32).map { index -> (Int16, String?, Double?) in
             let name = index % 2 == 0 ? "Ada" : "Grace"
             return (Int16(20 + index % 3), index == 3 ? nil : name, Double(100 + 5 * index))
         }
-        let columns = block(10, rows, at: Place(storeUUID: uuid, segment: 1, offset: 4_224, sequence: 8))
+        let columns = block(10, rows, at: LogAddress(storeUUID: uuid, segment: 1, offset: 4_224, sequence: 8))
         expect(columns, blocks.bytes(["Columns: 32 rows"]), "the block of columns")
     }
 

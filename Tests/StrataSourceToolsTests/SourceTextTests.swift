@@ -15,8 +15,8 @@ import Testing
 
     @Test func placesCountFromOne() {
         let text = SourceText(path: "", bytes: Array("ab\ncd".utf8))
-        #expect(text.place(0) == (1, 1))
-        #expect(text.place(4) == (2, 2))
+        #expect(text.position(0) == (1, 1))
+        #expect(text.position(4) == (2, 2))
     }
 
     @Test func placesAreThoseThatDirectivesName() {

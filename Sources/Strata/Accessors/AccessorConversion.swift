@@ -81,17 +81,17 @@ extension NSManagedObject {
 
     /// Sets a property from an accessor of any type.
     final func setConverted<Value>(_ value: Value?, _ name: String) {
-        guard shape.place(name) != nil else {
+        guard shape.property(name) != nil else {
             return setPrimitive(value.map { AccessorConversion.stored($0, kind: nil) }, primitiveName(name))
         }
         var kind: SlotKind?
-        if case .slot(let slot)? = shape.place(name) { kind = shape.slots[slot].kind }
+        if case .slot(let slot)? = shape.property(name) { kind = shape.slots[slot].kind }
         guard let value else { return kind == nil || kind == .toOne ? setKeyedValue(nil, name) : setKeyedNil(name) }
         setKeyedValue(AccessorConversion.stored(value, kind: kind), name)
     }
 
     private func heldValue(_ name: String) -> Any? {
-        guard shape.place(name) != nil else { return primitive(primitiveName(name)) }
+        guard shape.property(name) != nil else { return primitive(primitiveName(name)) }
         if flags.contains(.observable) { noteAccess(name) }
         return keyedValue(name)
     }
@@ -100,7 +100,7 @@ extension NSManagedObject {
     private func primitiveName(_ accessor: String) -> String {
         let prefix = "primitive"
         let rest = accessor.hasPrefix(prefix) ? accessor.dropFirst(prefix.count) : ""
-        for name in [rest.prefix(1).lowercased() + rest.dropFirst(), String(rest)] where shape.place(name) != nil {
+        for name in [rest.prefix(1).lowercased() + rest.dropFirst(), String(rest)] where shape.property(name) != nil {
             return name
         }
         programmerError(

@@ -35,7 +35,8 @@ public struct ManagedSlots: @unchecked Sendable {
 
     /// Looks an attribute up; nil if values of the type do not lie in its place as they are.
     func resolve<Value: AttributeValue>(_ position: Int, _ shape: EntityShape, as type: Value.Type) -> SlotToken? {
-        guard case .slot(let slot)? = shape.place(names[position]), Value._fits(shape.slots[slot].kind.rawValue) else {
+        guard case .slot(let slot)? = shape.property(names[position]), Value._fits(shape.slots[slot].kind.rawValue)
+        else {
             return nil
         }
         return keep(SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset), position)
@@ -66,7 +67,7 @@ public struct ManagedSlots: @unchecked Sendable {
 
     /// The fetched property at a position; nil if it is something else. Nothing is kept: its results take longer.
     func fetched(_ position: Int, _ shape: EntityShape) -> NSPropertyDescription? {
-        guard token(position).shapeID != shape.id, case .fetched(let property)? = shape.place(names[position]) else {
+        guard token(position).shapeID != shape.id, case .fetched(let property)? = shape.property(names[position]) else {
             return nil
         }
         return property

@@ -10,7 +10,7 @@ enum BatchComposites {
     ) throws -> (String) -> Any? {
         var elements: [String: Any] = [:]
         for (name, attribute) in shape.entity.attributesByName where attribute is NSCompositeAttributeDescription {
-            guard case .composite(let composite)? = shape.place(name), let value = values(name) else { continue }
+            guard case .composite(let composite)? = shape.property(name), let value = values(name) else { continue }
             for (slot, value) in try Self.elements(value, composite) { elements[shape.slots[slot].name] = value }
         }
         return { elements[$0] ?? values($0) }

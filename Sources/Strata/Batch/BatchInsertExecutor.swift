@@ -211,7 +211,7 @@ final class BatchInsertExecutor {
     /// - Throws: `CocoaError` 134070 when one of the names is that of no attribute or to-one relationship.
     private func checkNames(_ names: [String]) throws {
         for name in names {
-            switch shape.place(name) {
+            switch shape.property(name) {
             case .slot(let slot) where !shape.slots[slot].isHidden: continue
             case .composite: continue
             case .toMany:

@@ -108,15 +108,15 @@ final class BatchInsertPart {
         var changed = SlotSet()
         var values: [(slot: Int, value: SlotValue)] = []
         for (slot, value) in given.enumerated() where !shape.slots[slot].isHidden {
-            guard case .slot(let place)? = target.place(shape.slots[slot].name) else { continue }
+            guard case .slot(let targetSlot)? = target.property(shape.slots[slot].name) else { continue }
             if let value {
-                values.append((place, value))
+                values.append((targetSlot, value))
             } else if policy == .overwriteMergePolicyType {
-                if let value = defaults[slot] { values.append((place, value)) }
+                if let value = defaults[slot] { values.append((targetSlot, value)) }
             } else {
                 continue
             }
-            changed.insert(place)
+            changed.insert(targetSlot)
         }
         let writer = transaction.writer(for: row.ref.entity)
         try writer.beginUpdate(key: row.ref.key, replacing: row.version, changed: changed)

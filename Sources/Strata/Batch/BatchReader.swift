@@ -39,16 +39,16 @@ struct BatchReader {
     }
 
     private mutating func block(at location: Location, _ passing: PassingBlocks) throws(StoreError) -> Block {
-        let place = location.block
-        if let last, last.location == place { return last }
-        if let block = known[place.rawValue] {
+        let location = location.block
+        if let last, last.location == location { return last }
+        if let block = known[location.rawValue] {
             last = block
             return block
         }
         var wasCached = false
-        let block = try passing.block(at: place, wasCached: &wasCached)
+        let block = try passing.block(at: location, wasCached: &wasCached)
         if known.count >= Self.blocksMaximum { known.removeAll(keepingCapacity: true) }
-        known[place.rawValue] = block
+        known[location.rawValue] = block
         last = block
         return block
     }

@@ -50,7 +50,7 @@ final class BatchUpdateExecutor {
 
     private static func name(of key: AnyHashable, in shape: EntityShape) throws -> String {
         let name = (key as? NSPropertyDescription)?.name ?? key as? String
-        switch name.flatMap({ shape.place($0) }) {
+        switch name.flatMap({ shape.property($0) }) {
         case .slot(let slot)? where shape.slots[slot].attribute is NSDerivedAttributeDescription:
             throw BatchSession.error("Invalid key \(key) in propertiesToUpdate: a derived attribute cannot be set.")
         case .slot(let slot)? where shape.slots[slot].isPersistent: return name ?? ""
@@ -93,7 +93,7 @@ final class BatchUpdateExecutor {
         if let plan = plans[shape.index] { return plan }
         let plan = Plan(shape, handle)
         for (name, change) in changes {
-            if case .composite(let composite)? = shape.place(name) {
+            if case .composite(let composite)? = shape.property(name) {
                 guard case .constant(let value) = change else {
                     throw BatchSession.error("The composite attribute \(name) takes a dictionary, not an expression.")
                 }
@@ -103,7 +103,7 @@ final class BatchUpdateExecutor {
                 }
                 continue
             }
-            guard case .slot(let slot)? = shape.place(name) else { continue }
+            guard case .slot(let slot)? = shape.property(name) else { continue }
             plan.slots.insert(slot)
             switch change {
             case .constant(let value):

@@ -65,10 +65,10 @@ final class ScratchObject {
             while slots != 0 {
                 let code = shape.codes[group * 64 + slots.trailingZeroBitCount]
                 slots &= slots - 1
-                let place = overlay.base + Int(code.offset)
+                let address = overlay.base + Int(code.offset)
                 switch code.kind {
-                case .string: total += place.assumingMemoryBound(to: String.self).pointee.utf8.count
-                case .data: total += place.assumingMemoryBound(to: Data.self).pointee.count
+                case .string: total += address.assumingMemoryBound(to: String.self).pointee.utf8.count
+                case .data: total += address.assumingMemoryBound(to: Data.self).pointee.count
                 default: continue
                 }
             }
@@ -84,9 +84,9 @@ final class ScratchObject {
     func checkRelationships(_ registry: ObjectRegistry) throws {
         for relationship in references {
             guard let overlay = object.overlay, overlay.holdsValue(relationship.slot) else { continue }
-            let place = overlay.base + Int(shape.codes[relationship.slot].offset)
+            let address = overlay.base + Int(shape.codes[relationship.slot].offset)
             // SAFETY: an Unmanaged has the layout of the reference it stands for, which the overlay keeps alive.
-            let isSaved = ReferenceLayout.reference(at: place, to: NSManagedObject.self)
+            let isSaved = ReferenceLayout.reference(at: address, to: NSManagedObject.self)
                 .withBorrowed { target in
                     target.registry === registry && target.storeIndex != 0 && !target.flags.contains(.gone)
                 }

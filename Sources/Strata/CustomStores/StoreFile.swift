@@ -13,7 +13,7 @@ enum StoreFile {
     /// - Throws: `CocoaError` 512 or another write error, with the system's as underlying one.
     static func write(_ data: Data, to url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws {
         try reporting("could not write the store's file", url) { () throws(Errno) in
-            let path = try place(url, fileSystem)
+            let path = try canonicalPath(url, fileSystem)
             _ = try attributes(path, fileSystem)
             let unfinished = unfinished(path)
             let file = try create(unfinished, fileSystem)
@@ -37,7 +37,7 @@ enum StoreFile {
     /// - Throws: `CocoaError` with the system's error as underlying one.
     static func read(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> Data? {
         try reporting("could not read the store's file", url) { () throws(Errno) in
-            let path = try place(url, fileSystem)
+            let path = try canonicalPath(url, fileSystem)
             guard try attributes(path, fileSystem) != nil else { return nil }
             let file = try fileSystem.open(path, .read)
             let buffer = UnsafeMutableRawBufferPointer.allocate(
@@ -54,7 +54,7 @@ enum StoreFile {
     /// - Throws: as ``read(_:in:)``, also for what is no regular file.
     static func exists(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws -> Bool {
         try reporting("could not look at the store's file", url) { () throws(Errno) in
-            try attributes(try place(url, fileSystem), fileSystem) != nil
+            try attributes(try canonicalPath(url, fileSystem), fileSystem) != nil
         }
     }
 
@@ -71,7 +71,7 @@ enum StoreFile {
     static func remove(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) throws {
         guard url.isFileURL else { return }
         try reporting("could not remove the store's file", url) { () throws(Errno) in
-            let path = try place(url, fileSystem)
+            let path = try canonicalPath(url, fileSystem)
             let isThere = try attributes(path, fileSystem) != nil
             let unfinished = unfinished(path)
             // What a writer that died has left.
@@ -87,7 +87,7 @@ enum StoreFile {
 
     /// Whether there is a regular file at a URL.
     static func isFile(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) -> Bool {
-        guard let path = try? place(url, fileSystem) else { return false }
+        guard let path = try? canonicalPath(url, fileSystem) else { return false }
         return (try? fileSystem.linkAttributes(path))?.kind == .regular
     }
 
@@ -101,7 +101,7 @@ enum StoreFile {
     ) throws {
         let what = "could not replace the store's file"
         let (path, lock) = try reporting(what, url) { () throws(Errno) -> (FilePath, any File) in
-            let path = try place(url, fileSystem)
+            let path = try canonicalPath(url, fileSystem)
             guard try attributes(path, fileSystem) != nil else { throw .noSuchFileOrDirectory }
             return (path, try create(unfinished(path), fileSystem))
         }
@@ -182,7 +182,7 @@ enum StoreFile {
     // MARK: Paths
 
     /// The file that a URL leads to.
-    private static func place(_ url: URL, _ fileSystem: any FileSystem) throws(Errno) -> FilePath {
+    private static func canonicalPath(_ url: URL, _ fileSystem: any FileSystem) throws(Errno) -> FilePath {
         let path = FilePath(url.path)
         guard try fileSystem.linkAttributes(path)?.kind == .symbolicLink else { return path }
         return try fileSystem.resolve(path)

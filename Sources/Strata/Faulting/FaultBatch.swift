@@ -32,7 +32,7 @@ final class FaultBatch {
     @exclusivity(unchecked) private var next = 0
     @exclusivity(unchecked) private var window = 0..<0
     /// Those of the window; memory for ``size`` of them when it is first needed.
-    @exclusivity(unchecked) private var places: UnsafeMutablePointer<LocatedRow>?
+    @exclusivity(unchecked) private var rows: UnsafeMutablePointer<LocatedRow>?
     @exclusivity(unchecked) private var publication: UInt64 = 0
     @exclusivity(unchecked) private var pipeline = RowPipeline()
     /// How many faults in a row fired in no order: looking up the neighbours of each would be in vain.
@@ -70,12 +70,12 @@ final class FaultBatch {
 
     deinit {
         forgetLocations()
-        places?.deallocate()
+        rows?.deallocate()
     }
 
     private func forgetLocations() {
-        guard let places else { return }
-        for index in 0..<window.count { places[index].block?.release() }
+        guard let rows else { return }
+        for index in 0..<window.count { rows[index].block?.release() }
         window = 0..<0
     }
 
@@ -113,16 +113,16 @@ final class FaultBatch {
         } else {
             statistics.faultsFromBatches += 1
         }
-        guard let places, let block = places[index - window.lowerBound].block else { return nil }
+        guard let rows, let block = rows[index - window.lowerBound].block else { return nil }
         let (start, count) = (window.lowerBound, window.count)
-        let location = places[index - start].location
+        let location = rows[index - start].location
         // Rows of one block that follow each other need no help.
-        if places[min(index - start + Self.lookAhead, count - 1)].location.block != location.block {
+        if rows[min(index - start + Self.lookAhead, count - 1)].location.block != location.block {
             pipeline.advance(to: index, limit: start + count, from: start, wanted) { number in
-                places[number - start].block.map { ($0, places[number - start].location.row) }
+                rows[number - start].block.map { ($0, rows[number - start].location.row) }
             }
         }
-        places[index - start].block = nil
+        rows[index - start].block = nil
         return (block, location)
     }
 
@@ -176,20 +176,20 @@ final class FaultBatch {
         // It keeps the places from being compacted away meanwhile.
         defer { withExtendedLifetime(snapshot) {} }
         forgetLocations()
-        let places = self.places ?? .allocate(capacity: size)
-        self.places = places
+        let rows = self.rows ?? .allocate(capacity: size)
+        self.rows = rows
         let range = start..<min(start + size, refs.count)
-        places.initialize(repeating: LocatedRow(), count: range.count)
+        rows.initialize(repeating: LocatedRow(), count: range.count)
         window = range
         pipeline = RowPipeline()
         self.publication = publication
         // Each step waits for memory: it is taken for all before the next one follows, as in RecentFaults.
-        refs.withUnsafeBufferPointer { snapshot.locate(UnsafeBufferPointer(rebasing: $0[range]), into: places) }
+        refs.withUnsafeBufferPointer { snapshot.locate(UnsafeBufferPointer(rebasing: $0[range]), into: rows) }
         do throws(StoreError) {
             // A neighbour that cannot be read is its own fault's problem; why this one cannot, the next look-up says.
-            if places[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
-            log.blockCache.find(places, range.count)
-            try readBlocks(first - start, range.count, places, log)
+            if rows[first - start].location.isAbsent { _ = try snapshot.locate(refs[first]) }
+            log.blockCache.find(rows, range.count)
+            try readBlocks(first - start, range.count, rows, log)
         } catch {
             // What comes behind it has not been verified yet.
             forgetLocations()
@@ -203,34 +203,34 @@ final class FaultBatch {
     ///   - first: the place whose block must be there.
     ///   - count: of the places.
     private func readBlocks(
-        _ first: Int, _ count: Int, _ places: UnsafeMutablePointer<LocatedRow>, _ log: LogStore
+        _ first: Int, _ count: Int, _ rows: UnsafeMutablePointer<LocatedRow>, _ log: LogStore
     ) throws(StoreError) {
         let cache = log.blockCache
         var known: [Location: Block] = [:]
         var last: (location: Location, block: Unmanaged<Block>)?
         for index in 0..<count {
-            let place = places[index].location.block
-            if place.isAbsent { continue }
+            let location = rows[index].location.block
+            if location.isAbsent { continue }
             do throws(StoreError) {
-                if let last, last.location == place {
-                    places[index].block = last.block.retain()
+                if let last, last.location == location {
+                    rows[index].block = last.block.retain()
                     continue
                 }
-                if let found = places[index].block {
+                if let found = rows[index].block {
                     try found.withBorrowed { block in
                         Result { () throws(StoreError) in try block.verify() }
                     }.get()
-                    last = (place, found)
+                    last = (location, found)
                     continue
                 }
-                let found = Unmanaged.passRetained(try block(at: place, log, cache, &known))
-                places[index].block = found
-                last = (place, found)
+                let found = Unmanaged.passRetained(try block(at: location, log, cache, &known))
+                rows[index].block = found
+                last = (location, found)
             } catch {
                 if index == first { throw error }
                 last = nil
-                places[index].block?.release()
-                (places[index].block, places[index].location) = (nil, .absent)
+                rows[index].block?.release()
+                (rows[index].block, rows[index].location) = (nil, .absent)
             }
         }
     }

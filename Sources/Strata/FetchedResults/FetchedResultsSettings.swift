@@ -32,7 +32,7 @@ struct FetchedResultsSettings {
         var slots: [Int]? = []
         for sort in sorts {
             guard let shape, let path = (sort as? KeySortDescriptor)?.path, path.names.count == 1,
-                case .slot(let slot)? = shape.place(path.names[0]), shape.slots[slot].isPersistent
+                case .slot(let slot)? = shape.property(path.names[0]), shape.slots[slot].isPersistent
             else {
                 slots = nil
                 break

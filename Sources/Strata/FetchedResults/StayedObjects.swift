@@ -7,11 +7,11 @@ struct StayedObjects {
 
     /// - Parameter isFixed: whether an object stayed. Complexity: O(n).
     init(_ old: FetchedResultList, _ new: FetchedResultList, _ isFixed: (ObjectIdentifier) -> Bool) {
-        var places: [ObjectIdentifier: (rank: Int, index: Int)] = [:]
+        var positions: [ObjectIdentifier: (rank: Int, index: Int)] = [:]
         var rank = 0
         for (index, object) in old.objects.enumerated() {
             let id = ObjectIdentifier(object)
-            if isFixed(id) { rank += 1 } else { places[id] = (rank, index) }
+            if isFixed(id) { rank += 1 } else { positions[id] = (rank, index) }
         }
         rank = 0
         /// The objects between two that stayed, in their new order, by their old index.
@@ -21,8 +21,8 @@ struct StayedObjects {
             if isFixed(id) {
                 rank += 1
                 close(&gap)
-            } else if let place = places[id] {
-                if place.rank == rank { gap.append((id, place.index)) } else { moved.insert(id) }
+            } else if let position = positions[id] {
+                if position.rank == rank { gap.append((id, position.index)) } else { moved.insert(id) }
             }
         }
         close(&gap)

@@ -23,14 +23,16 @@ extension LightMigrationPlanner {
             let sources = SlotSources(match, member)
             var slots: [Int] = []
             for name in names {
-                guard case .slot(let place)? = member.place(name), member.slots[place].isPersistent else { return true }
+                guard case .slot(let slot)? = member.property(name), member.slots[slot].isPersistent else {
+                    return true
+                }
                 guard let slot = sources.name(name).flatMap({ entity.slots.firstIndex(of: $0) }) else {
                     // A new property is null in all rows, which are like no other then, or has its default value.
-                    return member.slots[place].defaultValue == nil
+                    return member.slots[slot].defaultValue == nil
                 }
                 // What was null may have a value from now on.
                 let wasOptional = sources.attribute(name)?.isOptional ?? false
-                if wasOptional, let attribute = member.slots[place].attribute, !attribute.isOptional { return false }
+                if wasOptional, let attribute = member.slots[slot].attribute, !attribute.isOptional { return false }
                 slots.append(slot)
             }
             // One table finds the values of all, where they lie in the same slots.

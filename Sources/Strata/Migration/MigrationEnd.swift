@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The source or the destination of a migration: a store with a coordinator and a context of its own.
 final class MigrationEnd {
-    struct Place {
+    struct Address {
         var url: URL
         var type: String
         var options: [AnyHashable: Any]?
@@ -44,16 +44,16 @@ final class MigrationEnd {
         }
 
         /// Has a store made for this place: one with a log beside it, which takes its place when it is complete.
-        func filled(_ make: (Place) throws -> Void) throws {
+        func filled(_ make: (Address) throws -> Void) throws {
             guard try isLog else { return try make(self) }
             guard try isFree else { throw isTaken }
             do {
                 try StoreDirectory(FilePath(url.path), fileSystem).replace { path in
-                    var place = self
+                    var address = self
                     // Nobody sees the store before it is complete, and closing it flushes it.
-                    place.options = (place.options ?? [:]).merging([StrataDurabilityOption: "os"]) { $1 }
-                    place.url = URL(fileURLWithPath: path.string, isDirectory: true)
-                    try make(place)
+                    address.options = (address.options ?? [:]).merging([StrataDurabilityOption: "os"]) { $1 }
+                    address.url = URL(fileURLWithPath: path.string, isDirectory: true)
+                    try make(address)
                 }
             } catch let error as StoreError {
                 throw StoreFailure.opening(error, url.path)
@@ -61,15 +61,15 @@ final class MigrationEnd {
         }
     }
 
-    let place: Place
+    let address: Address
     /// A copy whose objects have no classes of the program's: those are for the newest model only.
     let model: NSManagedObjectModel
     let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private(set) var store: NSPersistentStore?
 
-    init(_ place: Place, _ model: NSManagedObjectModel) {
-        self.place = place
+    init(_ address: Address, _ model: NSManagedObjectModel) {
+        self.address = address
         let plain = model.copy() as? NSManagedObjectModel ?? model
         for entity in plain.entities { entity.managedObjectClassName = "NSManagedObject" }
         self.model = plain
@@ -83,15 +83,16 @@ final class MigrationEnd {
     func open(_ code: CocoaError.Code) throws {
         do {
             store = try coordinator.addPersistentStore(
-                ofType: place.type, configurationName: place.configuration, at: place.url, options: place.options)
-            if let metadata = place.metadata { store?.metadata = metadata }
+                ofType: address.type, configurationName: address.configuration, at: address.url,
+                options: address.options)
+            if let metadata = address.metadata { store?.metadata = metadata }
         } catch {
             throw DescribedError(
                 code,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "The store at \(place.url.path) cannot be opened for the migration: \(error)",
-                    NSUnderlyingErrorKey: error, NSFilePathErrorKey: place.url.path,
+                        "The store at \(address.url.path) cannot be opened for the migration: \(error)",
+                    NSUnderlyingErrorKey: error, NSFilePathErrorKey: address.url.path,
                 ])
         }
     }
@@ -108,8 +109,8 @@ final class MigrationEnd {
     /// Removes the store, with its directory if nothing else is in it.
     func remove() {
         try? NSPersistentStoreCoordinator(managedObjectModel: model).destroyPersistentStore(
-            at: place.url, ofType: place.type, options: place.options)
-        if (try? place.isFree) == true { try? place.fileSystem.removeDirectory(FilePath(place.url.path)) }
+            at: address.url, ofType: address.type, options: address.options)
+        if (try? address.isFree) == true { try? address.fileSystem.removeDirectory(FilePath(address.url.path)) }
     }
 
     /// The objects of an entity that a request asks for.

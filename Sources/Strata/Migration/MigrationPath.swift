@@ -60,8 +60,8 @@ struct MigrationPath {
         if claim != nil { options[StrataDurabilityOption] = "os" }
         let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
         try manager.migrate(
-            from: MigrationEnd.Place(url: url, type: type, options: sourceOptions), with: mapping,
-            to: MigrationEnd.Place(
+            from: MigrationEnd.Address(url: url, type: type, options: sourceOptions), with: mapping,
+            to: MigrationEnd.Address(
                 url: copy, type: type, options: options, configuration: configuration,
                 metadata: metadata.filter { !StoreMetadata.systemKeys.contains($0.key) }))
     }

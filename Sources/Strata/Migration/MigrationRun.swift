@@ -29,8 +29,8 @@ final class MigrationRun {
     private static let passUnits: [Int64] = [6_000, 3_000, 1_000]
 
     init(
-        _ manager: NSMigrationManager, _ mapping: NSMappingModel, from source: MigrationEnd.Place,
-        to destination: MigrationEnd.Place
+        _ manager: NSMigrationManager, _ mapping: NSMappingModel, from source: MigrationEnd.Address,
+        to destination: MigrationEnd.Address
     ) throws {
         self.manager = manager
         self.mapping = mapping
@@ -60,7 +60,7 @@ final class MigrationRun {
 
     func start() throws {
         try source.open(.migrationManagerSourceStore)
-        guard try destination.place.isFree else { throw destination.place.isTaken }
+        guard try destination.address.isFree else { throw destination.address.isTaken }
         try destination.open(.migrationManagerDestinationStore)
         isDestinationOpen = true
         var result: Result<Void, any Error> = .success(())
@@ -303,7 +303,7 @@ final class MigrationRun {
     /// - Throws: `CocoaError` 134110 for what the expression asks the manager for and there is not, with the place; 134170
     ///   for a function that the policy does not have; why objects could not be read.
     func evaluate(
-        _ expression: NSExpression, of object: NSManagedObject?, _ bindings: [String: Any], in place: String
+        _ expression: NSExpression, of object: NSManagedObject?, _ bindings: [String: Any], in path: String
     ) throws -> Any? {
         problem = nil
         let value = try source.context.throwingReadFailures {
@@ -311,10 +311,10 @@ final class MigrationRun {
                 expression.evaluate(EvaluationContext(object: object, bindings: bindings))
             }
         }
-        try (bindings[NSMigrationEntityPolicyKey] as? NSEntityMigrationPolicy)?.checkFunctions(in: place)
+        try (bindings[NSMigrationEntityPolicyKey] as? NSEntityMigrationPolicy)?.checkFunctions(in: path)
         guard let problem else { return value }
         throw DescribedError(
-            .migration, userInfo: [NSLocalizedDescriptionKey: "The mapping \(place) cannot be done: \(problem)."])
+            .migration, userInfo: [NSLocalizedDescriptionKey: "The mapping \(path) cannot be done: \(problem)."])
     }
 
     /// Something is wrong with the expression that is being evaluated, which has no way to say so.

@@ -66,14 +66,14 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
 
     /// - Parameter place: the mapping and its property.
     /// - Throws: `CocoaError` 134170 when an expression has called a function that the policy does not have.
-    final func checkFunctions(in place: String) throws {
+    final func checkFunctions(in path: String) throws {
         guard let name = unknownFunction else { return }
         unknownFunction = nil
         throw DescribedError(
             .entityMigrationPolicy,
             userInfo: [
                 NSLocalizedDescriptionKey:
-                    "The mapping \(place) cannot be done: the migration policy \(type(of: self)) has no function "
+                    "The mapping \(path) cannot be done: the migration policy \(type(of: self)) has no function "
                     + "\(name). Override performPredicateFunction(_:arguments:)."
             ])
     }

@@ -7,7 +7,7 @@ import StrataIO
 open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     // Unchecked: what it holds never changes, and the model is not changed any more by whoever refers to it.
 
-    private enum Place {
+    private enum Origin {
         case model(NSManagedObjectModel)
         case file(URL)
         case hashes([String: Data], Bundle?)
@@ -17,17 +17,17 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     /// The `NSManagedObjectModel.versionChecksum` that the model has.
     open var versionChecksum: String { checksum }
     private let checksum: String
-    private let place: Place
+    private let origin: Origin
 
     /// Refers to a model.
     public init(model: NSManagedObjectModel, versionChecksum: String) {
-        place = .model(model)
+        origin = .model(model)
         checksum = versionChecksum
     }
 
     /// Refers to a compiled model (".mom", ".momd").
     public init(fileURL: URL, versionChecksum: String) {
-        place = .file(fileURL)
+        origin = .file(fileURL)
         checksum = versionChecksum
     }
 
@@ -41,7 +41,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
         let hashes = versionHash.compactMap { key, value in
             (key.base as? String).flatMap { name in (value as? Data).map { (name, $0) } }
         }
-        place = .hashes(Dictionary(hashes, uniquingKeysWith: { first, _ in first }), bundle)
+        origin = .hashes(Dictionary(hashes, uniquingKeysWith: { first, _ in first }), bundle)
         checksum = versionChecksum
     }
 
@@ -52,7 +52,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     ///   - bundle: nil for the main bundle.
     ///   - versionChecksum: what `versionChecksum` of the model must be.
     public init(name modelName: String, in bundle: Bundle?, versionChecksum: String) {
-        place = .name(modelName, bundle)
+        origin = .name(modelName, bundle)
         checksum = versionChecksum
     }
 
@@ -71,7 +71,7 @@ open class NSManagedObjectModelReference: NSObject, @unchecked Sendable {
     /// - Throws: `CocoaError` 134504 when there is no such model, or it has another checksum.
     func resolve() throws -> NSManagedObjectModel {
         let found: NSManagedObjectModel? =
-            switch place {
+            switch origin {
             case .model(let model): model
             case .file(let url): NSManagedObjectModel(contentsOf: url)
             case .hashes(let hashes, let bundle):

@@ -27,7 +27,7 @@ extension NSMappingModel {
             mapping.attributeMappings = try Self.properties(entity.attributeMappings, of: entity.name)
             mapping.relationshipMappings = try Self.properties(entity.relationshipMappings, of: entity.name)
             mapping.sourceExpression = try entity.sourceExpression.map { text in
-                try Self.inPlace(entity.name) { try ModelFormats.expression(text) }
+                try Self.naming(entity.name) { try ModelFormats.expression(text) }
             }
             mapping.entityMigrationPolicyClassName = entity.policyClassName
             mapping.userInfo = entity.userInfo.isEmpty ? nil : DocumentValues.userInfo(entity.userInfo)
@@ -46,7 +46,7 @@ extension NSMappingModel {
             let mapping = NSPropertyMapping()
             mapping.name = property.name
             mapping.valueExpression = try property.expression.map { text in
-                try inPlace("\(entity).\(property.name)") { try ModelFormats.expression(text) }
+                try naming("\(entity).\(property.name)") { try ModelFormats.expression(text) }
             }
             mapping.userInfo = property.userInfo.isEmpty ? nil : DocumentValues.userInfo(property.userInfo)
             return mapping
@@ -54,11 +54,11 @@ extension NSMappingModel {
     }
 
     /// Says which mapping an error is about.
-    private static func inPlace<R>(_ place: String, _ body: () throws -> R) throws -> R {
+    private static func naming<R>(_ path: String, _ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as ModelError {
-            throw ModelError(error.code, "the mapping \(place): \(error.message)")
+            throw ModelError(error.code, "the mapping \(path): \(error.message)")
         }
     }
 
@@ -78,7 +78,7 @@ extension NSMappingModel {
             entity.destinationName = mapping.destinationEntityName
             entity.destinationVersionHash = mapping.destinationEntityVersionHash
             entity.sourceExpression = try mapping.sourceExpression.map { expression in
-                try Self.inPlace(name) { try ModelFormats.format(of: expression) }
+                try Self.naming(name) { try ModelFormats.format(of: expression) }
             }
             entity.policyClassName = mapping.entityMigrationPolicyClassName
             entity.attributeMappings = try Self.documents(mapping.attributeMappings, of: name)
@@ -93,25 +93,25 @@ extension NSMappingModel {
         _ mappings: [NSPropertyMapping]?, of entity: String
     ) throws -> [MappingDocument.PropertyMapping] {
         try (mappings ?? []).map { mapping in
-            let place = "\(entity).\(mapping.name ?? "")"
+            let path = "\(entity).\(mapping.name ?? "")"
             var property = MappingDocument.PropertyMapping(name: mapping.name ?? "")
             property.expression = try mapping.valueExpression.map { expression in
-                try inPlace(place) { try ModelFormats.format(of: expression) }
+                try naming(path) { try ModelFormats.format(of: expression) }
             }
-            property.userInfo = try document(mapping.userInfo, of: place)
+            property.userInfo = try document(mapping.userInfo, of: path)
             return property
         }
     }
 
     private static func document(
-        _ userInfo: [AnyHashable: Any]?, of place: String
+        _ userInfo: [AnyHashable: Any]?, of path: String
     ) throws -> [String: ModelDocument.Value] {
         var values: [String: ModelDocument.Value] = [:]
         for (key, value) in userInfo ?? [:] {
             // A property list has no sets: the names that an inferred mapping has become a list.
             let plain: Any = (value as? Set<String>).map { $0.sorted() } ?? value
             guard let key = key.base as? String, let value = DocumentValues.document(plain) else {
-                throw ModelError(.notEncodable, "the mapping \(place): its user info is no property list")
+                throw ModelError(.notEncodable, "the mapping \(path): its user info is no property list")
             }
             values[key] = value
         }

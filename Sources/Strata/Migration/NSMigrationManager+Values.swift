@@ -18,8 +18,8 @@ extension NSMigrationManager {
             var known = bindings ?? run?.bindings(mapping, source, destination, policy) ?? [:]
             known[NSMigrationPropertyMappingKey] = property
             bindings = known
-            let place = "\(mapping.name ?? "").\(name)"
-            set(try run?.evaluate(expression, of: source, known, in: place), name, destination)
+            let path = "\(mapping.name ?? "").\(name)"
+            set(try run?.evaluate(expression, of: source, known, in: path), name, destination)
         }
     }
 
@@ -37,7 +37,8 @@ extension NSMigrationManager {
     private static func copy(
         _ key: String, of source: NSManagedObject, to name: String, of destination: NSManagedObject
     ) -> Bool {
-        guard case .slot(let from)? = source.shape.place(key), case .slot(let to)? = destination.shape.place(name),
+        guard case .slot(let from)? = source.shape.property(key),
+            case .slot(let to)? = destination.shape.property(name),
             source.shape.slots[from].relationshipIndex < 0, destination.shape.slots[to].relationshipIndex < 0
         else { return false }
         destination.setBoxedValue(source.boxedValue(from), slot: to)

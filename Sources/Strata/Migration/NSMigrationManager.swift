@@ -71,14 +71,14 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
         let mapping =
             try mappings
             ?? NSMappingModel.inferredMappingModel(forSourceModel: sourceModel, destinationModel: destinationModel)
-        let source = MigrationEnd.Place(url: sourceURL, type: sStoreType, options: sOptions)
-        let destination = MigrationEnd.Place(url: dURL, type: dStoreType, options: dOptions)
+        let source = MigrationEnd.Address(url: sourceURL, type: sStoreType, options: sOptions)
+        let destination = MigrationEnd.Address(url: dURL, type: dStoreType, options: dOptions)
         try destination.filled { try migrate(from: source, with: mapping, to: $0) }
     }
 
     /// Migrates a store to where it is written, which nobody looks at before this returns.
     final func migrate(
-        from source: MigrationEnd.Place, with mapping: NSMappingModel, to destination: MigrationEnd.Place
+        from source: MigrationEnd.Address, with mapping: NSMappingModel, to destination: MigrationEnd.Address
     ) throws {
         let run = try MigrationRun(self, mapping, from: source, to: destination)
         self.run = run

@@ -75,7 +75,7 @@ struct RowMapping {
     }
 
     private static func copy(_ key: String, of old: EntityShape, to name: String, of new: EntityShape) -> Copy? {
-        guard case .slot(let source)? = old.place(key), case .slot(let target)? = new.place(name),
+        guard case .slot(let source)? = old.property(key), case .slot(let target)? = new.property(name),
             old.slots[source].isPersistent, new.slots[target].isPersistent,
             let before = old.slots[source].attribute, let after = new.slots[target].attribute,
             old.slots[source].kind == new.slots[target].kind, before.valueTransformerName == after.valueTransformerName

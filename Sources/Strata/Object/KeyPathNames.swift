@@ -124,7 +124,7 @@ private final class KeyPathProbe: @unchecked Sendable {
             return (result as? NSManagedObject) === object ? Finding(name: "self") : nil
         }
         guard asked.count == 1, let name = asked.first, let result else { return nil }
-        switch shape.place(name) {
+        switch shape.property(name) {
         case .toMany?:
             // Who asks the member for something chooses among members.
             guard let next, next.asked.isEmpty, let members = AnyElements(result), members.elements.count == 1,

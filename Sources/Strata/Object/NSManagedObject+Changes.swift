@@ -54,8 +54,8 @@ extension NSManagedObject {
         if isFault { realize() }
         guard let row = committedRow() else { return [:] }
         var values: [String: Any] = [:]
-        for (name, place) in shape.places where keys?.contains(name) ?? true {
-            switch place {
+        for (name, reference) in shape.properties where keys?.contains(name) ?? true {
+            switch reference {
             case .slot(let slot) where shape.slots[slot].isPersistent:
                 if shape.hasComposites, name.contains(".") { continue }
                 values[name] = committedValue(slot, row) ?? NSNull()
@@ -164,9 +164,9 @@ extension Overlay {
     func equals(_ slot: Int, _ column: ColumnView, _ row: Int, _ object: NSManagedObject) -> Bool {
         if isNull(slot) || column.isNull(row) { return isNull(slot) && column.isNull(row) }
         let code = object.shape.codes[slot]
-        let place = base + Int(code.offset)
+        let address = base + Int(code.offset)
         func isSame<Value: AttributeValue & Equatable>(_ type: Value.Type) -> Bool {
-            place.assumingMemoryBound(to: Value.self).pointee == Value._read(column, row)
+            address.assumingMemoryBound(to: Value.self).pointee == Value._read(column, row)
         }
         // SAFETY: a present slot that is not null holds a value of its kind.
         switch code.kind {
@@ -179,7 +179,7 @@ extension Overlay {
         case .uuid: return isSame(UUID.self)
         case .toOne: return self.object(at: Int(code.offset)).ref == column.reference(row)
         case .string where !column.isExternal(row):
-            return place.assumingMemoryBound(to: String.self).pointee.utf8.elementsEqual(
+            return address.assumingMemoryBound(to: String.self).pointee.utf8.elementsEqual(
                 String._read(column, row).utf8)
         default: break
         }

@@ -7,14 +7,14 @@ extension NSManagedObject {
         let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
         let head = "<\(type(of: self)): 0x\(address)> (entity: \(shape.name); id: \(objectID); data: "
         if isFault { return head + "<fault>)" }
-        let lines = shape.places.keys.sorted().compactMap { name in
+        let lines = shape.properties.keys.sorted().compactMap { name in
             described(name).map { "    \(Self.quoted(name)) = \($0);\n" }
         }
         return head + "{\n\(lines.joined())})"
     }
 
     private func described(_ name: String) -> String? {
-        switch shape.place(name) {
+        switch shape.property(name) {
         case .slot(let slot)?:
             if shape.slots[slot].relationshipIndex >= 0 {
                 return targetID(shape.relationships[shape.slots[slot].relationshipIndex]).map { "\"\($0)\"" } ?? "nil"

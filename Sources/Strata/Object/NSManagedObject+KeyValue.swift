@@ -15,7 +15,7 @@ extension NSManagedObject: KeyValueCoding {
         let first = String(keyPath[..<dot])
         let rest = String(keyPath[keyPath.index(after: dot)...])
         // A composite attribute is no object: the path as a whole names one of its elements.
-        if case .composite? = shape.place(first) { return setValue(value, forKey: keyPath) }
+        if case .composite? = shape.property(first) { return setValue(value, forKey: keyPath) }
         switch AnyElements.plain(self.value(forKey: first)) {
         case nil: return
         case let object as NSManagedObject: object.setValue(value, forKeyPath: rest)
@@ -47,7 +47,7 @@ extension NSManagedObject: PredicateIdentifiable {
 
 extension NSManagedObject {
     final func keyedValue(_ key: String) -> Any? {
-        switch shape.place(key) {
+        switch shape.property(key) {
         case .slot(let slot)?:
             let index = Int(shape.codes[slot].relationshipIndex)
             return index >= 0 ? toOneTarget(shape.relationships[index]) : boxedValue(slot)
@@ -85,7 +85,7 @@ extension NSManagedObject {
     }
 
     final func setKeyedValue(_ value: Any?, _ key: String) {
-        switch shape.place(key) {
+        switch shape.property(key) {
         case .slot(let slot)?:
             let index = Int(shape.codes[slot].relationshipIndex)
             guard index >= 0 else {
@@ -110,7 +110,7 @@ extension NSManagedObject {
 
     /// Sets an attribute to null.
     final func setKeyedNil(_ key: String) {
-        guard case .slot(let slot)? = shape.place(key), shape.slots[slot].relationshipIndex < 0 else {
+        guard case .slot(let slot)? = shape.property(key), shape.slots[slot].relationshipIndex < 0 else {
             return setValue(nil, forUndefinedKey: key)
         }
         setBoxedValue(nil, slot: slot)
@@ -145,14 +145,14 @@ extension NSManagedObject {
     /// What the object holds of a property, nil in a fault unless it was set there.
     final func primitive(_ key: String) -> Any? {
         guard isFault else { return keyedValue(key) }
-        guard case .slot(let slot)? = shape.place(key), let overlay, overlay.isPresent(slot), !overlay.isNull(slot)
+        guard case .slot(let slot)? = shape.property(key), let overlay, overlay.isPresent(slot), !overlay.isNull(slot)
         else { return nil }
         return overlay.boxed(shape.codes[slot])
     }
 
     /// Sets a property without telling the context, if it is an attribute.
     final func setPrimitive(_ value: Any?, _ key: String) {
-        guard case .slot(let slot)? = shape.place(key), shape.slots[slot].relationshipIndex < 0 else {
+        guard case .slot(let slot)? = shape.property(key), shape.slots[slot].relationshipIndex < 0 else {
             return setKeyedValue(value, key)
         }
         if isFault { realize(slot) }
@@ -168,7 +168,7 @@ extension NSManagedObject {
         if isFault { realize() }
         if !flags.contains(.unobserved) { observedWillChange(key) }
         guard !flags.contains(.awaking) else { return }
-        if shape.place(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
+        if shape.property(key) != nil || !Self.contextShouldIgnoreUnmodeledPropertyChanges { noteChange([]) }
     }
 
     /// See ``didChangeValue(forKey:)``.

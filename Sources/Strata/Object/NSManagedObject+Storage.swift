@@ -208,23 +208,23 @@ extension NSManagedObject {
 extension Overlay {
     /// A present value that is not null, as key-value coding hands it out.
     func boxed(_ code: SlotCode) -> Any {
-        let place = base + Int(code.offset)
+        let address = base + Int(code.offset)
         // SAFETY: the slot holds a value of its kind.
         switch code.kind {
-        case .bool: return NSNumber(value: place.assumingMemoryBound(to: Bool.self).pointee)
-        case .int16: return NSNumber(value: place.assumingMemoryBound(to: Int16.self).pointee)
-        case .int32: return NSNumber(value: place.assumingMemoryBound(to: Int32.self).pointee)
-        case .int64: return NSNumber(value: place.assumingMemoryBound(to: Int64.self).pointee)
-        case .float: return NSNumber(value: place.assumingMemoryBound(to: Float.self).pointee)
-        case .double: return NSNumber(value: place.assumingMemoryBound(to: Double.self).pointee)
-        case .date: return place.assumingMemoryBound(to: Date.self).pointee
-        case .uuid: return place.assumingMemoryBound(to: UUID.self).pointee
-        case .string: return place.assumingMemoryBound(to: String.self).pointee
-        case .data: return place.assumingMemoryBound(to: Data.self).pointee
-        case .decimal: return NSDecimalNumber(decimal: place.assumingMemoryBound(to: Decimal.self).pointee)
-        case .uri: return place.assumingMemoryBound(to: URL.self).pointee
-        case .transformable: return place.assumingMemoryBound(to: TransformableBox.self).pointee.value
-        case .toOne: return place.assumingMemoryBound(to: NSManagedObject.self).pointee
+        case .bool: return NSNumber(value: address.assumingMemoryBound(to: Bool.self).pointee)
+        case .int16: return NSNumber(value: address.assumingMemoryBound(to: Int16.self).pointee)
+        case .int32: return NSNumber(value: address.assumingMemoryBound(to: Int32.self).pointee)
+        case .int64: return NSNumber(value: address.assumingMemoryBound(to: Int64.self).pointee)
+        case .float: return NSNumber(value: address.assumingMemoryBound(to: Float.self).pointee)
+        case .double: return NSNumber(value: address.assumingMemoryBound(to: Double.self).pointee)
+        case .date: return address.assumingMemoryBound(to: Date.self).pointee
+        case .uuid: return address.assumingMemoryBound(to: UUID.self).pointee
+        case .string: return address.assumingMemoryBound(to: String.self).pointee
+        case .data: return address.assumingMemoryBound(to: Data.self).pointee
+        case .decimal: return NSDecimalNumber(decimal: address.assumingMemoryBound(to: Decimal.self).pointee)
+        case .uri: return address.assumingMemoryBound(to: URL.self).pointee
+        case .transformable: return address.assumingMemoryBound(to: TransformableBox.self).pointee.value
+        case .toOne: return address.assumingMemoryBound(to: NSManagedObject.self).pointee
         }
     }
 

@@ -63,8 +63,8 @@ extension NSManagedObject {
         let slot = token.index
         guard flags.isSuperset(of: .writable), let overlay else { return setAnnounced(value, token) }
         // SAFETY: as for reading.
-        let place = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
-        if overlay.holdsValue(slot) { place.pointee = value } else { place.initialize(to: value) }
+        let address = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
+        if overlay.holdsValue(slot) { address.pointee = value } else { address.initialize(to: value) }
         overlay.markChanged(slot, isNull: false)
     }
 
@@ -92,13 +92,13 @@ extension NSManagedObject {
     final func put<Value: AttributeValue>(_ value: __owned Value?, slot: Int, offset: Int) {
         guard let overlay else { return }
         // SAFETY: as for reading; prepareToChange has made the overlay.
-        let place = (overlay.base + offset).assumingMemoryBound(to: Value.self)
+        let address = (overlay.base + offset).assumingMemoryBound(to: Value.self)
         let holdsValue = overlay.holdsValue(slot)
         if let value {
-            if holdsValue { place.pointee = value } else { place.initialize(to: value) }
+            if holdsValue { address.pointee = value } else { address.initialize(to: value) }
             overlay.markChanged(slot, isNull: false)
         } else {
-            if holdsValue { place.deinitialize(count: 1) }
+            if holdsValue { address.deinitialize(count: 1) }
             overlay.markChanged(slot, isNull: true)
         }
     }

@@ -308,7 +308,7 @@ open class NSManagedObject: NSObject {
     /// Whether changes are announced to observers without ``willChangeValue(forKey:)``. False for every property of
     /// the model: its accessors announce changes by themselves.
     open class func automaticallyNotifiesObservers(forKey key: String) -> Bool {
-        !ModelShapes.shapes(ofClass: self).contains { $0.place(key) != nil }
+        !ModelShapes.shapes(ofClass: self).contains { $0.property(key) != nil }
     }
 
     /// The keys whose changes are announced as changes of this one, too: what the class's method or property

@@ -64,7 +64,7 @@ extension NSManagedObject: Observable {
     /// Any property may be about to change, by a refresh, a merge or a rollback; ``observedEverythingDidChange()``
     /// follows when the new values can be read.
     @inline(never)
-    final func observedEverythingWillChange() { ObservedObjects.willRefresh(self, shape.places.keys) }
+    final func observedEverythingWillChange() { ObservedObjects.willRefresh(self, shape.properties.keys) }
 
     /// See ``observedEverythingWillChange()``.
     @inline(never)

@@ -14,7 +14,7 @@ import StrataIO
 /// is expected not come, the first in line looks by himself when a slice is over. Whoever is inside runs none of the
 /// program's code, but for value transformers, and may enter again.
 final class SearchGate: Sendable {
-    static let shared = SearchGate(places: ProcessInfo.processInfo.activeProcessorCount)
+    static let shared = SearchGate(permits: ProcessInfo.processInfo.activeProcessorCount)
 
     // All times are in nanoseconds.
 
@@ -38,7 +38,7 @@ final class SearchGate: Sendable {
     }
 
     private struct State {
-        let places: Int
+        let permits: Int
         var free: Int
         /// Free places to which nobody is expected back.
         var unclaimed: Int
@@ -48,8 +48,8 @@ final class SearchGate: Sendable {
         /// The first in line has looked and found no place: the next one is his, whoever is expected back there.
         var isOverdue = false
 
-        init(places: Int) {
-            (self.places, free, unclaimed) = (places, places, places)
+        init(permits: Int) {
+            (self.permits, free, unclaimed) = (permits, permits, permits)
         }
 
         /// Whether who has no slice may come before those who wait. They may have begun to wait later than `now`.
@@ -90,8 +90,8 @@ final class SearchGate: Sendable {
 
     private let state: AdaptiveMutex<State>
 
-    init(places: Int) {
-        state = AdaptiveMutex(State(places: max(1, places)))
+    init(permits: Int) {
+        state = AdaptiveMutex(State(permits: max(1, permits)))
     }
 
     private static let key: pthread_key_t = {

@@ -14,7 +14,7 @@ enum SharedLogs {
         var device: UInt64
         var inode: UInt64
         /// The path without links, as which it was opened.
-        var place: String
+        var location: String
         var count: Int
         /// Whose the log is alone.
         var claim: Claim?
@@ -42,13 +42,13 @@ enum SharedLogs {
         _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, claim: Claim? = nil,
         _ body: () throws -> LogStore
     ) throws -> LogStore {
-        let place = StoreLocation.canonical(path, fileSystem)
-        return try alone(at: place) {
+        let location = StoreLocation.canonical(path, fileSystem)
+        return try alone(at: location) {
             if let log = try take(path, fileSystem, isWriter, claim) { return log }
             let log = try body()
             if isWriter, let found = try? fileSystem.attributes(path) {
                 open.withLock {
-                    $0.append(Entry(log: log, device: found.device, inode: found.inode, place: place, count: 1))
+                    $0.append(Entry(log: log, device: found.device, inode: found.inode, location: location, count: 1))
                 }
             }
             return log
@@ -59,9 +59,9 @@ enum SharedLogs {
     private static func take(
         _ path: FilePath, _ fileSystem: any FileSystem, _ isWriter: Bool, _ claim: Claim?
     ) throws(StoreError) -> LogStore? {
-        guard let place = try? fileSystem.attributes(path) else { return nil }
+        guard let found = try? fileSystem.attributes(path) else { return nil }
         return try open.withLock { entries throws(StoreError) in
-            guard let index = entries.firstIndex(where: { $0.device == place.device && $0.inode == place.inode })
+            guard let index = entries.firstIndex(where: { $0.device == found.device && $0.inode == found.inode })
             else { return nil }
             if let owner = entries[index].claim, owner !== claim {
                 guard isWriter else { return nil }
@@ -109,18 +109,18 @@ enum SharedLogs {
 
     /// The log in a directory if this process has it open for writing.
     static func existing(_ path: FilePath, in fileSystem: any FileSystem) -> LogStore? {
-        guard let place = try? fileSystem.attributes(path) else { return nil }
+        guard let found = try? fileSystem.attributes(path) else { return nil }
         return open.withLock { entries in
-            entries.first { $0.device == place.device && $0.inode == place.inode }?.log
+            entries.first { $0.device == found.device && $0.inode == found.inode }?.log
         }
     }
 
     /// Gives up one use; closes the log with the last one.
     static func close(_ log: LogStore) throws(StoreError) {
-        guard let place = open.withLock({ entries in entries.first { $0.log === log }?.place }) else {
+        guard let location = open.withLock({ entries in entries.first { $0.log === log }?.location }) else {
             return try log.close()
         }
-        try alone(at: place) { () throws(StoreError) in
+        try alone(at: location) { () throws(StoreError) in
             let isLast = open.withLock { entries in
                 guard let index = entries.firstIndex(where: { $0.log === log }) else { return true }
                 entries[index].count -= 1
@@ -138,10 +138,10 @@ enum SharedLogs {
     /// - Returns: the lock, which keeps everybody from writing the store; nil for a log that was open for reading only.
     /// - Throws: `.locked` when somebody else uses the log, which stays open then; what closing throws.
     static func closeKeepingLock(_ log: LogStore) throws(StoreError) -> StoreLock? {
-        guard let place = open.withLock({ entries in entries.first { $0.log === log }?.place }) else {
+        guard let location = open.withLock({ entries in entries.first { $0.log === log }?.location }) else {
             return try log.closeKeepingLock()
         }
-        return try alone(at: place) { () throws(StoreError) -> StoreLock? in
+        return try alone(at: location) { () throws(StoreError) -> StoreLock? in
             let isLast = open.withLock { entries in
                 guard let index = entries.firstIndex(where: { $0.log === log }) else { return true }
                 guard entries[index].count == 1 else { return false }
@@ -153,16 +153,16 @@ enum SharedLogs {
         }
     }
 
-    private static func alone<R, E: Error>(at place: String, _ body: () throws(E) -> R) throws(E) -> R {
+    private static func alone<R, E: Error>(at location: String, _ body: () throws(E) -> R) throws(E) -> R {
         let gate = gates.withLock { gates in
-            let gate = gates[place]?.gate ?? Gate()
-            gates[place] = (gate, (gates[place]?.count ?? 0) + 1)
+            let gate = gates[location]?.gate ?? Gate()
+            gates[location] = (gate, (gates[location]?.count ?? 0) + 1)
             return gate
         }
         defer {
             gates.withLock { gates in
-                let count = (gates[place]?.count ?? 1) - 1
-                gates[place] = count > 0 ? (gate, count) : nil
+                let count = (gates[location]?.count ?? 1) - 1
+                gates[location] = count > 0 ? (gate, count) : nil
             }
         }
         return try gate.lock.locked(body)

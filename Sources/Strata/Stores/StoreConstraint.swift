@@ -14,7 +14,9 @@ struct StoreConstraint: Sendable {
             shape.entity.uniquenessConstraintNames.compactMap { names in
                 guard map.holds(shape), !names.isEmpty else { return nil }
                 let slots = names.compactMap { name -> Int? in
-                    guard case .slot(let slot)? = shape.place(name), shape.slots[slot].isPersistent else { return nil }
+                    guard case .slot(let slot)? = shape.property(name), shape.slots[slot].isPersistent else {
+                        return nil
+                    }
                     return slot
                 }
                 guard slots.count == names.count else { return nil }

@@ -29,10 +29,10 @@ public struct StoreDamage: Sendable {
         count = handle.log.damage.count
         places = handle.log.damage.entries.map { entry in
             let file =
-                entry.place.segment.map { LogStore.segmentFileName($0) }
-                ?? entry.place.path.map { ($0 as NSString).lastPathComponent }
+                entry.spot.segment.map { LogStore.segmentFileName($0) }
+                ?? entry.spot.path.map { ($0 as NSString).lastPathComponent }
             return Place(
-                file: file, offset: entry.place.offset, message: entry.error.description, count: entry.count,
+                file: file, offset: entry.spot.offset, message: entry.error.description, count: entry.count,
                 objectIDs: entry.objects.compactMap { handle.objectID($0) })
         }
     }

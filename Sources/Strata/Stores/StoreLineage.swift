@@ -12,7 +12,7 @@ import SystemPackage
 /// time when it was created: moved, it is the same; copied or unpacked, it is another.
 struct StoreLineage: Equatable {
     /// The directory of a store.
-    struct Place: Equatable {
+    struct FileIdentity: Equatable {
         var inode: UInt64
         var createdNanoseconds: Int64
 
@@ -36,7 +36,7 @@ struct StoreLineage: Equatable {
     }
 
     private(set) var uuid: String
-    private(set) var place: Place?
+    private(set) var fileIdentity: FileIdentity?
     /// Oldest first.
     private(set) var ancestors: [Ancestor] = []
 
@@ -52,7 +52,7 @@ struct StoreLineage: Equatable {
         let record = entries[Self.key] as? [String: Any] ?? [:]
         uuid = record["uuid"] as? String ?? StoreHandle.uuid(log.storeUUID).uuidString
         if let inode = record["inode"] as? NSNumber, let created = record["created"] as? NSNumber {
-            place = Place(inode: inode.uint64Value, createdNanoseconds: created.int64Value)
+            fileIdentity = FileIdentity(inode: inode.uint64Value, createdNanoseconds: created.int64Value)
         }
         ancestors = (record["ancestors"] as? [[String: Any]] ?? []).compactMap { entry in
             guard let uuid = entry["uuid"] as? String, let sequence = entry["sequence"] as? NSNumber else { return nil }
@@ -67,9 +67,9 @@ struct StoreLineage: Equatable {
                 ["uuid": $0.uuid, "sequence": NSNumber(value: $0.sequence)] as [String: Any]
             },
         ]
-        if let place {
-            record["inode"] = NSNumber(value: place.inode)
-            record["created"] = NSNumber(value: place.createdNanoseconds)
+        if let fileIdentity {
+            record["inode"] = NSNumber(value: fileIdentity.inode)
+            record["created"] = NSNumber(value: fileIdentity.createdNanoseconds)
         }
         return record
     }
@@ -80,16 +80,18 @@ struct StoreLineage: Equatable {
     static func settle(
         _ log: LogStore, at path: FilePath, in fileSystem: any FileSystem, keepsUUID: Bool = false
     ) throws {
-        guard !log.isReadOnly, let place = try Place(path, fileSystem), StoreLineage(log).place != place else { return }
+        guard !log.isReadOnly, let fileIdentity = try FileIdentity(path, fileSystem),
+            StoreLineage(log).fileIdentity != fileIdentity
+        else { return }
         try StoreMetadata.update(log) { entries in
             var lineage = StoreLineage(entries, log)
-            guard lineage.place != place else { return false }
-            if lineage.place != nil, !keepsUUID {
+            guard lineage.fileIdentity != fileIdentity else { return false }
+            if lineage.fileIdentity != nil, !keepsUUID {
                 let ancestor = Ancestor(uuid: lineage.uuid, sequence: log.snapshot.sequence)
                 lineage.ancestors = (lineage.ancestors + [ancestor]).suffix(maximumAncestors)
                 lineage.uuid = UUID().uuidString
             }
-            lineage.place = place
+            lineage.fileIdentity = fileIdentity
             entries[key] = lineage.plist
             return true
         }

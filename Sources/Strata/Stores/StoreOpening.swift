@@ -90,8 +90,8 @@ struct StoreOpening {
 
     private var exists: Bool {
         get throws {
-            guard let place = try fileSystem.attributes(path) else { return false }
-            guard place.isDirectory else {
+            guard let attributes = try fileSystem.attributes(path) else { return false }
+            guard attributes.isDirectory else {
                 throw ForeignFile.error(path.string)
             }
             return try !fileSystem.list(path).isEmpty
@@ -247,9 +247,9 @@ struct StoreOpening {
             let sourcePath = FilePath(source.path)
             // What has been saved but not flushed yet is to be in the copy, too.
             try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
-            try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, place in
+            try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, path in
                 // As in Core Data the copy goes by the UUID of its source.
-                try StoreLineage.settle(log, at: place, in: fileSystem, keepsUUID: true)
+                try StoreLineage.settle(log, at: path, in: fileSystem, keepsUUID: true)
             }
         }
         SQLiteSideFiles.make(beside: path, fileSystem)
@@ -293,7 +293,7 @@ struct StoreOpening {
         let host = StoreHost.of(options)
         let fileSystem = host.fileSystem
         return try waiting(timeout(options), url.path) {
-            if let place = try fileSystem.attributes(path), !place.isDirectory {
+            if let attributes = try fileSystem.attributes(path), !attributes.isDirectory {
                 throw ForeignFile.error(path.string)
             }
             let log = try SharedLogs.open(path, in: fileSystem, isWriter: !readOnly) {

@@ -158,23 +158,23 @@ final class Compactor {
     }
 
     private func rows(at location: Location) throws(StoreError) -> CompactionBuilder.Source {
-        let place = location.block
-        if let latest, latest.block.location == place { return latest }
-        if let known = blocks[place.rawValue] {
+        let location = location.block
+        if let latest, latest.block.location == location { return latest }
+        if let known = blocks[location.rawValue] {
             latest = known
             return known
         }
         let block: CompactionBuilder.Source
-        if let cached = source.cache.peek(place) {
+        if let cached = source.cache.peek(location) {
             block = try .init(cached, isCached: true)
         } else {
-            block = try .init(try source.load(place), isCached: false)
+            block = try .init(try source.load(location), isCached: false)
         }
         if blockByteCount > Self.blockMaximumByteCount {
             blocks = [:]
             blockByteCount = 0
         }
-        blocks[place.rawValue] = block
+        blocks[location.rawValue] = block
         latest = block
         blockByteCount += block.block.estimatedByteCount
         return block

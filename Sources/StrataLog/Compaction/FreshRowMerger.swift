@@ -34,13 +34,13 @@ struct FreshRowMerger {
         var sources: [CompactionBuilder.Source] = []
         var rows: [LiveRow] = []
         var later: [Location] = []
-        for (number, place) in blocks.enumerated() {
+        for (number, location) in blocks.enumerated() {
             if number % Self.stepCount == 0, store.isClosed { throw store.refusal }
-            guard let source = try read(place) else { continue }
+            guard let source = try read(location) else { continue }
             let live = try liveRows(of: source.block, number: sources.count)
             guard !live.isEmpty else { continue }
             guard try hasFinalPlaces(source.block) else {
-                later.append(place)
+                later.append(location)
                 continue
             }
             sources.append(source)
@@ -61,12 +61,12 @@ struct FreshRowMerger {
     }
 
     /// Nil when the block is gone: its segment was compacted away, or given up after a failed flush.
-    private func read(_ place: Location) throws(StoreError) -> CompactionBuilder.Source? {
-        guard !snapshot.epoch.compaction.holes.contains(place.segment), !snapshot.source.isAbandoned(place) else {
+    private func read(_ location: Location) throws(StoreError) -> CompactionBuilder.Source? {
+        guard !snapshot.epoch.compaction.holes.contains(location.segment), !snapshot.source.isAbandoned(location) else {
             return nil
         }
-        if let cached = snapshot.source.cache.peek(place) { return try .init(cached, isCached: true) }
-        return try .init(try snapshot.source.load(place), isCached: false)
+        if let cached = snapshot.source.cache.peek(location) { return try .init(cached, isCached: true) }
+        return try .init(try snapshot.source.load(location), isCached: false)
     }
 
     private func liveRows(of block: Block, number: Int) throws(StoreError) -> [LiveRow] {

@@ -21,11 +21,11 @@ struct FreshRowSurvey {
                 continue
             }
             let body = try record.body()
-            let places = try record.blocks(of: body.blocks)
-            for (piece, place) in zip(body.blocks, places) where piece.role != .tombstone {
-                let block = try record.block(at: place, byteCount: piece.byteCount)
+            let locations = try record.blocks(of: body.blocks)
+            for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
+                let block = try record.block(at: location, byteCount: piece.byteCount)
                 guard FreshRows.isSmall(rowCount: block.rowCount, byteCount: piece.byteCount) else { continue }
-                blocks[block.entity, default: []].append(place)
+                blocks[block.entity, default: []].append(location)
             }
         }
     }

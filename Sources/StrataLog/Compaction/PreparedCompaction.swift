@@ -108,21 +108,21 @@ final class PreparedCompaction {
         let image = RecordImage(byteCount: byteCount, body: body)
         replacedPosition = position
         position = placement.position
-        let places = placement.largeValuePlaces(
+        let externals = placement.largeValueLocations(
             largeValues, from: image.offset + pieceByteCount - largeValues.reduce(0) { $0 + $1.bytes.count })
         for index in rows.indices {
-            let place = placement.place(at: image.offset)
-            rows[index].encoded.patchExternals { places[Int($0)] }
-            rows[index].encoded.stamp(at: place)
+            let address = placement.address(at: image.offset)
+            rows[index].encoded.patchExternals { externals[Int($0)] }
+            rows[index].encoded.stamp(at: address)
             rows[index].replacedLocation = rows[index].location
-            rows[index].location = Location(segment: place.segment, byteOffset: place.offset, row: 0)
+            rows[index].location = Location(segment: address.segment, byteOffset: address.offset, row: 0)
             append(rows[index].encoded.bytes, to: image)
         }
         for index in tombstones.indices {
-            var place = placement.place(at: image.offset)
-            place.sequence = tombstones[index].sequence
-            tombstones[index].encoded.patchExternals { places[Int($0)] }
-            tombstones[index].encoded.stamp(at: place)
+            var address = placement.address(at: image.offset)
+            address.sequence = tombstones[index].sequence
+            tombstones[index].encoded.patchExternals { externals[Int($0)] }
+            tombstones[index].encoded.stamp(at: address)
             append(tombstones[index].encoded.bytes, to: image)
         }
         image.append(largeValues, placement)

@@ -51,7 +51,7 @@ extension StoreOpener {
 
     /// Nil when another writer came while the store was read.
     private mutating func openBesideOnce(_ attempt: Int) throws(StoreError) -> OpenedStore? {
-        let place = try directoryIdentity()
+        let directory = try directoryIdentity()
         let listing = try files.list()
         if listing.isVoid { throw noStore }
         let uuid = try identity(Manifest.read(files), listing) ?? .random()
@@ -62,7 +62,7 @@ extension StoreOpener {
         let source = BlockSource(files: files, storeUUID: uuid, cacheMaximumBytes: options.cacheMaximumBytes)
         var opened = try read(source, Bound(assumed))
         // The directory may have been replaced, by one of which some of what was read is.
-        guard try tail.isStill(state), try directoryIdentity() == place else { return nil }
+        guard try tail.isStill(state), try directoryIdentity() == directory else { return nil }
         opened.tail = tail
         return opened
     }

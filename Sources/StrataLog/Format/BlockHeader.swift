@@ -89,9 +89,9 @@ package struct BlockHeader: Sendable {
             throw StoreError(damagedBlock: "block shorter than its descriptors", at: location)
         }
         let expected = field(Field.checksum, UInt32.self)
-        let place = Place(
+        let address = LogAddress(
             storeUUID: storeUUID, segment: location.segment, offset: location.byteOffset, sequence: sequence)
-        let found = Self.checksum(start, headerByteCount: headerLength, place: place)
+        let found = Self.checksum(start, headerByteCount: headerLength, address: address)
         guard expected == found else {
             throw StoreError(
                 damagedBlock: "block header checksum is \(found), expected \(expected)", at: location)
@@ -121,11 +121,11 @@ package struct BlockHeader: Sendable {
     }
 
     /// The header's checksum: over everything before it, the descriptors after it, and the place.
-    static func checksum(_ start: UnsafeRawPointer, headerByteCount: Int, place: Place) -> UInt32 {
+    static func checksum(_ start: UnsafeRawPointer, headerByteCount: Int, address: LogAddress) -> UInt32 {
         var crc = StrataLog.checksum(start, count: BlockFormat.Header.checksum)
         crc = StrataLog.checksum(
             start + BlockFormat.headerBytes, count: headerByteCount - BlockFormat.headerBytes, continuing: crc)
-        return place.checksum(continuing: crc)
+        return address.checksum(continuing: crc)
     }
 
     /// The checksum that is stored in the header of the block at the start of `bytes`.

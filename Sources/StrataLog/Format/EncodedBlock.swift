@@ -55,13 +55,13 @@ package struct EncodedBlock: Sendable {
     ///
     /// - Complexity: O(slots).
     /// - Precondition: the place's offset is a multiple of 64; pending external values are patched.
-    package mutating func stamp(at place: Place) {
-        precondition(place.offset % Location.alignmentBytes == 0 && place.offset < Location.segmentMaximumBytes)
-        precondition(isPatched, "external values whose place is not known")
+    package mutating func stamp(at address: LogAddress) {
+        precondition(address.offset % Location.alignmentBytes == 0 && address.offset < Location.segmentMaximumBytes)
+        precondition(isPatched, "external values whose address is not known")
         typealias Field = BlockFormat.Header
         bytes.withUnsafeMutableBytes { buffer in
             let start = buffer.baseAddress!
-            start.storeBytes(of: place.sequence, toByteOffset: Field.sequence, as: UInt64.self)
+            start.storeBytes(of: address.sequence, toByteOffset: Field.sequence, as: UInt64.self)
             let flags = BlockFormat.BlockFlags(rawValue: start.load(fromByteOffset: Field.flags, as: UInt16.self))
             var columns = 0
             if !flags.contains(.plain) {
@@ -70,7 +70,7 @@ package struct EncodedBlock: Sendable {
             }
             let crc = BlockHeader.checksum(
                 start, headerByteCount: BlockFormat.headerBytes + columns * BlockFormat.descriptorBytes,
-                place: place)
+                address: address)
             start.storeBytes(of: crc, toByteOffset: Field.checksum, as: UInt32.self)
         }
     }

@@ -33,22 +33,22 @@ enum LargeValue {
     }
 
     /// Fills in the header's checksum and returns it.
-    static func stamp(_ bytes: inout [UInt8], at place: Place) -> UInt32 {
+    static func stamp(_ bytes: inout [UInt8], at address: LogAddress) -> UInt32 {
         bytes.withUnsafeMutableBytes { buffer in
-            let crc = headerChecksum(UnsafeRawBufferPointer(buffer), at: place)
+            let crc = headerChecksum(UnsafeRawBufferPointer(buffer), at: address)
             buffer.storeBytes(of: crc.littleEndian, toByteOffset: 32, as: UInt32.self)
             return crc
         }
     }
 
-    private static func headerChecksum(_ bytes: UnsafeRawBufferPointer, at place: Place) -> UInt32 {
-        place.checksum(continuing: checksum(UnsafeRawBufferPointer(rebasing: bytes[..<32])))
+    private static func headerChecksum(_ bytes: UnsafeRawBufferPointer, at address: LogAddress) -> UInt32 {
+        address.checksum(continuing: checksum(UnsafeRawBufferPointer(rebasing: bytes[..<32])))
     }
 
     /// The header's checksum, when header and bytes are what was written at that place.
-    static func verify(_ bytes: UnsafeRawBufferPointer, at place: Place) -> UInt32? {
+    static func verify(_ bytes: UnsafeRawBufferPointer, at address: LogAddress) -> UInt32? {
         guard let header = Header(bytes) else { return nil }
-        let crc = headerChecksum(bytes, at: place)
+        let crc = headerChecksum(bytes, at: address)
         guard header.headerChecksum == crc, header.storedByteCount <= bytes.count - headerByteCount,
             checksum(
                 UnsafeRawBufferPointer(rebasing: bytes[headerByteCount..<headerByteCount + header.storedByteCount]))

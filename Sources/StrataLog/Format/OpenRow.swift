@@ -171,9 +171,9 @@ public struct OpenRow {
     ///
     /// - Precondition: the slot's kind is of variable width.
     @inlinable
-    public func set(_ slot: Int, stringAt place: UnsafeMutablePointer<String>) -> Bool {
+    public func set(_ slot: Int, stringAt address: UnsafeMutablePointer<String>) -> Bool {
         // In place, because a copy would count a reference; a bridged string becomes a native one by it.
-        place.pointee.withUTF8 { utf8 in
+        address.pointee.withUTF8 { utf8 in
             guard fitsInline(utf8.count) else { return false }
             set(slot, bytes: UnsafeRawBufferPointer(utf8))
             return true

@@ -56,7 +56,7 @@ struct RecordHeader: Hashable {
         BlockFormat.aligned(Self.byteCount + bodyByteCount, to: Location.alignmentBytes)
     }
 
-    func encoded(at place: Place) -> [UInt8] {
+    func encoded(at address: LogAddress) -> [UInt8] {
         var writer = ByteWriter(reservingCapacity: Self.byteCount)
         writer.append(Self.magic)
         writer.append(kind.rawValue)
@@ -73,7 +73,7 @@ struct RecordHeader: Hashable {
         writer.append(UInt64(durable.offset))
         writer.append(bodyChecksum)
         let crc = writer.bytes.withUnsafeBytes { checksum($0) }
-        writer.append(place.checksum(continuing: crc))
+        writer.append(address.checksum(continuing: crc))
         return writer.bytes
     }
 
@@ -133,9 +133,9 @@ struct RecordHeader: Hashable {
             durable: LogPosition(
                 segment: word(40, UInt32.self), offset: Int(min(durableOffset, UInt64(Location.segmentMaximumBytes)))),
             bodyChecksum: word(56, UInt32.self))
-        let place = Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
+        let address = LogAddress(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
         let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
-        guard word(60, UInt32.self) == place.checksum(continuing: crc),
+        guard word(60, UInt32.self) == address.checksum(continuing: crc),
             header.byteCount % Location.alignmentBytes == 0, header.byteCount <= maximumByteCount,
             header.bodyByteCount <= header.byteCount - byteCount - RecordFooter.byteCount,
             durableOffset <= UInt64(Location.segmentMaximumBytes), header.sequence <= maximumSequence

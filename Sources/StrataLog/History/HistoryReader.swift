@@ -134,9 +134,9 @@ public struct HistoryReader {
         segments.removeFirst()
         reader = new
         offset = SegmentHeader.byteCount
-        if let place = source.places.place(in: segment, notAfter: returned), place.offset <= limit {
-            last = place.sequence
-            offset = place.offset
+        if let position = source.transactionOffsets.mark(in: segment, notAfter: returned), position.offset <= limit {
+            last = position.sequence
+            offset = position.offset
         }
         if offset < limit { return new }
         return try currentReader()
@@ -206,25 +206,25 @@ public struct HistoryReader {
         guard let archive = epoch.compaction.archive(of: sequence) else {
             throw corrupt("transaction \(sequence) is neither in the log nor in an archive", segment)
         }
-        let place = archive.position
-        let reader = try reader(of: place.segment)
-        guard let header = try reader.header(at: place.offset), header.kind == .compaction,
-            let bytes = try reader.bytes(at: place.offset + RecordHeader.byteCount, count: header.bodyByteCount),
+        let position = archive.position
+        let reader = try reader(of: position.segment)
+        guard let header = try reader.header(at: position.offset), header.kind == .compaction,
+            let bytes = try reader.bytes(at: position.offset + RecordHeader.byteCount, count: header.bodyByteCount),
             checksum(bytes) == header.bodyChecksum
-        else { throw corrupt("the archive of transaction \(sequence) is damaged", place.segment) }
+        else { throw corrupt("the archive of transaction \(sequence) is damaged", position.segment) }
         let body: CompactionBody
         do {
             body = try CompactionBody(bytes)
         } catch {
-            throw corrupt("an archive contradicts itself: \(error.reason)", place.segment)
+            throw corrupt("an archive contradicts itself: \(error.reason)", position.segment)
         }
-        let positions = Self.positions(of: body.blocks, from: place.offset + header.blocksOffset)
+        let positions = Self.positions(of: body.blocks, from: position.offset + header.blocksOffset)
         for transaction in body.transactions.reversed() where transaction.sequence >= sequence {
             var groups: [ChangeGroup] = []
             for change in transaction.changes {
                 let blocks = try tombstones(
-                    change.tombstoneBlocks.map { positions[$0] }, before: place.offset + header.byteCount,
-                    in: place.segment)
+                    change.tombstoneBlocks.map { positions[$0] }, before: position.offset + header.byteCount,
+                    in: position.segment)
                 groups.append(ChangeGroup(change, tombstones: blocks))
             }
             archived.append(
@@ -233,7 +233,7 @@ public struct HistoryReader {
                     author: transaction.author, contextName: transaction.contextName, groups: groups))
         }
         guard archived.last?.sequence == sequence else {
-            throw corrupt("the archive lacks transaction \(sequence)", place.segment)
+            throw corrupt("the archive lacks transaction \(sequence)", position.segment)
         }
     }
 }

@@ -95,7 +95,7 @@ extension ObjectIndex {
             let bytes = UnsafeRawBufferPointer(start: node + 16, count: PageLoader.fullByteCount)
             try writer.write(bytes)
             directory.append(UInt16(bytes.count))
-            directory.append(PageChecksum.of(bytes, place: page))
+            directory.append(PageChecksum.of(bytes, key: page))
             return
         }
         if slot & IndexNode.tagMask == IndexNode.sparseTag {
@@ -103,7 +103,7 @@ extension ObjectIndex {
             directory.append(UInt16(bytes.count))
             var failure: StoreError?
             bytes.withUnsafeBytes { bytes in
-                directory.append(PageChecksum.of(bytes, place: page))
+                directory.append(PageChecksum.of(bytes, key: page))
                 do throws(StoreError) { try writer.write(bytes) } catch { failure = error }
             }
             if let failure { throw failure }
@@ -120,7 +120,7 @@ extension ObjectIndex {
             let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<(count * PageLoader.runByteCount)])
             do throws(StoreError) { try writer.write(bytes) } catch { failure = error }
             directory.append(UInt16(bytes.count))
-            directory.append(PageChecksum.of(bytes, place: page))
+            directory.append(PageChecksum.of(bytes, key: page))
         }
         if let failure { throw failure }
     }

@@ -7,7 +7,7 @@ enum PageChecksum {
     }
 
     /// Checksum of bytes and of what says where they belong, so that a displaced page does not pass for another.
-    static func of(_ bytes: UnsafeRawBufferPointer, place first: UInt64, _ second: UInt64 = 0) -> UInt32 {
+    static func of(_ bytes: UnsafeRawBufferPointer, key first: UInt64, _ second: UInt64 = 0) -> UInt32 {
         let crc = withUnsafeBytes(of: (first.littleEndian, second.littleEndian)) {
             strata_crc32c(0, $0.baseAddress, $0.count)
         }

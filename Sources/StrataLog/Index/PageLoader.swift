@@ -62,7 +62,7 @@ struct PageLoader: Sendable {
     func verify(
         _ bytes: UnsafeRawBufferPointer, _ table: PageTable, _ index: Int, pageNumber: UInt64
     ) throws(StoreError) {
-        let found = PageChecksum.of(bytes, place: pageNumber)
+        let found = PageChecksum.of(bytes, key: pageNumber)
         guard found == table.checksum(index) else {
             throw damaged(
                 "page \(pageNumber) of the object index has checksum \(found), expected \(table.checksum(index))",

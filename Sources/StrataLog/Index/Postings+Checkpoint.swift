@@ -183,7 +183,7 @@ private final class PostingsWriter {
         let bytes = UnsafeRawBufferPointer(rebasing: packed[..<byteCount])
         try add(
             first, bytes, pairCount: UInt16(pending.count),
-            checksum: PageChecksum.of(bytes, place: first.target, first.referrer))
+            checksum: PageChecksum.of(bytes, key: first.target, first.referrer))
         pending.removeAll(keepingCapacity: true)
     }
 

@@ -85,7 +85,7 @@ final class PostingsBase: @unchecked Sendable {
         UnsafeMutableRawBufferPointer(rebasing: buffer[Int(entry.byteCount)...]).initializeMemory(
             as: UInt8.self, repeating: 0)
         try source.read(into: bytes, at: entry.offset)
-        let found = PageChecksum.of(UnsafeRawBufferPointer(bytes), place: entry.first.target, entry.first.referrer)
+        let found = PageChecksum.of(UnsafeRawBufferPointer(bytes), key: entry.first.target, entry.first.referrer)
         guard found == entry.checksum else {
             throw source.damaged(
                 "a block of postings has checksum \(found), expected \(entry.checksum)", offset: entry.offset)

@@ -86,8 +86,8 @@ package final class HelperPool: Sendable {
             }
             if semaphore.wait(timeout: .now() + .milliseconds(Self.idleMilliseconds)) == .success { continue }
             let isOver = state.withLock { state in
-                guard let place = state.idle.firstIndex(where: { $0 === semaphore }) else { return false }
-                state.idle.remove(at: place)
+                guard let index = state.idle.firstIndex(where: { $0 === semaphore }) else { return false }
+                state.idle.remove(at: index)
                 state.threads -= 1
                 return true
             }

@@ -10,7 +10,7 @@ final class OrderedBatch: @unchecked Sendable {
         var isRemoval: Bool
     }
 
-    private struct Place {
+    private struct SortKey {
         /// Eight bytes behind what all entries begin with.
         var code: UInt64
         var index: UInt32
@@ -127,8 +127,8 @@ final class OrderedBatch: @unchecked Sendable {
         let builder = OrderedListBuilder()
         var previous: UnsafeRawBufferPointer?
         var net = 0
-        for place in places() {
-            let item = items[Int(place.index)]
+        for key in sortKeys() {
+            let item = items[Int(key.index)]
             let next = entry(item)
             if let previous, OrderedBytes.compare(previous, next) != 0 {
                 builder.append(previous, net: net)
@@ -141,25 +141,25 @@ final class OrderedBatch: @unchecked Sendable {
         return builder.finish(isInexact: isInexact)
     }
 
-    private func places() -> [Place] {
+    private func sortKeys() -> [SortKey] {
         guard let first = items.first else { return [] }
         var shared = Int(first.count)
         let pattern = entry(first)
         for item in items.dropFirst() where shared > 0 {
             shared = OrderedBytes.sharedCount(pattern, entry(item), limit: shared)
         }
-        var places: [Place] = []
-        places.reserveCapacity(items.count)
+        var keys: [SortKey] = []
+        keys.reserveCapacity(items.count)
         var isSorted = true
         for (index, item) in items.enumerated() {
-            let place = Place(code: code(item, from: shared), index: UInt32(index))
-            if isSorted, let last = places.last { isSorted = last.code < place.code }
-            places.append(place)
+            let key = SortKey(code: code(item, from: shared), index: UInt32(index))
+            if isSorted, let last = keys.last { isSorted = last.code < key.code }
+            keys.append(key)
         }
-        if isSorted { return places }
+        if isSorted { return keys }
         let bytes = UnsafeRawPointer(bytes)
         items.withUnsafeBufferPointer { items in
-            places.sort { left, right in
+            keys.sort { left, right in
                 if left.code != right.code { return left.code < right.code }
                 let (a, b) = (items[Int(left.index)], items[Int(right.index)])
                 return OrderedBytes.compare(
@@ -167,7 +167,7 @@ final class OrderedBatch: @unchecked Sendable {
                     UnsafeRawBufferPointer(start: bytes + Int(b.start), count: Int(b.count))) < 0
             }
         }
-        return places
+        return keys
     }
 
     private func code(_ item: Item, from start: Int) -> UInt64 {

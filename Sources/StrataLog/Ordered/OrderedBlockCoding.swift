@@ -66,7 +66,7 @@ enum OrderedBlockCoding {
     }
 
     static func checksum(_ bytes: UnsafeRawBufferPointer, digest: UInt64, first: UnsafeRawBufferPointer) -> UInt32 {
-        PageChecksum.of(bytes, place: digest, UInt64(PageChecksum.of(first)))
+        PageChecksum.of(bytes, key: digest, UInt64(PageChecksum.of(first)))
     }
 }
 

@@ -41,24 +41,24 @@ struct LogRecord {
     /// Where the record's blocks lie, in the order of the body's table.
     func blocks(of table: [TransactionBody.Piece]) throws(StoreError) -> [Location] {
         var position = offset + header.blocksOffset
-        var places: [Location] = []
-        places.reserveCapacity(table.count)
+        var locations: [Location] = []
+        locations.reserveCapacity(table.count)
         for block in table {
             guard position < min(Location.segmentMaximumBytes, offset + header.byteCount) else {
                 throw corrupt("a record's pieces are longer than it")
             }
-            places.append(Location(segment: reader.segment, byteOffset: position, row: 0))
+            locations.append(Location(segment: reader.segment, byteOffset: position, row: 0))
             position += block.byteCount
         }
-        return places
+        return locations
     }
 
     /// Reads a block of the record past the cache: it is looked at once.
-    func block(at place: Location, byteCount: Int) throws(StoreError) -> Block {
-        guard let bytes = try reader.bytes(at: place.byteOffset, count: byteCount) else {
+    func block(at location: Location, byteCount: Int) throws(StoreError) -> Block {
+        guard let bytes = try reader.bytes(at: location.byteOffset, count: byteCount) else {
             throw corrupt("the segment ends inside a record")
         }
-        let block = try Block.load(bytes, location: place, storeUUID: source.storeUUID) {
+        let block = try Block.load(bytes, location: location, storeUUID: source.storeUUID) {
             (version, entity) throws(StoreError) in
             try source.shape(version: version, entity: entity)
         }

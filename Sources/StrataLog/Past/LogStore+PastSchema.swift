@@ -81,10 +81,10 @@ extension PastSnapshotBuilder {
             let body = try record.body()
             func isGone(_ entity: UInt16) -> Bool { layout.root(ofEntity: entity).map { roots.contains($0) } == true }
             guard body.changes.contains(where: { isGone($0.entity) }) else { continue }
-            let places = try record.blocks(of: body.blocks)
-            for (piece, place) in zip(body.blocks, places) where piece.role != .tombstone {
+            let locations = try record.blocks(of: body.blocks)
+            for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
                 // Its keys count: as what version the rows are shown does not matter.
-                let block = try base.source.storedBlock(at: place)
+                let block = try base.source.storedBlock(at: location)
                 guard isGone(block.entity) else { continue }
                 let keys = (0..<block.rowCount).map { block.key($0) }
                 try edit.setRows(

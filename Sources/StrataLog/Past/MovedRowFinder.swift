@@ -25,11 +25,11 @@ struct MovedRowFinder {
         var walker = try RecordWalker(snapshot: snapshot, after: first - 1)
         while !wanted.isEmpty, let record = try walker.next(.compaction) {
             let contents = try record.compactionBody()
-            let places = try record.blocks(of: contents.blocks)
-            let rows = zip(contents.blocks, places).filter { $0.0.role == .updated }
-            for ((piece, place), table) in zip(rows, contents.rows) {
+            let locations = try record.blocks(of: contents.blocks)
+            let rows = zip(contents.blocks, locations).filter { $0.0.role == .updated }
+            for ((piece, location), table) in zip(rows, contents.rows) {
                 guard Self.overlap(refs, table) else { continue }
-                let block = try record.block(at: place, byteCount: piece.byteCount)
+                let block = try record.block(at: location, byteCount: piece.byteCount)
                 for row in 0..<block.rowCount where wanted[block.ref(row)] == block.sequence(row) {
                     guard try block.hasLargeValues(of: row, in: snapshot) else { continue }
                     wanted[block.ref(row)] = nil

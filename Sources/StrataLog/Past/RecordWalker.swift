@@ -55,7 +55,7 @@ struct RecordWalker {
                 let position = LogPosition(segment: reader.segment, offset: offset)
                 if kind == .transaction, offset - noted >= Self.noteDistanceBytes {
                     noted = offset
-                    source.places.note(position, after: header.sequence - 1)
+                    source.transactionOffsets.note(position, after: header.sequence - 1)
                 }
                 return LogRecord(header: header, offset: offset, reader: reader, source: source)
             }
@@ -71,7 +71,9 @@ struct RecordWalker {
             reader = try reader(of: segment, limit: limit)
             offset = SegmentHeader.byteCount
             noted = 0
-            if let after, let place = source.places.place(in: segment, notAfter: after) { offset = place.offset }
+            if let after, let mark = source.transactionOffsets.mark(in: segment, notAfter: after) {
+                offset = mark.offset
+            }
             after = nil
         }
     }

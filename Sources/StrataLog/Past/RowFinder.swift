@@ -33,9 +33,9 @@ package struct RowFinder {
         for ref in wanted { filter[Int(ref.key >> 6) % Self.filterWords] |= 1 << (ref.key & 63) }
         guard let record = try record(of: sequence) else { return wanted }
         let contents = try record.body()
-        let places = try record.blocks(of: contents.blocks)
-        for (piece, place) in zip(contents.blocks, places) where piece.role != .tombstone && !wanted.isEmpty {
-            let block = try record.block(at: place, byteCount: piece.byteCount)
+        let locations = try record.blocks(of: contents.blocks)
+        for (piece, location) in zip(contents.blocks, locations) where piece.role != .tombstone && !wanted.isEmpty {
+            let block = try record.block(at: location, byteCount: piece.byteCount)
             for row in 0..<block.rowCount {
                 let key = block.key(row)
                 guard filter[Int(key >> 6) % Self.filterWords] >> (key & 63) & 1 != 0 else { continue }

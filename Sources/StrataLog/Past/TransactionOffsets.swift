@@ -5,7 +5,7 @@ internal import Synchronization
 /// without reading the segment from its beginning. Only what this process wrote or came past is known. Safe from any
 /// thread.
 final class TransactionOffsets: Sendable {
-    struct Place {
+    struct Mark {
         /// The record there follows this transaction.
         var sequence: UInt64
         var offset: Int
@@ -13,7 +13,7 @@ final class TransactionOffsets: Sendable {
 
     private struct State {
         /// By segment, ascending.
-        var places: [UInt32: [Place]] = [:]
+        var marks: [UInt32: [Mark]] = [:]
     }
 
     private let state = AdaptiveMutex(State())
@@ -40,41 +40,41 @@ final class TransactionOffsets: Sendable {
     /// Remembers a place unless a near one is known.
     func note(_ position: LogPosition, after sequence: UInt64) {
         state.withLock { state in
-            var places = state.places[position.segment] ?? []
-            let index = Self.count(places) { $0.offset <= position.offset }
-            if index > 0, position.offset - places[index - 1].offset < Self.distanceBytes { return }
-            if index < places.count, places[index].offset - position.offset < Self.distanceBytes { return }
-            places.insert(Place(sequence: sequence, offset: position.offset), at: index)
-            state.places[position.segment] = places
+            var marks = state.marks[position.segment] ?? []
+            let index = Self.count(marks) { $0.offset <= position.offset }
+            if index > 0, position.offset - marks[index - 1].offset < Self.distanceBytes { return }
+            if index < marks.count, marks[index].offset - position.offset < Self.distanceBytes { return }
+            marks.insert(Mark(sequence: sequence, offset: position.offset), at: index)
+            state.marks[position.segment] = marks
         }
     }
 
     /// The last known place of a segment that does not follow a later transaction.
-    func place(in segment: UInt32, notAfter sequence: UInt64) -> Place? {
+    func mark(in segment: UInt32, notAfter sequence: UInt64) -> Mark? {
         state.withLock { state in
-            guard let places = state.places[segment] else { return nil }
-            let index = Self.count(places) { $0.sequence <= sequence }
-            return index > 0 ? places[index - 1] : nil
+            guard let marks = state.marks[segment] else { return nil }
+            let index = Self.count(marks) { $0.sequence <= sequence }
+            return index > 0 ? marks[index - 1] : nil
         }
     }
 
     /// What lies behind a position of a segment is no longer part of the log.
     func forget(behind position: LogPosition) {
-        state.withLock { state in state.places[position.segment]?.removeAll { $0.offset > position.offset } }
+        state.withLock { state in state.marks[position.segment]?.removeAll { $0.offset > position.offset } }
     }
 
     /// These segments are no longer part of the log.
     func forget(_ segments: [UInt32]) {
-        state.withLock { state in for segment in segments { state.places[segment] = nil } }
+        state.withLock { state in for segment in segments { state.marks[segment] = nil } }
     }
 
     /// How many elements of a partitioned list are in its first part.
-    private static func count(_ places: [Place], _ isFirst: (Place) -> Bool) -> Int {
+    private static func count(_ marks: [Mark], _ isFirst: (Mark) -> Bool) -> Int {
         var low = 0
-        var high = places.count
+        var high = marks.count
         while low < high {
             let middle = (low + high) / 2
-            if isFirst(places[middle]) { low = middle + 1 } else { high = middle }
+            if isFirst(marks[middle]) { low = middle + 1 } else { high = middle }
         }
         return low
     }

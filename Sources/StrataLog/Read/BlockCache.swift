@@ -143,12 +143,12 @@ package final class BlockCache: @unchecked Sendable {
 
     /// Finds the blocks of places as far as they are here: of places of one block that follow each other, the first
     /// gets it. The look-ups wait for memory together.
-    package func find(_ places: UnsafeMutablePointer<LocatedRow>, _ count: Int) {
+    package func find(_ rows: UnsafeMutablePointer<LocatedRow>, _ count: Int) {
         @inline(__always)
         func forEach(_ body: (_ index: Int, _ key: UInt64, _ hash: UInt64) -> Void) {
             var previous = Location.absent
             for index in 0..<count {
-                let block = places[index].location.block
+                let block = rows[index].location.block
                 if block.isAbsent || block == previous { continue }
                 previous = block
                 body(index, block.rawValue, CacheTable.hash(block.rawValue))
@@ -157,7 +157,7 @@ package final class BlockCache: @unchecked Sendable {
         forEach { _, _, hash in front(hash).pointee.prefetch(hash: hash) }
         let reader = ReadGuard.begin()
         forEach { _, key, hash in prefetch(key, hash) }
-        forEach { index, key, hash in places[index].block = reference(key, hash, reader) }
+        forEach { index, key, hash in rows[index].block = reference(key, hash, reader) }
         reader.end()
     }
 

@@ -28,7 +28,7 @@ final class BlockSource: MemoryHolder {
     /// system call does.
     private let expectedByteCount = Atomic<Int>(firstReadByteCount)
     /// Where transactions lie.
-    let places = TransactionOffsets()
+    let transactionOffsets = TransactionOffsets()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
     private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
 
@@ -88,7 +88,7 @@ final class BlockSource: MemoryHolder {
             guard before != compaction else { return epoch }
             let retired = segments.open.filter { compaction.holes.contains($0) && !before.holes.contains($0) }
             epoch = epoch.end(retiring: retired, compaction: compaction)
-            places.forget(retired)
+            transactionOffsets.forget(retired)
             return epoch
         }
     }
@@ -96,7 +96,7 @@ final class BlockSource: MemoryHolder {
     /// Ends the epoch: snapshots made from now on do not keep these segments.
     func retire(_ retired: [UInt32], compaction: CompactionState) {
         currentEpoch.withLock { $0 = $0.end(retiring: retired, compaction: compaction) }
-        places.forget(retired)
+        transactionOffsets.forget(retired)
     }
 
     /// Adds to the schemas that are known. As long as the store is being opened, rows are read as the newest has them.
@@ -139,12 +139,12 @@ final class BlockSource: MemoryHolder {
     /// Called by the writer when what lies behind a position of a segment is given up.
     func abandon(behind position: LogPosition) {
         abandoned.withLock { $0[position.segment] = position.offset }
-        places.forget(behind: position)
+        transactionOffsets.forget(behind: position)
     }
 
     /// Whether a place lies behind the valid bytes of a segment that a failed flush made the log leave.
-    func isAbandoned(_ place: Location) -> Bool {
-        abandoned.withLock { $0[place.segment] }.map { place.byteOffset >= $0 } ?? false
+    func isAbandoned(_ block: Location) -> Bool {
+        abandoned.withLock { $0[block.segment] }.map { block.byteOffset >= $0 } ?? false
     }
 
     func register(_ file: any File, segment: UInt32) {
@@ -174,19 +174,19 @@ final class BlockSource: MemoryHolder {
     }
 
     func block(at location: Location) throws(StoreError) -> Block {
-        let place = location.block
-        if let block = cache.get(place) { return block }
-        return cache.insert(try load(place))
+        let block = location.block
+        if let block = cache.get(block) { return block }
+        return cache.insert(try load(block))
     }
 
     func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
-        let place = location.block
-        if let block = cache.get(place) {
+        let block = location.block
+        if let block = cache.get(block) {
             wasCached = true
             return block
         }
         wasCached = false
-        return cache.insert(try load(place))
+        return cache.insert(try load(block))
     }
 
     func row(at location: Location) throws(StoreError) -> Row {
@@ -280,7 +280,7 @@ final class BlockSource: MemoryHolder {
     private func loadStored(_ value: ExternalValue) throws(StoreError) -> UnsafeMutableRawBufferPointer {
         let limit = UInt64(LargeValue.maximumByteCount + LargeValue.headerByteCount + 4096)
         guard value.segment > 0, value.segment <= Location.maximumSegment, value.storedByteCount <= limit else {
-            throw StoreError(.corruption, "a large value's place is out of range", segment: value.segment)
+            throw StoreError(.corruption, "a large value's block is out of range", segment: value.segment)
         }
         let file = try file(segment: value.segment)
         let path = files.segment(value.segment)
@@ -296,9 +296,9 @@ final class BlockSource: MemoryHolder {
             let isComplete = try io("read a large value", path) { () throws(Errno) in
                 try file.readAll(into: bytes, at: Int64(value.byteOffset))
             }
-            let place = Place(
+            let address = LogAddress(
                 storeUUID: storeUUID, segment: value.segment, offset: Int(value.byteOffset), sequence: 0)
-            guard isComplete, LargeValue.verify(UnsafeRawBufferPointer(bytes), at: place) != nil else {
+            guard isComplete, LargeValue.verify(UnsafeRawBufferPointer(bytes), at: address) != nil else {
                 throw damaged(value)
             }
             return bytes

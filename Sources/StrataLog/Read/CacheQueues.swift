@@ -88,12 +88,12 @@ struct CacheQueues: ~Copyable {
         makeRoom(block.estimatedByteCount, within: min(budgetBytes, max(allowance, heldBytes)))
         let index = takeNode()
         let kept = Unmanaged.passRetained(block)
-        let place = entry(for: key, hash: hash, node: index)
+        let slot = entry(for: key, hash: hash, node: index)
         nodes[Int(index)] = Node(
-            key: key, block: kept, byteCount: block.estimatedByteCount, entry: UInt32(place - table.entries))
+            key: key, block: kept, byteCount: block.estimatedByteCount, entry: UInt32(slot - table.entries))
         append(index, to: isGhost ? .main : .small)
-        CacheTable.begin(place, tick: tick)
-        place.pointee.block.store(UInt(bitPattern: kept.toOpaque()), ordering: .sequentiallyConsistent)
+        CacheTable.begin(slot, tick: tick)
+        slot.pointee.block.store(UInt(bitPattern: kept.toOpaque()), ordering: .sequentiallyConsistent)
         return block
     }
 
@@ -194,10 +194,10 @@ extension CacheQueues {
             let entry = old.entries + index
             let (key, node) = (entry.pointee.key.load(ordering: .relaxed), entry.pointee.node)
             guard key != 0, node != CacheTable.noNode else { continue }
-            let place = new.insert(key, hash: CacheTable.hash(key), node: node)
-            nodes[Int(node)].entry = UInt32(place)
-            new.entries[place].mark.store(entry.pointee.mark.load(ordering: .relaxed), ordering: .relaxed)
-            new.entries[place].block.store(entry.pointee.block.load(ordering: .relaxed), ordering: .relaxed)
+            let slot = new.insert(key, hash: CacheTable.hash(key), node: node)
+            nodes[Int(node)].entry = UInt32(slot)
+            new.entries[slot].mark.store(entry.pointee.mark.load(ordering: .relaxed), ordering: .relaxed)
+            new.entries[slot].block.store(entry.pointee.block.load(ordering: .relaxed), ordering: .relaxed)
         }
         (usedEntries, deadEntries) = (usedEntries - deadEntries, 0)
         table = new

@@ -12,7 +12,7 @@ package struct LocatedRow {
 extension Snapshot {
     /// As ``locate(_:)`` for several objects, which wait for memory together. A row whose place cannot be read counts
     /// as absent.
-    package func locate(_ refs: UnsafeBufferPointer<ObjectRef>, into places: UnsafeMutablePointer<LocatedRow>) {
+    package func locate(_ refs: UnsafeBufferPointer<ObjectRef>, into rows: UnsafeMutablePointer<LocatedRow>) {
         // The indexes live as long as the snapshot: no reference to them is counted.
         defer { withExtendedLifetime(self) {} }
         var entity: UInt16?
@@ -29,7 +29,7 @@ extension Snapshot {
         for number in refs.indices {
             find(refs[number])
             let location = index?.withBorrowed { try? $0.tree.location(of: refs[number].key, $0.pages) }
-            places[number].location = location ?? .absent
+            rows[number].location = location ?? .absent
         }
     }
 }

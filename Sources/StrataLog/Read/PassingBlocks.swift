@@ -15,11 +15,12 @@ package final class PassingBlocks {
         var tick = 0
 
         /// The block at a place and what follows it; nil unless the whole block lies in the window.
-        func block(at place: Location) -> UnsafeRawBufferPointer? {
-            guard place.segment == segment, place.byteOffset >= offset, place.byteOffset < offset + count else {
+        func block(at location: Location) -> UnsafeRawBufferPointer? {
+            guard location.segment == segment, location.byteOffset >= offset, location.byteOffset < offset + count
+            else {
                 return nil
             }
-            let block = UnsafeRawBufferPointer(rebasing: bytes[place.byteOffset - offset..<count])
+            let block = UnsafeRawBufferPointer(rebasing: bytes[location.byteOffset - offset..<count])
             guard let byteCount = BlockHeader.unverifiedByteCount(block) else { return nil }
             return byteCount <= block.count ? block : nil
         }
@@ -45,23 +46,23 @@ package final class PassingBlocks {
     ///
     /// - Throws: `.io`, or `.corruption` with segment and offset.
     package func block(at location: Location, wasCached: inout Bool) throws(StoreError) -> Block {
-        let place = location.block
+        let location = location.block
         wasCached = true
-        if let block = source.cache.get(place) { return block }
+        if let block = source.cache.get(location) { return block }
         wasCached = false
         // One that is longer, or damaged, is read by itself, which also knows what to say of it.
-        guard let bytes = try bytes(at: place) else { return try source.block(at: place) }
-        return try Block.load(bytes, location: place, storeUUID: source.storeUUID) {
+        guard let bytes = try bytes(at: location) else { return try source.block(at: location) }
+        return try Block.load(bytes, location: location, storeUUID: source.storeUUID) {
             (version, entity) throws(StoreError) in
             try source.shape(version: version, entity: entity)
         }
     }
 
     /// Valid until the next call.
-    private func bytes(at place: Location) throws(StoreError) -> UnsafeRawBufferPointer? {
+    private func bytes(at location: Location) throws(StoreError) -> UnsafeRawBufferPointer? {
         tick += 1
         for index in windows.indices {
-            guard let block = windows[index].block(at: place) else { continue }
+            guard let block = windows[index].block(at: location) else { continue }
             windows[index].tick = tick
             return block
         }
@@ -73,22 +74,22 @@ package final class PassingBlocks {
             for index in windows.indices where windows[index].tick < windows[oldest].tick { oldest = index }
         }
         windows[oldest].tick = tick
-        try fill(&windows[oldest], from: place)
-        return windows[oldest].block(at: place)
+        try fill(&windows[oldest], from: location)
+        return windows[oldest].block(at: location)
     }
 
-    private func fill(_ window: inout Window, from place: Location) throws(StoreError) {
+    private func fill(_ window: inout Window, from location: Location) throws(StoreError) {
         window.count = 0
-        let file = try source.file(segment: place.segment)
+        let file = try source.file(segment: location.segment)
         do throws(Errno) {
-            window.count = try file.readPrefix(into: window.bytes, at: Int64(place.byteOffset))
+            window.count = try file.readPrefix(into: window.bytes, at: Int64(location.byteOffset))
         } catch {
             throw StoreError(
-                .io, "could not read a block", errno: error, path: source.files.segment(place.segment).string,
-                segment: place.segment, offset: place.byteOffset)
+                .io, "could not read a block", errno: error, path: source.files.segment(location.segment).string,
+                segment: location.segment, offset: location.byteOffset)
         }
-        window.segment = place.segment
-        window.offset = place.byteOffset
+        window.segment = location.segment
+        window.offset = location.byteOffset
     }
 }
 

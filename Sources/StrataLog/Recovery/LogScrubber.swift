@@ -97,9 +97,9 @@ struct LogScrubber {
             return contents
         } catch {
             guard error.code != .io else { throw error }
-            let places = RecordContents.damagedPieces(
+            let damaged = RecordContents.damagedPieces(
                 bytes, header: header, segment: reader.segment, offset: offset, source: source)
-            for place in places.isEmpty ? [error] : places { report.note(place) }
+            for error in damaged.isEmpty ? [error] : damaged { report.note(error) }
             return nil
         }
     }
@@ -168,8 +168,9 @@ extension RecordContents {
         }
         for byteCount in values {
             guard let bytes = piece(byteCount) else { return damaged }
-            let place = Place(storeUUID: source.storeUUID, segment: segment, offset: offset + position, sequence: 0)
-            if LargeValue.verify(bytes, at: place) == nil {
+            let address = LogAddress(
+                storeUUID: source.storeUUID, segment: segment, offset: offset + position, sequence: 0)
+            if LargeValue.verify(bytes, at: address) == nil {
                 damaged.append(
                     StoreError(
                         .corruption, "a large value is damaged", segment: segment, offset: offset + position))

@@ -117,8 +117,8 @@ struct RecordContents {
         for byteCount in largeValueByteCounts {
             let start = position
             let bytes = try piece(byteCount)
-            let place = Place(storeUUID: source.storeUUID, segment: segment, offset: offset + start, sequence: 0)
-            guard let crc = LargeValue.verify(bytes, at: place) else {
+            let address = LogAddress(storeUUID: source.storeUUID, segment: segment, offset: offset + start, sequence: 0)
+            guard let crc = LargeValue.verify(bytes, at: address) else {
                 throw StoreError(
                     .corruption, "a large value is damaged", segment: segment, offset: offset + start)
             }

@@ -178,16 +178,16 @@ struct SalvageReader {
     private mutating func applyCompaction(
         _ record: LogRecord, _ body: CompactionBody
     ) throws(StoreError) {
-        let places = zip(body.blocks, try record.blocks(of: body.blocks)).filter { $0.0.role == .updated }
-        for ((piece, place), table) in zip(places, body.rows) {
+        let locations = zip(body.blocks, try record.blocks(of: body.blocks)).filter { $0.0.role == .updated }
+        for ((piece, location), table) in zip(locations, body.rows) {
             do throws(StoreError) {
-                let block = try record.block(at: place, byteCount: piece.byteCount)
+                let block = try record.block(at: location, byteCount: piece.byteCount)
                 try block.verify()
                 guard block.entity == table.entity, block.rowCount == table.rowCount else {
                     throw record.corrupt("a compaction's rows are not those it names")
                 }
                 let keys = (0..<block.rowCount).map { block.key($0) }
-                try edit?.setRows(of: block.entity, keys: keys, at: place, excluding: table.excluded)
+                try edit?.setRows(of: block.entity, keys: keys, at: location, excluding: table.excluded)
             } catch {
                 guard error.code != .io else { throw error }
                 report.lostRows += table.rowCount - table.excluded.count
@@ -200,13 +200,13 @@ struct SalvageReader {
     private mutating func apply(_ record: LogRecord, _ body: TransactionBody) throws(StoreError) {
         var readable: Set<ObjectRef> = []
         var damaged = 0
-        let places = try record.blocks(of: body.blocks)
-        for (piece, place) in zip(body.blocks, places) where piece.role != .tombstone {
+        let locations = try record.blocks(of: body.blocks)
+        for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
             do throws(StoreError) {
-                let block = try record.block(at: place, byteCount: piece.byteCount)
+                let block = try record.block(at: location, byteCount: piece.byteCount)
                 try block.verify()
                 let keys = (0..<block.rowCount).map { block.key($0) }
-                try edit?.setRows(of: block.entity, keys: keys, at: place, isInsertion: piece.role == .inserted)
+                try edit?.setRows(of: block.entity, keys: keys, at: location, isInsertion: piece.role == .inserted)
                 for key in keys { readable.insert(ObjectRef(entity: block.entity, key: key)) }
             } catch {
                 guard error.code != .io else { throw error }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// no lock.
 public final class DamagedLocations: Sendable {
     /// A place in a file of the store.
-    public struct Place: Sendable, Hashable {
+    public struct Spot: Sendable, Hashable {
         /// The file; nil for a segment, which its number names.
         public var path: String?
         /// The number of the segment.
@@ -33,7 +33,7 @@ public final class DamagedLocations: Sendable {
     /// What is known of a place.
     public struct Entry: Sendable {
         /// Where it is.
-        public var place: Place
+        public var spot: Spot
         /// Why it could not be read when it was met first.
         public var error: StoreError
         /// How often it has been met.
@@ -43,8 +43,8 @@ public final class DamagedLocations: Sendable {
     }
 
     private struct State {
-        var entries: [Place: Entry] = [:]
-        var order: [Place] = []
+        var entries: [Spot: Entry] = [:]
+        var order: [Spot] = []
         var blocks: Set<Location> = []
         /// Objects whose index page or large value cannot be read.
         var rows: [ObjectRef: [ExternalValue]] = [:]
@@ -74,15 +74,15 @@ public final class DamagedLocations: Sendable {
     ///   - value: the large value of that object which could not be read.
     /// - Returns: Whether the place was not known.
     public func note(_ error: StoreError, object: ObjectRef? = nil, value: ExternalValue? = nil) -> Bool {
-        let place = Place(error)
+        let spot = Spot(error)
         return state.withLock { state in
             state.count += 1
-            let isNew = state.entries[place] == nil
+            let isNew = state.entries[spot] == nil
             if isNew {
-                state.order.append(place)
-                if value == nil, let block = place.block { state.blocks.insert(block) }
+                state.order.append(spot)
+                if value == nil, let block = spot.block { state.blocks.insert(block) }
             }
-            var entry = state.entries[place] ?? Entry(place: place, error: error, count: 0, objects: [])
+            var entry = state.entries[spot] ?? Entry(spot: spot, error: error, count: 0, objects: [])
             entry.count += 1
             if let object {
                 if entry.objects.count < Self.objectsMaximum, !entry.objects.contains(object) {
@@ -90,11 +90,11 @@ public final class DamagedLocations: Sendable {
                 }
                 if let value {
                     if state.rows[object]?.contains(value) != true { state.rows[object, default: []].append(value) }
-                } else if place.block == nil, state.rows[object] == nil {
+                } else if spot.block == nil, state.rows[object] == nil {
                     state.rows[object] = []
                 }
             }
-            state.entries[place] = entry
+            state.entries[spot] = entry
             known.store(state.entries.count, ordering: .releasing)
             return isNew
         }
@@ -118,8 +118,8 @@ public final class DamagedLocations: Sendable {
 
     /// A block can be read after all.
     func forget(_ block: Location) {
-        remove { place, state in
-            guard place.block == block else { return false }
+        remove { spot, state in
+            guard spot.block == block else { return false }
             state.blocks.remove(block)
             return true
         }
@@ -128,24 +128,24 @@ public final class DamagedLocations: Sendable {
     /// An object and its large values can be read after all.
     func forget(_ object: ObjectRef, _ values: [ExternalValue]) {
         state.withLock { _ = $0.rows.removeValue(forKey: object) }
-        remove { place, state in
+        remove { spot, state in
             let isFree = !state.rows.values.joined().contains {
-                $0.segment == place.segment && Int($0.byteOffset) == place.offset
+                $0.segment == spot.segment && Int($0.byteOffset) == spot.offset
             }
-            let isValue = values.contains { $0.segment == place.segment && Int($0.byteOffset) == place.offset }
-            return isValue ? isFree : place.block == nil && state.entries[place]?.objects == [object]
+            let isValue = values.contains { $0.segment == spot.segment && Int($0.byteOffset) == spot.offset }
+            return isValue ? isFree : spot.block == nil && state.entries[spot]?.objects == [object]
         }
     }
 
-    private func remove(where isGone: (Place, inout State) -> Bool) {
+    private func remove(where isGone: (Spot, inout State) -> Bool) {
         state.withLock { state in
-            var gone: Set<Place> = []
-            for place in state.order {
-                if isGone(place, &state) { gone.insert(place) }
+            var gone: Set<Spot> = []
+            for spot in state.order {
+                if isGone(spot, &state) { gone.insert(spot) }
             }
             guard !gone.isEmpty else { return }
             state.order.removeAll { gone.contains($0) }
-            for place in gone { state.entries[place] = nil }
+            for spot in gone { state.entries[spot] = nil }
             known.store(state.entries.count, ordering: .releasing)
         }
     }

@@ -141,7 +141,7 @@ public final class LogStore: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
     func publish(_ snapshot: Snapshot) {
-        source.places.noteEnd(snapshot.end, after: snapshot.sequence)
+        source.transactionOffsets.noteEnd(snapshot.end, after: snapshot.sequence)
         published.withLock { $0 = snapshot }
         publications.wrappingAdd(1, ordering: .acquiringAndReleasing)
     }

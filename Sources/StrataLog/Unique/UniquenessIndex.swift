@@ -12,7 +12,7 @@ final class UniquenessIndex {
     /// Admitted, but not yet in the snapshot that commits are based on.
     private var pending: [UniqueChanges] = []
     /// Where the store's ordered indexes have those of the constraints.
-    private var places: (rules: OrderedRules, positions: [Int?])
+    private var indexPositions: (rules: OrderedRules, positions: [Int?])
     /// Ordered indexes that could not be read.
     private var unreadable: [OrderedIndex.Lineage] = []
     private let key = OrderedBatch()
@@ -31,7 +31,7 @@ final class UniquenessIndex {
     init(_ rules: UniqueRules) {
         self.rules = rules
         tables = rules.constraints.map { _ in nil }
-        places = (.none, tables.map { _ in nil })
+        indexPositions = (.none, tables.map { _ in nil })
     }
 
     /// Bytes that the tables take.
@@ -167,14 +167,14 @@ final class UniquenessIndex {
 
     /// The ordered index that knows what is stored; nil when there is none that can be read.
     private func index(of constraint: Int, _ base: Snapshot) -> OrderedIndex? {
-        if places.rules !== base.ordered.rules {
+        if indexPositions.rules !== base.ordered.rules {
             let definitions = base.ordered.rules.definitions
-            places = (
+            indexPositions = (
                 base.ordered.rules,
                 rules.constraints.map { constraint in definitions.firstIndex { constraint.isServed(by: $0) } }
             )
         }
-        guard let position = places.positions[constraint] else { return nil }
+        guard let position = indexPositions.positions[constraint] else { return nil }
         let index = base.ordered.list[position]
         return index.isReady && !unreadable.contains { $0 === index.lineage } ? index : nil
     }

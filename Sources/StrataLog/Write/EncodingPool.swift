@@ -47,11 +47,11 @@ final class EncodingJob: @unchecked Sendable {
     }
 
     /// Ties the block to its place and fills in where the large values of its transaction lie.
-    func stamp(at place: Place, largeValue: (UInt32) -> ExternalValue) {
+    func stamp(at address: LogAddress, largeValue: (UInt32) -> ExternalValue) {
         encoded?.patchExternals(largeValue)
-        encoded?.stamp(at: place)
+        encoded?.stamp(at: address)
         replacedLocation = location
-        let location = Location(segment: place.segment, byteOffset: place.offset, row: 0)
+        let location = Location(segment: address.segment, byteOffset: address.offset, row: 0)
         locationBits.store(location.rawValue, ordering: .releasing)
     }
 }

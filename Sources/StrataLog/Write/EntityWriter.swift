@@ -369,9 +369,9 @@ public final class EntityWriter {
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
     public func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
         if !postingSlots.isEmpty || !preservedSlots.isEmpty {
-            var place: Int? = replacing.location.row
-            if lastReplaced?.location != replacing.location.block { place = try replacedRow(key, replacing)?.index }
-            if let row = place, let block = lastReplaced {
+            var index: Int? = replacing.location.row
+            if lastReplaced?.location != replacing.location.block { index = try replacedRow(key, replacing)?.index }
+            if let row = index, let block = lastReplaced {
                 let referrer = ObjectRef(entity: layout.id, key: key)
                 for index in postingSlots.indices where postingSlots[index] < block.slotCount {
                     let column = try block.column(postingSlots[index])

@@ -130,12 +130,12 @@ final class PreparedTransaction {
     func place(_ placement: RecordPlacement) -> RecordImage {
         let image = RecordImage(byteCount: byteCount, body: body)
         // Large values lie behind the blocks.
-        let largeValues = placement.largeValuePlaces(
+        let largeValues = placement.largeValueLocations(
             transaction.largeValues, from: image.offset + transaction.jobs.reduce(0) { $0 + $1.bytes.count })
         for job in transaction.jobs {
             let offset = image.offset
-            let place = placement.place(at: offset)
-            job.stamp(at: place) { largeValues[Int($0)] }
+            let address = placement.address(at: offset)
+            job.stamp(at: address) { largeValues[Int($0)] }
             image.append(piece: job.bytes, checksum: job.headerChecksum)
         }
         image.append(transaction.largeValues, placement)

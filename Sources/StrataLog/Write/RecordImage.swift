@@ -32,7 +32,7 @@ final class RecordImage {
     func append(_ largeValues: [(bytes: [UInt8], rawByteCount: Int)], _ placement: RecordPlacement) {
         for value in largeValues {
             var bytes = value.bytes
-            let checksum = LargeValue.stamp(&bytes, at: placement.place(at: offset).withoutSequence)
+            let checksum = LargeValue.stamp(&bytes, at: placement.address(at: offset).withoutSequence)
             append(piece: bytes, checksum: checksum)
         }
     }
@@ -89,8 +89,8 @@ struct RecordPlacement {
     var durable: LogPosition
 
     /// The place of a piece at an offset in the record.
-    func place(at offset: Int) -> Place {
-        Place(
+    func address(at offset: Int) -> LogAddress {
+        LogAddress(
             storeUUID: storeUUID, segment: position.segment, offset: position.offset + offset, sequence: sequence)
     }
 
@@ -101,11 +101,11 @@ struct RecordPlacement {
             kind: kind, sequence: sequence, timestampNanoseconds: timestampNanoseconds, byteCount: byteCount,
             bodyByteCount: bodyByteCount, previousChecksum: previousChecksum, durable: durable,
             bodyChecksum: bodyChecksum
-        ).encoded(at: place(at: 0))
+        ).encoded(at: address(at: 0))
     }
 
     /// Where a record's large values lie, one behind the other from an offset in the record.
-    func largeValuePlaces(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
+    func largeValueLocations(_ values: [(bytes: [UInt8], rawByteCount: Int)], from offset: Int) -> [ExternalValue] {
         var offset = offset
         return values.map { value in
             defer { offset += value.bytes.count }

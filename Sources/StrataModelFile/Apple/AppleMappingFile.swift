@@ -21,7 +21,7 @@ package struct AppleMappingFile {
         for object in try root.objects("NSEntityMappings") {
             let name = try object.string("NSMappingName") ?? ""
             document.entityMappings.append(
-                try AppleModelFile.inPlace("the entity mapping \(name)") { try Self.entityMapping(object, name) })
+                try AppleModelFile.naming("the entity mapping \(name)") { try Self.entityMapping(object, name) })
         }
     }
 
@@ -51,7 +51,7 @@ package struct AppleMappingFile {
     ) throws -> [MappingDocument.PropertyMapping] {
         try object.objects(key).map { property in
             let name = try property.string("NSDestinationPropertyName") ?? ""
-            return try AppleModelFile.inPlace("property \(name)") {
+            return try AppleModelFile.naming("property \(name)") {
                 var mapping = MappingDocument.PropertyMapping(name: name)
                 if let expression = try property.object("NSValueExpression") {
                     mapping.expression = try ArchivedExpression.format(expression)

@@ -32,7 +32,7 @@ package struct AppleModelFile {
         for entry in try root.entries("NSFetchRequestTemplates") {
             guard case .object(let request) = entry.value else { continue }
             document.fetchRequests.append(
-                try Self.inPlace("the fetch request template \(entry.key)") {
+                try Self.naming("the fetch request template \(entry.key)") {
                     try ArchivedFetchRequest.read(request, name: entry.key)
                 })
         }
@@ -70,11 +70,11 @@ package struct AppleModelFile {
     }
 
     /// Says where an error was.
-    static func inPlace<R>(_ place: String, _ body: () throws -> R) throws -> R {
+    static func naming<R>(_ path: String, _ body: () throws -> R) throws -> R {
         do {
             return try body()
         } catch let error as ArchiveError {
-            throw ArchiveError("\(place): \(error.description)")
+            throw ArchiveError("\(path): \(error.description)")
         }
     }
 }

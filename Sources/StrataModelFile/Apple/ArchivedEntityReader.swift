@@ -127,15 +127,15 @@ struct ArchivedEntityReader {
     private mutating func add(
         _ property: ArchivedObject, _ name: String, to entity: inout ModelDocument.Entity
     ) throws {
-        let place = "entity \(entity.name): property \(name)"
+        let path = "entity \(entity.name): property \(name)"
         do {
-            var reader = ArchivedPropertyReader(property, name, place)
+            var reader = ArchivedPropertyReader(property, name, path)
             switch property.className {
             case "NSRelationshipDescription": entity.relationships.append(try reader.relationship())
             case "NSFetchedPropertyDescription": entity.fetchedProperties.append(try reader.fetchedProperty())
             case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
                 entity.attributes.append(try reader.attribute())
-            default: notes.append("\(place): a \(property.className) is not read")
+            default: notes.append("\(path): a \(property.className) is not read")
             }
             notes += reader.notes
             composites.merge(reader.composites) { first, _ in first }

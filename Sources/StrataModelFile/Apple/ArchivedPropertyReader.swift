@@ -4,7 +4,7 @@ import Foundation
 struct ArchivedPropertyReader {
     private let object: ArchivedObject
     private let name: String
-    private let place: String
+    private let path: String
     private(set) var notes: [String] = []
     private(set) var composites: [String: ModelDocument.Composite] = [:]
 
@@ -22,11 +22,11 @@ struct ArchivedPropertyReader {
     /// The bit of "NSFlagsKey" of an attribute that stays in the history; others are not known.
     private static let preservedFlag = 16
 
-    init(_ object: ArchivedObject, _ name: String, _ place: String) {
+    init(_ object: ArchivedObject, _ name: String, _ path: String) {
         self.object = object
         self.name = name
-        self.place = place
-        notes = object.keys.filter { !Self.knownKeys.contains($0) }.map { "\(place): \($0) is not read" }
+        self.path = path
+        notes = object.keys.filter { !Self.knownKeys.contains($0) }.map { "\(path): \($0) is not read" }
     }
 
     private func common() throws -> ModelDocument.Property {
@@ -67,18 +67,18 @@ struct ArchivedPropertyReader {
         let defaultValue = try object.value("NSDefaultValue")
         attribute.defaultValue = try ArchivedConstants.value(defaultValue).map { Self.fitted($0, to: type) }
         if case .object(let value) = defaultValue, attribute.defaultValue == nil {
-            notes.append("\(place): the default value, a \(value.className), is not read")
+            notes.append("\(path): the default value, a \(value.className), is not read")
         }
         let flags = try object.integer("NSFlagsKey") ?? 0
         attribute.preservesValueOnDeletion = flags & Self.preservedFlag != 0
-        if flags & ~Self.preservedFlag != 0 { notes.append("\(place): the flags \(flags) are not read") }
+        if flags & ~Self.preservedFlag != 0 { notes.append("\(path): the flags \(flags) are not read") }
         if object.className == "NSDerivedAttributeDescription" {
             attribute.isDerived = true
             if let expression = try object.object("NSDerivationExpression") {
                 attribute.derivationExpression = try ArchivedExpression.format(expression)
             }
             if try object.object("NSFilteringPredicate") != nil {
-                notes.append("\(place): the filter of the derivation is not read")
+                notes.append("\(path): the filter of the derivation is not read")
             }
         }
         if type == .composite { try readElements(&attribute) }
@@ -95,8 +95,8 @@ struct ArchivedPropertyReader {
                 throw ArchiveError("an element of the composite has no name")
             }
             // As deep as composites lie in each other; an archive that leads in a circle ends here.
-            guard place.count < 4_096 else { throw ArchiveError("composites are nested too deeply") }
-            var reader = ArchivedPropertyReader(element, elementName, "\(place).\(elementName)")
+            guard path.count < 4_096 else { throw ArchiveError("composites are nested too deeply") }
+            var reader = ArchivedPropertyReader(element, elementName, "\(path).\(elementName)")
             composite.attributes.append(try reader.attribute())
             notes += reader.notes
             composites.merge(reader.composites) { first, _ in first }

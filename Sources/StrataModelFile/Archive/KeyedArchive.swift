@@ -4,19 +4,19 @@ import Foundation
 package final class KeyedArchive {
     private let list: BinaryPropertyList
     /// By UID, the places in the list.
-    private let places: [Int]
+    private let indices: [Int]
     private let rootUID: Int
 
     /// - Throws: ``ArchiveError`` for anything that is no keyed archive.
     package init(_ bytes: [UInt8]) throws(ArchiveError) {
         let list = try BinaryPropertyList(bytes)
         let outer = Self.fields(list, list.root)
-        guard let outer, case .array(let places)? = outer["$objects"].map({ list.objects[$0] }),
+        guard let outer, case .array(let indices)? = outer["$objects"].map({ list.objects[$0] }),
             let top = outer["$top"].flatMap({ Self.fields(list, $0) }),
             let root = top["root"], case .uid(let uid) = list.objects[root]
         else { throw ArchiveError("it is no keyed archive") }
         self.list = list
-        self.places = places
+        self.indices = indices
         rootUID = uid
     }
 
@@ -30,8 +30,8 @@ package final class KeyedArchive {
         return object
     }
 
-    private static func fields(_ list: BinaryPropertyList, _ place: Int) -> [String: Int]? {
-        guard case .dictionary(let keys, let values) = list.objects[place] else { return nil }
+    private static func fields(_ list: BinaryPropertyList, _ index: Int) -> [String: Int]? {
+        guard case .dictionary(let keys, let values) = list.objects[index] else { return nil }
         var fields: [String: Int] = [:]
         for (key, value) in zip(keys, values) {
             guard case .string(let name) = list.objects[key] else { return nil }
@@ -41,13 +41,13 @@ package final class KeyedArchive {
     }
 
     fileprivate func value(uid: Int) throws(ArchiveError) -> ArchivedValue {
-        guard places.indices.contains(uid) else { throw ArchiveError("a reference leads to no object") }
+        guard indices.indices.contains(uid) else { throw ArchiveError("a reference leads to no object") }
         if uid == 0 { return .null }
-        return try value(place: places[uid], uid: uid)
+        return try value(index: indices[uid], uid: uid)
     }
 
-    fileprivate func value(place: Int, uid: Int?) throws(ArchiveError) -> ArchivedValue {
-        switch list.objects[place] {
+    fileprivate func value(index: Int, uid: Int?) throws(ArchiveError) -> ArchivedValue {
+        switch list.objects[index] {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .integer(let value): return .integer(value)
@@ -59,11 +59,11 @@ package final class KeyedArchive {
             // A reference that leads to a reference is in no archive that Foundation writes.
             guard uid == nil else { throw ArchiveError("a reference leads to a reference") }
             return try value(uid: next)
-        case .array(let places): return .list(places)
+        case .array(let indices): return .list(indices)
         case .dictionary:
-            guard let uid, let fields = Self.fields(list, place), let type = fields["$class"],
-                case .uid(let classUID) = list.objects[type], places.indices.contains(classUID),
-                let description = Self.fields(list, places[classUID]),
+            guard let uid, let fields = Self.fields(list, index), let type = fields["$class"],
+                case .uid(let classUID) = list.objects[type], indices.indices.contains(classUID),
+                let description = Self.fields(list, indices[classUID]),
                 let name = description["$classname"], case .string(let className) = list.objects[name]
             else { throw ArchiveError("an object has no class") }
             return .object(ArchivedObject(archive: self, uid: uid, className: className, fields: fields))
@@ -98,8 +98,8 @@ package struct ArchivedObject {
 
     /// The value of a key; null where there is none.
     package func value(_ key: String) throws(ArchiveError) -> ArchivedValue {
-        guard let place = fields[key] else { return .null }
-        return try archive.value(place: place, uid: nil)
+        guard let index = fields[key] else { return .null }
+        return try archive.value(index: index, uid: nil)
     }
 
     package func object(_ key: String) throws(ArchiveError) -> ArchivedObject? {
@@ -137,9 +137,9 @@ package struct ArchivedObject {
 
     /// The elements of the object, which is an array or a set.
     package func elements() throws(ArchiveError) -> [ArchivedValue] {
-        guard case .list(let places) = try value("NS.objects") else { return [] }
+        guard case .list(let indices) = try value("NS.objects") else { return [] }
         var values: [ArchivedValue] = []
-        for place in places { values.append(try archive.value(place: place, uid: nil)) }
+        for index in indices { values.append(try archive.value(index: index, uid: nil)) }
         return values
     }
 
@@ -151,9 +151,9 @@ package struct ArchivedObject {
             keys = try object("searchMapping")?.elements("keys") ?? []
             values = try elements("values")
         } else {
-            guard case .list(let places) = try value("NS.keys") else { return [] }
+            guard case .list(let indices) = try value("NS.keys") else { return [] }
             var list: [ArchivedValue] = []
-            for place in places { list.append(try archive.value(place: place, uid: nil)) }
+            for index in indices { list.append(try archive.value(index: index, uid: nil)) }
             keys = list
             values = try elements()
         }

@@ -203,12 +203,12 @@ struct DocumentWriter {
         var bounds: [Any?] = [nil, nil, nil]
         var count = 0
         for (predicate, warning) in zip(attribute.validationPredicates, attribute.validationWarnings) {
-            guard let code = (warning as? NSNumber)?.intValue, let place = Self.bound(code), bounds[place] == nil,
+            guard let code = (warning as? NSNumber)?.intValue, let bound = Self.bound(code), bounds[bound] == nil,
                 let comparison = predicate as? NSComparisonPredicate,
                 comparison.rightExpression.expressionType == .constantValue,
                 let constant = comparison.rightExpression.constantValue
             else { break }
-            bounds[place] = constant
+            bounds[bound] = constant
             count += 1
         }
         guard count > 0, bounds[2] == nil || bounds[2] is String else { return }

@@ -31,7 +31,7 @@ extension NSManagedObjectModel {
     ///
     /// - Parameter place: what errors name.
     /// - Throws: ``ModelError``, as ``init(compiledModelAt:)``.
-    package convenience init(anyCompiledModel data: Data, at place: String) throws {
+    package convenience init(anyCompiledModel data: Data, at path: String) throws {
         let bytes = Array(data)
         guard AppleModelFile.canRead(bytes) else {
             try self.init(compiledModel: data)
@@ -41,7 +41,7 @@ extension NSManagedObjectModel {
         do {
             file = try AppleModelFile(bytes)
         } catch {
-            throw ModelError(.damaged, "\(place): \(error)")
+            throw ModelError(.damaged, "\(path): \(error)")
         }
         try self.init(document: file.document)
     }

@@ -20,7 +20,7 @@ final class FormatTemplate: @unchecked Sendable {
 
     init(_ format: String) {
         let parsed = try? PredicateParser.template(format)
-        predicate = parsed.flatMap { Self.placeCount($0.predicate) == $0.placeCount ? $0.predicate : nil }
+        predicate = parsed.flatMap { Self.argumentCount($0.predicate) == $0.argumentCount ? $0.predicate : nil }
     }
 
     /// The predicate with the arguments in their places; nil when the format has to be parsed with them.
@@ -47,7 +47,7 @@ final class FormatTemplate: @unchecked Sendable {
 
     private func filled(_ expression: NSExpression, _ arguments: [Any?]) -> NSExpression? {
         switch expression.form {
-        case .constant(let place as FormatArgument): return Self.expression(place, arguments)
+        case .constant(let argument as FormatArgument): return Self.expression(argument, arguments)
         // Parameters of plans are told apart by their expressions: each predicate has its own.
         case .constant(let value): return NSExpression(form: .constant(value))
         case .aggregate(let elements):
@@ -62,10 +62,10 @@ final class FormatTemplate: @unchecked Sendable {
     }
 
     /// What the parser makes of an argument; nil for one that is no value, or not what the placeholder wants.
-    private static func expression(_ place: FormatArgument, _ arguments: [Any?]) -> NSExpression? {
-        guard place.number < arguments.count else { return nil }
-        let value = AnyElements.plain(arguments[place.number])
-        switch place.kind {
+    private static func expression(_ argument: FormatArgument, _ arguments: [Any?]) -> NSExpression? {
+        guard argument.number < arguments.count else { return nil }
+        let value = AnyElements.plain(arguments[argument.number])
+        switch argument.kind {
         case .object:
             let isPlain = value.map { AnyElements.isSurelyPlain($0) } ?? true
             if !isPlain, value is NSPredicate || value is NSExpression { return nil }
@@ -88,19 +88,19 @@ final class FormatTemplate: @unchecked Sendable {
 
     /// How many places a predicate has that can be filled without parsing: fewer than there are placeholders, if the
     /// parser has made something else of one.
-    private static func placeCount(_ predicate: NSPredicate) -> Int {
+    private static func argumentCount(_ predicate: NSPredicate) -> Int {
         switch predicate {
         case let comparison as NSComparisonPredicate:
-            placeCount(comparison.leftExpression) + placeCount(comparison.rightExpression)
-        case let compound as CompoundPredicate: compound.children.reduce(0) { $0 + placeCount($1) }
+            argumentCount(comparison.leftExpression) + argumentCount(comparison.rightExpression)
+        case let compound as CompoundPredicate: compound.children.reduce(0) { $0 + argumentCount($1) }
         default: 0
         }
     }
 
-    private static func placeCount(_ expression: NSExpression) -> Int {
+    private static func argumentCount(_ expression: NSExpression) -> Int {
         switch expression.form {
         case .constant(let value): value is FormatArgument ? 1 : 0
-        case .aggregate(let elements): elements.reduce(0) { $0 + placeCount($1) }
+        case .aggregate(let elements): elements.reduce(0) { $0 + argumentCount($1) }
         default: 0
         }
     }

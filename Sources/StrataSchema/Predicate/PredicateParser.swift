@@ -57,7 +57,7 @@ package struct PredicateParser {
     /// The predicate of a format with a ``FormatArgument`` as a constant in the place of each placeholder.
     static func template(
         _ format: String
-    ) throws(PredicateFormatError) -> (predicate: NSPredicate, placeCount: Int) {
+    ) throws(PredicateFormatError) -> (predicate: NSPredicate, argumentCount: Int) {
         var parser = try PredicateParser(format, [], isTemplate: true)
         return (try parser.parsedWhole(), parser.argumentCount)
     }

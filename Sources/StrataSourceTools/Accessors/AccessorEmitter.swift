@@ -46,7 +46,7 @@ struct AccessorEmitter {
     }
 
     private mutating func emit(
-        _ property: ManagedDeclarations.Property, _ place: String, of type: ManagedDeclarations.Class
+        _ property: ManagedDeclarations.Property, _ slot: String, of type: ManagedDeclarations.Class
     ) {
         let name = unique(property.name, type)
         let access = property.access.modifier
@@ -54,14 +54,14 @@ struct AccessorEmitter {
         // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are not.
         lines += [
             "    @_silgen_name(\"\(property.symbol)vg\")",
-            "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(place)) }",
+            "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(slot)) }",
             "    @_silgen_name(\"\(property.symbol)vs\")",
-            "    \(access)final dynamic func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(place)) }",
+            "    \(access)final dynamic func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(slot)) }",
         ]
     }
 
     private mutating func emit(
-        _ method: ManagedDeclarations.Method, _ index: Int, _ place: String, of type: ManagedDeclarations.Class
+        _ method: ManagedDeclarations.Method, _ index: Int, _ slot: String, of type: ManagedDeclarations.Class
     ) {
         let name = unique("\(method.name)\(index)", type)
         let parameters = method.parameters.map { parameter in
@@ -73,18 +73,18 @@ struct AccessorEmitter {
         lines += [
             "    @_silgen_name(\"\(method.symbol)\")",
             "    \(method.access.modifier)final dynamic func _call\(name)(\(parameters.joined(separator: ", "))) {",
-            "        \(call(method, place))", "    }",
+            "        \(call(method, slot))", "    }",
         ]
     }
 
-    private func call(_ method: ManagedDeclarations.Method, _ place: String) -> String {
+    private func call(_ method: ManagedDeclarations.Method, _ slot: String) -> String {
         let names = method.parameters.map { "`\($0.name)`" }
         switch (method.member, names.count) {
-        case (.add, 1): return "_add(\(names[0]), \(place))"
-        case (.remove, 1): return "_remove(\(names[0]), \(place))"
-        case (.removeAt, 1): return "_remove(at: \(names[0]), \(place))"
-        case (.insert, 2): return "_insert(\(names[0]), at: \(names[1]), \(place))"
-        case (.replace, 2): return "_replace(at: \(names[0]), with: \(names[1]), \(place))"
+        case (.add, 1): return "_add(\(names[0]), \(slot))"
+        case (.remove, 1): return "_remove(\(names[0]), \(slot))"
+        case (.removeAt, 1): return "_remove(at: \(names[0]), \(slot))"
+        case (.insert, 2): return "_insert(\(names[0]), at: \(names[1]), \(slot))"
+        case (.replace, 2): return "_replace(at: \(names[0]), with: \(names[1]), \(slot))"
         default: preconditionFailure("a form of \(method.name) has another number of parameters")
         }
     }

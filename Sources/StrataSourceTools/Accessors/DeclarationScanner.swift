@@ -192,11 +192,11 @@ struct DeclarationScanner {
         }
         var parameters: [ManagedDeclarations.Method.Parameter] = []
         for (label, parameter) in zip(node.labels, node["params"]?.list("params") ?? []) {
-            guard let place = typeOffset(parameter, after: offset, count: parameters.count) else { return }
+            guard let offset = typeOffset(parameter, after: offset, count: parameters.count) else { return }
             parameters.append(
                 .init(
                     label: label, name: Self.plain(parameter.name),
-                    type: qualified(file.type(at: place).text, context.path)))
+                    type: qualified(file.type(at: offset).text, context.path)))
         }
         var entry = result[context.key] ?? outsider(context)
         entry.methods.append(
@@ -208,19 +208,19 @@ struct DeclarationScanner {
 
     /// Where the type of a method's parameter stands: behind the colon after its names.
     private func typeOffset(_ parameter: SyntaxNode, after offset: Int, count: Int) -> Int? {
-        var place = offset
-        while place < file.bytes.count, file.bytes[place] != UInt8(ascii: "(") {
-            place = file.nextToken(file.endOfToken(place))
+        var offset = offset
+        while offset < file.bytes.count, file.bytes[offset] != UInt8(ascii: "(") {
+            offset = file.nextToken(file.endOfToken(offset))
         }
-        place = file.nextToken(place + 1)
+        offset = file.nextToken(offset + 1)
         for index in 0...count {
-            while place < file.bytes.count, file.bytes[place] != UInt8(ascii: ":") {
-                place = file.nextToken(file.endOfToken(place))
+            while offset < file.bytes.count, file.bytes[offset] != UInt8(ascii: ":") {
+                offset = file.nextToken(file.endOfToken(offset))
             }
-            guard place < file.bytes.count else { return nil }
-            if index == count { return place + 1 }
-            place = file.nextToken(file.type(at: place + 1).end)
-            place = file.nextToken(place + 1)
+            guard offset < file.bytes.count else { return nil }
+            if index == count { return offset + 1 }
+            offset = file.nextToken(file.type(at: offset + 1).end)
+            offset = file.nextToken(offset + 1)
         }
         return nil
     }

@@ -12,7 +12,7 @@ public struct SourceDiagnostic: Error, CustomStringConvertible, Equatable {
     init(_ file: SourceText, _ offset: Int, _ message: String) {
         let origin = file.origin(offset)
         (path, line) = (origin.path, origin.line)
-        column = file.place(offset).column
+        column = file.position(offset).column
         self.message = message
     }
 

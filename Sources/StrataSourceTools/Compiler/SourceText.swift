@@ -20,7 +20,7 @@ struct SourceText {
     }
 
     /// Line and column of an offset, both from 1.
-    func place(_ offset: Int) -> (line: Int, column: Int) {
+    func position(_ offset: Int) -> (line: Int, column: Int) {
         let before = bytes[..<min(offset, bytes.count)]
         let line = before.count { $0 == Self.newline } + 1
         let start = before.lastIndex(of: Self.newline).map { $0 + 1 } ?? 0

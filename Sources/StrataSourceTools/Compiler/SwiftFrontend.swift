@@ -15,8 +15,8 @@ public struct SwiftFrontend: Sendable {
     /// - Parameter compiler: the path of `swiftc` or `swift-frontend`; nil looks through `PATH`.
     /// - Throws: ``Failure`` if there is none.
     public init(compiler: String? = nil) throws {
-        let places = compiler.map { [$0] } ?? Self.searchPath.flatMap { ["\($0)/swift-frontend", "\($0)/swiftc"] }
-        guard let path = places.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
+        let paths = compiler.map { [$0] } ?? Self.searchPath.flatMap { ["\($0)/swift-frontend", "\($0)/swiftc"] }
+        guard let path = paths.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw Failure(description: "no Swift compiler was found at \(compiler ?? "any place that PATH names")")
         }
         // The driver only passes on what follows -frontend.

@@ -119,7 +119,7 @@ struct OptionalCall {
     let name: String
     let arguments: [SyntaxNode]
     /// The offset of the name.
-    let place: Int
+    let offset: Int
     /// The offset of the mark.
     let mark: Int
     let isForced: Bool
@@ -132,11 +132,11 @@ struct OptionalCall {
         guard node.kind == "call_expr", let last = node.range?.end, let function = node["fn"],
             ["bind_optional_expr", "force_value_expr"].contains(function.kind), let mark = function.range?.end,
             let member = function["sub_expr"], member.kind == "unresolved_dot_expr", let name = member.text("field"),
-            let place = member.range?.end
+            let offset = member.range?.end
         else { return nil }
         self.name = name
         self.last = last
-        (self.mark, self.place) = (mark, place)
+        (self.mark, self.offset) = (mark, offset)
         arguments = node["args"]?.list("args") ?? []
         isForced = function.kind == "force_value_expr"
         var isOptional = false

@@ -57,11 +57,11 @@ struct OverrideMover {
         var text = files[index].edits.cut(range)
         let ownAccess = member.attributes.contains { $0.kind == "access_control_attr" }
         let access = node.attributes.first { $0.kind == "access_control_attr" }?.text("access_level")
-        if !ownAccess, let access, let place = text.firstRange(of: "override ") {
-            text.insert(contentsOf: access + " ", at: place.lowerBound)
+        if !ownAccess, let access, let range = text.firstRange(of: "override ") {
+            text.insert(contentsOf: access + " ", at: range.lowerBound)
         }
         // The line above is empty: the first one is to be the declaration's.
-        let origin = SourceEdits.Origin(path: source.path, line: source.place(range.lowerBound).line - 1)
+        let origin = SourceEdits.Origin(path: source.path, line: source.position(range.lowerBound).line - 1)
         files[type.file].edits.insert(
             "\n" + text, at: lineStart(end, files[type.file].source), from: origin)
         files[index].note(change: member.range.start, "'\(member.name)' moves into the class \(type.name)")

@@ -64,7 +64,7 @@ extension PortedFile {
         let modules = imports.map { ($0.fields["module_path"] as? [String])?.first ?? "" }
         let observer = observing.map { (name: "observing by a method", offset: $0) }
         guard !modules.contains(where: { ["CoreData", "Strata", "StrataSchema"].contains($0) }),
-            let place = modules.firstIndex(of: "Foundation") ?? modules.indices.first, let range = imports[place].range,
+            let index = modules.firstIndex(of: "Foundation") ?? modules.indices.first, let range = imports[index].range,
             let use = FoundationNames.firstUse(in: source, except: declarations.types) ?? observer
         else { return }
         guard hasCoreData else {

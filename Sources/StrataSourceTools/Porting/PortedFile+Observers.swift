@@ -10,25 +10,25 @@ extension PortedFile {
         if call.hasPrefix("NotificationCenter."), call.contains(".removeObserver(self") { observing = range.start }
         guard node["fn"]?.text("field") == "addObserver", arguments.count == 4,
             arguments[1].text("label") == "selector",
-            let place = arguments[1]["expr"]?.range, arguments[1]["expr"]?.kind == "objc_selector_expr"
+            let range = arguments[1]["expr"]?.range, arguments[1]["expr"]?.kind == "objc_selector_expr"
         else { return }
-        let end = source.endOfToken(place.end)
-        let selector = source.text(place.start..<end)
+        let end = source.endOfToken(range.end)
+        let selector = source.text(range.start..<end)
         guard let method = observerMethod(selector, isSelf: text(of: arguments[0]) == "self", in: type) else { return }
-        observingSelectors.insert(place.start)
+        observingSelectors.insert(range.start)
         guard !method.isIsolated else {
             return note(
-                remaining: place.start,
+                remaining: range.start,
                 "\(selector) is of the main actor: observe with addObserver(forName:object:queue:using:), and keep the "
                     + "token")
         }
         guard hasCoreData else {
             return note(
-                remaining: place.start,
+                remaining: range.start,
                 "\(selector): only Strata has observers' methods; let the target depend on the product CoreData")
         }
-        edits.replace(place.start..<end, with: method.text)
-        note(change: place.start, "\(selector) becomes the method \(method.text)")
+        edits.replace(range.start..<end, with: method.text)
+        note(change: range.start, "\(selector) becomes the method \(method.text)")
         observing = range.start
     }
 

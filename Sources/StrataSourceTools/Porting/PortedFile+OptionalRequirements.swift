@@ -7,18 +7,18 @@ extension PortedFile {
         if node.has("objc_attr") { keepToClasses(node, range) }
         var defaults: [String] = []
         for member in node.list("members") where member.has("optional_attr") {
-            guard let place = member.range, member.kind == "func_decl" || member.kind == "var_decl" else { continue }
+            guard let range = member.range, member.kind == "func_decl" || member.kind == "var_decl" else { continue }
             guard let requirement = requirements.referred(to: member.usr) else { continue }
             guard let body = requirement.body else {
                 note(
-                    remaining: place.start,
+                    remaining: range.start,
                     "an optional requirement with a value: take 'optional' away, and give '\(requirement.title)' a default "
                         + "in an extension of \(node.name)")
                 continue
             }
             for attribute in member.attributes where attribute.kind == "optional_attr" { removeWord(attribute) }
             defaults.append("    \(declaration(member)) \(body)\n")
-            note(change: place.start, "'\(requirement.title)', which is optional, gets a default")
+            note(change: range.start, "'\(requirement.title)', which is optional, gets a default")
         }
         guard !defaults.isEmpty else { return }
         let access = ["public", "package"].contains(node.access) ? node.access + " " : ""
@@ -54,12 +54,12 @@ extension PortedFile {
             if ["optional_attr", "objc_attr"].contains(attribute.kind) { gone.append(word) }
         }
         var text = ""
-        var place = start
+        var offset = start
         for word in gone.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-            text += source.text(place..<word.lowerBound)
-            place = word.upperBound
+            text += source.text(offset..<word.lowerBound)
+            offset = word.upperBound
         }
-        return text + source.text(place..<source.endOfToken(range.end))
+        return text + source.text(offset..<source.endOfToken(range.end))
     }
 
     private mutating func removeWord(_ attribute: SyntaxNode) {
@@ -91,17 +91,17 @@ extension PortedFile {
             !declarations.functions.contains(call.name)
         else {
             return note(
-                remaining: call.place,
+                remaining: call.offset,
                 "a call of '\(title)', if this is what \(requirement.owner) has optional: with a default in an extension "
                     + "of the protocol it has no mark")
         }
         guard isStatement || body != "{}" else {
             return note(
-                remaining: call.place,
+                remaining: call.offset,
                 "whether '\(title)' was called cannot be asked: \(requirement.owner) has a default here")
         }
         edits.replace(call.mark..<call.mark + 1, with: "")
-        note(change: call.place, "the call of '\(title)' loses its '?'")
+        note(change: call.offset, "the call of '\(title)' loses its '?'")
         if requirement.isTest, !call.hasOptionalBase, let value = call.valueIfMissing(in: source) {
             edits.replace(value.range, with: "")
         }

@@ -37,11 +37,11 @@ struct PortedFile {
     }
 
     mutating func note(change offset: Int, _ message: String) {
-        changes.append(PortNote(path: source.path, line: source.place(offset).line, message: message))
+        changes.append(PortNote(path: source.path, line: source.position(offset).line, message: message))
     }
 
     mutating func note(remaining offset: Int, _ message: String) {
-        let note = PortNote(path: source.path, line: source.place(offset).line, message: message)
+        let note = PortNote(path: source.path, line: source.position(offset).line, message: message)
         if !remaining.contains(note) { remaining.append(note) }
     }
 
@@ -66,31 +66,31 @@ struct PortedFile {
         importPartsOfFoundation()
     }
 
-    private mutating func visit(_ node: SyntaxNode, in place: Surroundings) {
-        let inner = surroundings(of: node, in: place)
+    private mutating func visit(_ node: SyntaxNode, in outer: Surroundings) {
+        let inner = surroundings(of: node, in: outer)
         // The compiler prints some expressions twice.
         if !node.isImplicit, let range = node.range, seen.insert("\(node.kind) \(range)").inserted {
-            rewrite(node, range, place, inner.type)
-            if inner.type != place.type, let key = inner.type { types.append((range.start..<range.end, key)) }
+            rewrite(node, range, outer, inner.type)
+            if inner.type != outer.type, let key = inner.type { types.append((range.start..<range.end, key)) }
         }
         for (key, value) in node.fields {
             var inner = inner
-            inner.isStatement = Self.isStatement(node, key, place.isStatement)
+            inner.isStatement = Self.isStatement(node, key, outer.isStatement)
             if let child = value as? [String: Any] { visit(SyntaxNode(child), in: inner) }
             for child in value as? [[String: Any]] ?? [] { visit(SyntaxNode(child), in: inner) }
         }
     }
 
     /// Where the parts of a node stand.
-    private func surroundings(of node: SyntaxNode, in place: Surroundings) -> Surroundings {
-        var inner = place
+    private func surroundings(of node: SyntaxNode, in outer: Surroundings) -> Surroundings {
+        var inner = outer
         switch node.kind {
         case "class_decl", "struct_decl", "enum_decl": inner.type = String(node.usr.dropFirst(2))
         case "extension_decl": inner.type = PortedDeclarations.core(node.text("extended_type") ?? "")
         case "func_decl", "constructor_decl", "subscript_decl":
             inner.isInVisibleFunction = ["public", "open", "package"].contains(node.access)
         // A default is compiled by who calls the function.
-        case "parameter": if place.isInVisibleFunction { inner.isExposed = true }
+        case "parameter": if outer.isInVisibleFunction { inner.isExposed = true }
         default: break
         }
         if node.has("inlinable_attr") { inner.isExposed = true }
@@ -110,7 +110,7 @@ struct PortedFile {
     }
 
     private mutating func rewrite(
-        _ node: SyntaxNode, _ range: (start: Int, end: Int), _ place: Surroundings, _ type: String?
+        _ node: SyntaxNode, _ range: (start: Int, end: Int), _ outer: Surroundings, _ type: String?
     ) {
         switch node.kind {
         case "import_decl": rewriteImport(node, range)
@@ -127,9 +127,9 @@ struct PortedFile {
         case "call_expr":
             checkCall(node, range)
             rewriteObserver(node, range, in: type)
-            rewriteOptionalCall(node, isStatement: place.isStatement)
-            rewriteBundle(node, range, in: type, isExposed: place.isExposed)
-            rewriteMainBundle(node, range, isExposed: place.isExposed)
+            rewriteOptionalCall(node, isStatement: outer.isStatement)
+            rewriteBundle(node, range, in: type, isExposed: outer.isExposed)
+            rewriteMainBundle(node, range, isExposed: outer.isExposed)
         case "func_decl": if node.name == "observeValue" { noteObserving(range.start) }
         case "unresolved_dot_expr", "declref_expr", "member_ref_expr":
             checkOptionalReference(node, range, in: type)

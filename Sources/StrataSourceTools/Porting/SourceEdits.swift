@@ -63,19 +63,19 @@ struct SourceEdits {
         _ edits: [Edit], to bytes: [UInt8], in range: Range<Int>, mappedTo path: String? = nil
     ) -> [UInt8] {
         var result: [UInt8] = []
-        var place = range.lowerBound
+        var offset = range.lowerBound
         // Of several insertions at one place the first comes first.
         let sorted = edits.enumerated().sorted {
             ($0.element.range.lowerBound, $0.offset) < ($1.element.range.lowerBound, $1.offset)
         }
         for (position, (_, edit)) in sorted.enumerated() {
-            result += bytes[place..<max(place, edit.range.lowerBound)]
+            result += bytes[offset..<max(offset, edit.range.lowerBound)]
             if path != nil, let origin = edit.origin { result += origin.directive }
             result += edit.text
-            place = max(place, edit.range.upperBound)
+            offset = max(offset, edit.range.upperBound)
             guard let path, changesLines(edit, bytes) else { continue }
             // A directive is a line of its own: behind the edit, or behind the rest of its line if that is empty.
-            var end = place
+            var end = offset
             if result.last != SourceText.newline, !result.isEmpty {
                 while end < range.upperBound, bytes[end] == 32 || bytes[end] == 9 { end += 1 }
                 guard end < range.upperBound, bytes[end] == SourceText.newline else { continue }
@@ -83,12 +83,12 @@ struct SourceEdits {
             }
             // Another edit at this place has a directive of its own.
             if position + 1 < sorted.count, sorted[position + 1].element.range.lowerBound < end { continue }
-            result += bytes[place..<end]
-            place = end
-            let line = bytes[..<place].count { $0 == SourceText.newline } + 1
+            result += bytes[offset..<end]
+            offset = end
+            let line = bytes[..<offset].count { $0 == SourceText.newline } + 1
             result += Origin(path: path, line: line).directive
         }
-        return result + bytes[place..<range.upperBound]
+        return result + bytes[offset..<range.upperBound]
     }
 
     /// Whether the lines behind an edit are counted in another way.

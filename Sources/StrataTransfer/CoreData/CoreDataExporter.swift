@@ -50,13 +50,13 @@ public final class CoreDataExporter {
     @discardableResult
     public func run(to url: URL, history: Bool = false, progress: ((Int, Int) -> Void)? = nil) throws -> Report {
         guard !FileManager.default.fileExists(atPath: url.path) else {
-            throw TransferError("\(url.path) is there already: an export takes the place of nothing")
+            throw TransferError("\(url.path) is there already: an export takes the origin of nothing")
         }
-        let place = url.deletingLastPathComponent()
+        let origin = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
         var report = Report()
         do {
-            let database = try SQLiteFile.creating(place)
+            let database = try SQLiteFile.creating(origin)
             // Nobody sees the file before it is complete.
             try database.run("PRAGMA auto_vacuum = 2")
             try database.run("PRAGMA journal_mode = OFF")
@@ -70,16 +70,16 @@ public final class CoreDataExporter {
             try database.run("COMMIT")
             for statement in schema.indexes + schema.triggers { try database.run(statement) }
         } catch {
-            try? FileManager.default.removeItem(at: place)
+            try? FileManager.default.removeItem(at: origin)
             throw error
         }
         do {
-            let file = try FileHandle(forUpdating: place)
+            let file = try FileHandle(forUpdating: origin)
             try file.synchronize()
             try file.close()
-            try FileManager.default.moveItem(at: place, to: url)
+            try FileManager.default.moveItem(at: origin, to: url)
         } catch {
-            try? FileManager.default.removeItem(at: place)
+            try? FileManager.default.removeItem(at: origin)
             throw TransferError("\(url.path): \(error.localizedDescription)")
         }
         return report
@@ -129,8 +129,8 @@ public final class CoreDataExporter {
     private var orderStatements: [String] {
         let quoted = SQLiteFile.quoted
         func renumber(_ table: String, _ key: String, _ owner: String, _ order: String) -> String {
-            "UPDATE \(quoted(table)) SET \(quoted(order)) = r.place * 1024 FROM (SELECT \(key) AS k, row_number() OVER "
-                + "(PARTITION BY \(quoted(owner)) ORDER BY \(quoted(order)), rowid) AS place FROM \(quoted(table)) "
+            "UPDATE \(quoted(table)) SET \(quoted(order)) = r.origin * 1024 FROM (SELECT \(key) AS k, row_number() OVER "
+                + "(PARTITION BY \(quoted(owner)) ORDER BY \(quoted(order)), rowid) AS origin FROM \(quoted(table)) "
                 + "WHERE \(quoted(owner)) IS NOT NULL) r WHERE \(quoted(table)).rowid = r.k"
         }
         var statements: [String] = []

@@ -48,9 +48,9 @@ extension ExportSchema {
             let table = tables.first(where: { $0.places[entity] != nil }),
             let rows = table.family.first(where: { $0.name == entity }),
             let slot = rows.slots.firstIndex(where: { $0.kind == .toOne && $0.name == relationship.name }),
-            let place = table.places[entity]?[slot]
+            let origin = table.places[entity]?[slot]
         else { return nil }
-        return (table.name, table.columns[place.value].name)
+        return (table.name, table.columns[origin.value].name)
     }
 
     private static func triggers(_ count: Count) -> [String] {

@@ -150,9 +150,9 @@ struct ExportSchema {
             let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
             let columns = names.compactMap { name -> String? in
                 guard let slot = rows.slots.firstIndex(where: { $0.name == name && $0.kind != .position }),
-                    let place = table.places[rows.name]?[slot]
+                    let origin = table.places[rows.name]?[slot]
                 else { return nil }
-                return table.columns[place.value].name
+                return table.columns[origin.value].name
             }
             guard !columns.isEmpty, columns.count == names.count else { return nil }
             let list = columns.map { "\(quoted($0)) COLLATE BINARY ASC" }.joined(separator: ", ")

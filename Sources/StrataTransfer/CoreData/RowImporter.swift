@@ -115,9 +115,9 @@ struct RowImporter {
             let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
             // The name is a UUID: it can lead nowhere else.
             guard UUID(uuidString: name) != nil else { throw problem(key, "\(step.name) names no file of its own") }
-            let place = file.externalDirectory.appendingPathComponent(name)
-            guard let data = try? Data(contentsOf: place) else {
-                throw problem(key, "the value of \(step.name) is missing: \(place.path)")
+            let origin = file.externalDirectory.appendingPathComponent(name)
+            guard let data = try? Data(contentsOf: origin) else {
+                throw problem(key, "the value of \(step.name) is missing: \(origin.path)")
             }
             data.withUnsafeBytes { writer.set(step.slot, bytes: $0) }
         default: throw problem(key, "the value of \(step.name) begins with the unknown mark \(first)")

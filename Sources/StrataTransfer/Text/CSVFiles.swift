@@ -95,11 +95,11 @@ struct CSVFiles {
             guard let columns = try reader.next() else { continue }
             while let fields = try reader.next() {
                 if fields.count == 1, fields[0] == nil { continue }
-                let place = "\(path), line \(reader.line)"
+                let origin = "\(path), line \(reader.line)"
                 guard fields.count == columns.count else {
-                    throw TransferError("\(place): \(fields.count) fields under \(columns.count) columns")
+                    throw TransferError("\(origin): \(fields.count) fields under \(columns.count) columns")
                 }
-                var record = TextRecord(entity: entity, uri: nil, fields: [], place: place)
+                var record = TextRecord(entity: entity, uri: nil, fields: [], origin: origin)
                 for (column, field) in zip(columns, fields) {
                     guard let column else { continue }
                     if column == "uri" {
@@ -118,12 +118,12 @@ struct CSVFiles {
             let reader = try CSVReader(path)
             guard try reader.next() != nil else { continue }
             while let fields = try reader.next() {
-                let place = "\(path), line \(reader.line)"
+                let origin = "\(path), line \(reader.line)"
                 guard fields.count >= 2, let owner = fields[0], let member = fields[1] else {
-                    throw TransferError("\(place): a link has an owner and a member")
+                    throw TransferError("\(origin): a link has an owner and a member")
                 }
                 let orders = fields.dropFirst(2).map { $0.flatMap { Int64($0) } ?? 0 }
-                try body(TextLink(relationship: relationship, owner: owner, member: member, orders: orders), place)
+                try body(TextLink(relationship: relationship, owner: owner, member: member, orders: orders), origin)
             }
         }
     }

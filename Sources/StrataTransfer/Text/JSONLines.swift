@@ -60,13 +60,13 @@ enum JSONLines {
     // MARK: Reading
 
     /// - Throws: ``TransferError`` for a line that is none of these.
-    static func parse(_ bytes: [UInt8], _ place: String) throws -> Line {
+    static func parse(_ bytes: [UInt8], _ origin: String) throws -> Line {
         guard let any = try? JSONSerialization.jsonObject(with: Data(bytes)), let line = any as? [String: Any] else {
-            throw TransferError("\(place): it is no JSON object")
+            throw TransferError("\(origin): it is no JSON object")
         }
         if let found = line["strata"] {
             guard let number = found as? Int, number <= version else {
-                throw TransferError("\(place): the file is of a later version")
+                throw TransferError("\(origin): the file is of a later version")
             }
             var header = Header()
             header.uuid = line["uuid"] as? String
@@ -78,25 +78,25 @@ enum JSONLines {
         if let relationship = line["link"] as? String, let owner = line["owner"], let member = line["member"] {
             return .link(
                 TextLink(
-                    relationship: relationship, owner: FieldCoding.text(try field(owner, place)),
-                    member: FieldCoding.text(try field(member, place)),
+                    relationship: relationship, owner: FieldCoding.text(try field(owner, origin)),
+                    member: FieldCoding.text(try field(member, origin)),
                     orders: (line["order"] as? [NSNumber])?.map(\.int64Value) ?? []))
         }
         guard let entity = line["entity"] as? String, let values = line["values"] as? [String: Any] else {
-            throw TransferError("\(place): it has no \"entity\" and \"values\"")
+            throw TransferError("\(origin): it has no \"entity\" and \"values\"")
         }
-        var record = TextRecord(entity: entity, uri: line["uri"] as? String, fields: [], place: place)
+        var record = TextRecord(entity: entity, uri: line["uri"] as? String, fields: [], origin: origin)
         for (name, value) in values.sorted(by: { $0.key < $1.key }) {
             if let list = value as? [Any] {
-                record.links.append((name, try list.map { FieldCoding.text(try field($0, place)) }))
+                record.links.append((name, try list.map { FieldCoding.text(try field($0, origin)) }))
             } else {
-                record.fields.append((name, try field(value, place)))
+                record.fields.append((name, try field(value, origin)))
             }
         }
         return .object(record)
     }
 
-    private static func field(_ value: Any, _ place: String) throws -> Field {
+    private static func field(_ value: Any, _ origin: String) throws -> Field {
         switch value {
         case is NSNull: return .null
         case let text as String: return .text(text)
@@ -114,7 +114,7 @@ enum JSONLines {
                 return .real(real)
             }
             return .integer(number.int64Value)
-        default: throw TransferError("\(place): a value is an object or a list of lists")
+        default: throw TransferError("\(origin): a value is an object or a list of lists")
         }
     }
 }

@@ -146,7 +146,7 @@ final class ByteWriter {
             return
         }
         guard !FileManager.default.fileExists(atPath: path) else {
-            throw TransferError("\(path) is there already: an export takes the place of nothing")
+            throw TransferError("\(path) is there already: an export takes the origin of nothing")
         }
         guard FileManager.default.createFile(atPath: path, contents: nil),
             let file = FileHandle(forWritingAtPath: path)

@@ -28,26 +28,26 @@ final class RecordInserter {
     /// The key of a record: that of its URI, or the next one.
     private func ref(_ record: TextRecord, _ rows: RowLayouts.Rows) throws -> ObjectRef {
         guard hasURIs[rows.root, default: record.uri != nil] == (record.uri != nil) else {
-            throw TransferError("\(record.place): some objects have URIs and some have none")
+            throw TransferError("\(record.origin): some objects have URIs and some have none")
         }
         hasURIs[rows.root] = record.uri != nil
         guard let uri = record.uri else {
             nextKeys[rows.root, default: 0] += 1
             return StoreBuilder.reference(entity: rows.number, key: nextKeys[rows.root] ?? 1)
         }
-        let ref = try parse(uri, record.place)
+        let ref = try parse(uri, record.origin)
         guard ref.entity == rows.number else {
-            throw TransferError("\(record.place): \(uri) is no \(rows.name)")
+            throw TransferError("\(record.origin): \(uri) is no \(rows.name)")
         }
         return ref
     }
 
     private func rows(_ record: TextRecord) throws -> RowLayouts.Rows {
         guard let rows = byName[record.entity] else {
-            throw TransferError("\(record.place): the model has no entity \(record.entity)")
+            throw TransferError("\(record.origin): the model has no entity \(record.entity)")
         }
         guard !rows.entity.isAbstract else {
-            throw TransferError("\(record.place): the entity \(record.entity) is abstract")
+            throw TransferError("\(record.origin): the entity \(record.entity) is abstract")
         }
         return rows
     }
@@ -62,7 +62,7 @@ final class RecordInserter {
         else { return }
         guard named[key.entity, default: [:]].updateValue(ref, forKey: FieldCoding.text(field.value)) == nil else {
             throw TransferError(
-                "\(record.place): another object has the same \(key.attribute)")
+                "\(record.origin): another object has the same \(key.attribute)")
         }
     }
 
@@ -87,29 +87,29 @@ final class RecordInserter {
                         writer.set(
                             slot,
                             try target(
-                                FieldCoding.text(field.value), info.relationship?.destinationEntity, record.place))
+                                FieldCoding.text(field.value), info.relationship?.destinationEntity, record.origin))
                     }
                 } else {
                     try FieldCoding.set(field.value, slot, info, writer)
                 }
-            } catch let error as TransferError where !error.description.hasPrefix(record.place) {
-                throw TransferError("\(record.place): \(error.description)")
+            } catch let error as TransferError where !error.description.hasPrefix(record.origin) {
+                throw TransferError("\(record.origin): \(error.description)")
             }
         }
         writer.endRow()
         report.objects += 1
         for field in record.fields where !given.contains(field.name) && field.value != .null {
-            throw TransferError("\(record.place): \(rows.name) has no property \(field.name) that is stored with it")
+            throw TransferError("\(record.origin): \(rows.name) has no property \(field.name) that is stored with it")
         }
-        for link in record.links { try insert(link.name, link.targets, ref, rows, record.place) }
+        for link in record.links { try insert(link.name, link.targets, ref, rows, record.origin) }
     }
 
     /// The links of an object to others, where they have rows of their own.
     private func insert(
-        _ name: String, _ targets: [String], _ ref: ObjectRef, _ rows: RowLayouts.Rows, _ place: String
+        _ name: String, _ targets: [String], _ ref: ObjectRef, _ rows: RowLayouts.Rows, _ origin: String
     ) throws {
         guard let relationship = rows.entity.relationshipsByName[name] else {
-            throw TransferError("\(place): \(rows.name) has no relationship \(name)")
+            throw TransferError("\(origin): \(rows.name) has no relationship \(name)")
         }
         guard
             let links = builder.layouts.links.first(where: { links in
@@ -117,11 +117,11 @@ final class RecordInserter {
             })
         else {
             throw TransferError(
-                "\(place): \(rows.name).\(name) is kept at its other end: give "
+                "\(origin): \(rows.name).\(name) is kept at its other end: give "
                     + "\(relationship.destinationEntity?.name ?? "").\(relationship.inverseRelationship?.name ?? name)")
         }
         for (index, text) in targets.enumerated() {
-            let member = try target(text, relationship.destinationEntity, place)
+            let member = try target(text, relationship.destinationEntity, origin)
             try insert(links, ref, member, [Int64(index + 1) << 20, 0])
         }
     }
@@ -135,16 +135,16 @@ final class RecordInserter {
         return false
     }
 
-    func insert(_ link: TextLink, _ place: String) throws {
+    func insert(_ link: TextLink, _ origin: String) throws {
         guard
             let links = builder.layouts.links.first(where: {
                 "\($0.ownerName).\($0.relationship.name)" == link.relationship
             })
         else {
-            throw TransferError("\(place): the model has no relationship \(link.relationship) with links of its own")
+            throw TransferError("\(origin): the model has no relationship \(link.relationship) with links of its own")
         }
-        let owner = try target(link.owner, byName[links.ownerName]?.entity, place)
-        let member = try target(link.member, links.relationship.destinationEntity, place)
+        let owner = try target(link.owner, byName[links.ownerName]?.entity, origin)
+        let member = try target(link.member, links.relationship.destinationEntity, origin)
         try insert(links, owner, member, link.orders.count == 2 ? link.orders : [0, 0])
     }
 
@@ -164,28 +164,28 @@ final class RecordInserter {
     }
 
     /// The object that a text names: by its URI or the value of an attribute.
-    private func target(_ text: String, _ entity: NSEntityDescription?, _ place: String) throws -> ObjectRef {
+    private func target(_ text: String, _ entity: NSEntityDescription?, _ origin: String) throws -> ObjectRef {
         let ref: ObjectRef
         if let key = keys.attribute(entity), !text.hasPrefix("x-coredata://") {
             guard let known = named[key.entity]?[text] else {
-                throw TransferError("\(place): no \(key.entity) has the \(key.attribute) that is given")
+                throw TransferError("\(origin): no \(key.entity) has the \(key.attribute) that is given")
             }
             ref = known
         } else {
-            ref = try parse(text, place)
+            ref = try parse(text, origin)
         }
         guard let rows = builder.layouts.rows.first(where: { $0.number == ref.entity }),
             let name = entity?.name, isKind(rows.entity, of: name)
-        else { throw TransferError("\(place): '\(text)' is no \(entity?.name ?? "object")") }
+        else { throw TransferError("\(origin): '\(text)' is no \(entity?.name ?? "object")") }
         return ref
     }
 
     /// The reference that the end of a URI says: the entity's name and the key.
-    private func parse(_ uri: String, _ place: String) throws -> ObjectRef {
+    private func parse(_ uri: String, _ origin: String) throws -> ObjectRef {
         let parts = uri.split(separator: "/").suffix(2).map { String($0) }
         guard parts.count == 2, parts[1].hasPrefix("p"), let key = UInt64(parts[1].dropFirst()), key > 0,
             key < 1 << 48, let rows = byName[parts[0].removingPercentEncoding ?? parts[0]]
-        else { throw TransferError("\(place): '\(uri.prefix(80))' is no object's URI") }
+        else { throw TransferError("\(origin): '\(uri.prefix(80))' is no object's URI") }
         return StoreBuilder.reference(entity: rows.number, key: key)
     }
 }

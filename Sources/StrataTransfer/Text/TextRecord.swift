@@ -13,7 +13,7 @@ struct TextRecord {
     /// What to-many relationships that need rows of their own lead to.
     var links: [(name: String, targets: [String])] = []
     /// "line 12" and the like, for errors.
-    var place: String
+    var origin: String
 }
 
 /// One link of a relationship that is to-many at both ends.
@@ -101,7 +101,7 @@ final class RecordReader {
                     : try FieldCoding.field(row, slot, info.kind)
                 fields.append((Self.fieldName(info), value))
             }
-            try body(TextRecord(entity: own.name, uri: uri(row.ref), fields: fields, place: ""))
+            try body(TextRecord(entity: own.name, uri: uri(row.ref), fields: fields, origin: ""))
         }
     }
 

@@ -73,7 +73,7 @@ public struct TextTransfer: Sendable {
             throw TransferError("comma-separated values have the columns of one entity: name one")
         }
         guard !FileManager.default.fileExists(atPath: path) else {
-            throw TransferError("\(path) is there already: an export takes the place of nothing")
+            throw TransferError("\(path) is there already: an export takes the origin of nothing")
         }
         let directory = URL(fileURLWithPath: path, isDirectory: true)
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -155,11 +155,11 @@ public struct TextTransfer: Sendable {
             inserter.beginWriting()
             func insert(_ bytes: [UInt8]) throws {
                 if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D }) { return }
-                let place = "line \(lines.number)"
-                switch try JSONLines.parse(bytes, place) {
-                case .header: throw TransferError("\(place): a second header")
+                let origin = "line \(lines.number)"
+                switch try JSONLines.parse(bytes, origin) {
+                case .header: throw TransferError("\(origin): a second header")
                 case .object(let record): try inserter.insert(record)
-                case .link(let link): try inserter.insert(link, place)
+                case .link(let link): try inserter.insert(link, origin)
                 }
             }
             if let first { try insert(first) }

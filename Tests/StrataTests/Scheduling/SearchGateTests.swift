@@ -37,8 +37,8 @@ import Testing
         group.wait()
     }
 
-    @Test(arguments: [1, 2, 3]) func noMoreAreInsideThanThereArePlaces(places: Int) {
-        let gate = SearchGate(places: places)
+    @Test(arguments: [1, 2, 3]) func noMoreAreInsideThanThereArePlaces(permits: Int) {
+        let gate = SearchGate(permits: permits)
         let counts = Counts()
         onThreads(16) { _ in
             for _ in 0..<50 {
@@ -50,12 +50,12 @@ import Testing
             }
         }
         #expect(counts.result.turns == 16 * 50)
-        #expect(counts.result.most <= places)
-        #expect(gate.counts == (places, 0))
+        #expect(counts.result.most <= permits)
+        #expect(gate.counts == (permits, 0))
     }
 
     @Test func whoIsInsideNeedsNoFurtherPlace() throws {
-        let gate = SearchGate(places: 1)
+        let gate = SearchGate(permits: 1)
         onThreads(1) { _ in
             #expect(throws: Never.self) { () throws in
                 #expect(try gate.enter(nil))
@@ -70,7 +70,7 @@ import Testing
 
     /// Whoever comes by takes a free place first, but not for ever.
     @Test func nobodyIsOvertakenForEver() {
-        let gate = SearchGate(places: 1)
+        let gate = SearchGate(permits: 1)
         let (isIn, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let hasWaited = Counts()
         onThreads(2) { index in
@@ -97,7 +97,7 @@ import Testing
 
     /// A thread that has come back again and again and then does not come, or waits for something else, keeps nobody out.
     @Test(arguments: [false, true]) func aPlaceIsNotKeptForEver(saysSo: Bool) {
-        let gate = SearchGate(places: 1)
+        let gate = SearchGate(permits: 1)
         let isDone = DispatchSemaphore(value: 0)
         let turns = Counts()
         onThreads(5) { index in
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func whoIsCancelledWhileWaitingHasNoPlace() {
-        let gate = SearchGate(places: 1)
+        let gate = SearchGate(permits: 1)
         let controls = [RequestControl(), RequestControl()]
         let isIn = DispatchSemaphore(value: 0)
         let stopped = Counts()

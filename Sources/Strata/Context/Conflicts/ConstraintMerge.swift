@@ -64,7 +64,7 @@ struct ConstraintMerge {
             return
         }
         for name in constraint {
-            guard case .slot(let slot)? = object.shape.place(name) else { continue }
+            guard case .slot(let slot)? = object.shape.property(name) else { continue }
             object.setValue(object.committedRow().flatMap { object.committedValue(slot, $0) }, forKey: name)
         }
     }
@@ -155,10 +155,10 @@ struct ConstraintMerge {
         let shape = object.shape
         for (slot, info) in shape.slots.prefix(shape.persistentSlotCount).enumerated()
         where info.relationshipIndex < 0 && !info.isHidden && overlay.isDirty(slot) {
-            guard case .slot(let place)? = other.shape.place(info.name) else { continue }
+            guard case .slot(let otherSlot)? = other.shape.property(info.name) else { continue }
             // Between two inserted objects, values that only one of them was given stay.
-            let isFree = other.isInserted && other.overlay?.isDirty(place) != true
-            if overriding || isFree { other.setBoxedValue(object.boxedValue(slot), slot: place) }
+            let isFree = other.isInserted && other.overlay?.isDirty(otherSlot) != true
+            if overriding || isFree { other.setBoxedValue(object.boxedValue(slot), slot: otherSlot) }
         }
         for relationship in shape.relationships {
             guard let target = other.shape.relationship(relationship.name) else { continue }

@@ -177,7 +177,7 @@ final class DerivationView {
         guard let object = base as? NSManagedObject, object.registry === context.registry else {
             return KeyValueAccess.value(of: base, forKey: name)
         }
-        switch object.shape.place(name) {
+        switch object.shape.property(name) {
         case .slot(let slot)? where object.shape.slots[slot].isPersistent:
             let index = object.shape.slots[slot].relationshipIndex
             guard index >= 0 else { return attribute(slot, of: object) }

@@ -16,17 +16,17 @@ enum RowPart {
     ) throws(StoreError) -> ScanStatistics {
         var statistics = ScanStatistics()
         let count = refs.count
-        let places = UnsafeMutablePointer<LocatedRow>.allocate(capacity: count)
-        places.initialize(repeating: LocatedRow(), count: count)
+        let located = UnsafeMutablePointer<LocatedRow>.allocate(capacity: count)
+        located.initialize(repeating: LocatedRow(), count: count)
         defer {
-            for index in 0..<count { places[index].block?.release() }
-            places.deallocate()
+            for index in 0..<count { located[index].block?.release() }
+            located.deallocate()
         }
-        refs.withUnsafeBufferPointer { snapshot.locate($0, into: places) }
-        log.blockCache.find(places, count)
+        refs.withUnsafeBufferPointer { snapshot.locate($0, into: located) }
+        log.blockCache.find(located, count)
         var last: (location: Location, block: Block)?
         for index in 0..<count {
-            let location = places[index].location
+            let location = located[index].location
             if location.isAbsent {
                 // Why it cannot be found, the next look-up says.
                 _ = try snapshot.locate(refs[index])
@@ -36,7 +36,7 @@ enum RowPart {
             if let last, last.location == location.block {
                 block = last.block
             } else {
-                block = try self.block(at: location, places[index].block, log, &statistics)
+                block = try self.block(at: location, located[index].block, log, &statistics)
                 last = (location.block, block)
             }
             guard location.row < block.rowCount else {

@@ -69,7 +69,9 @@ struct StoreIndex: Sendable {
     ) -> StoreIndex? {
         var slots: [OrderedIndexDefinition.Element] = []
         for element in elements {
-            guard case .slot(let slot)? = shape.place(element.name), shape.slots[slot].isPersistent else { return nil }
+            guard case .slot(let slot)? = shape.property(element.name), shape.slots[slot].isPersistent else {
+                return nil
+            }
             let kind = shape.slots[slot].kind.valueKind
             guard OrderedKey.isOrdered(kind) else { return nil }
             // A property that comes twice says nothing the second time.

@@ -1,9 +1,9 @@
 /// Values by primary key. Keys of a store are dense, so most are found by an index into an array.
 struct KeyTable<Value> {
     /// For each key one more than the place of its value, 0 for none.
-    private var places: [Int32] = []
+    private var numbers: [Int32] = []
     /// The places of keys far beyond the number of objects.
-    private var farPlaces: [Int64: Int32] = [:]
+    private var farNumbers: [Int64: Int32] = [:]
     private let nearMaximum: Int
     /// In the order of their coming, parallel to ``values``.
     private(set) var keys: [Int64] = []
@@ -15,38 +15,38 @@ struct KeyTable<Value> {
     }
 
     subscript(key: Int64) -> Value? {
-        let place = place(key)
-        return place == 0 ? nil : values[Int(place) - 1]
+        let number = number(key)
+        return number == 0 ? nil : values[Int(number) - 1]
     }
 
     /// Changes the value of a key, beginning with another where it has none.
     @inline(__always)
     mutating func update(_ key: Int64, from first: Value, _ change: (inout Value) -> Void) {
-        var place = place(key)
-        if place == 0 {
+        var number = number(key)
+        if number == 0 {
             keys.append(key)
             values.append(first)
-            place = Int32(values.count)
-            keep(place, key)
+            number = Int32(values.count)
+            keep(number, key)
         }
-        change(&values[Int(place) - 1])
+        change(&values[Int(number) - 1])
     }
 
     @inline(__always)
-    private func place(_ key: Int64) -> Int32 {
-        if key < places.count { return places[Int(key)] }
-        return farPlaces.isEmpty ? 0 : farPlaces[key] ?? 0
+    private func number(_ key: Int64) -> Int32 {
+        if key < numbers.count { return numbers[Int(key)] }
+        return farNumbers.isEmpty ? 0 : farNumbers[key] ?? 0
     }
 
-    private mutating func keep(_ place: Int32, _ key: Int64) {
+    private mutating func keep(_ number: Int32, _ key: Int64) {
         if key >= nearMaximum {
-            farPlaces[key] = place
+            farNumbers[key] = number
             return
         }
-        if key >= places.count {
-            let count = min(nearMaximum, max(Int(key) + 1, places.count * 2, 1_024))
-            places.append(contentsOf: repeatElement(0, count: count - places.count))
+        if key >= numbers.count {
+            let count = min(nearMaximum, max(Int(key) + 1, numbers.count * 2, 1_024))
+            numbers.append(contentsOf: repeatElement(0, count: count - numbers.count))
         }
-        places[Int(key)] = place
+        numbers[Int(key)] = number
     }
 }

@@ -78,7 +78,7 @@ struct SemiJoinCompiler {
         _ make: (RelationshipShape, PredicateCompiler, ArraySlice<String>) throws -> CompiledPredicate.Node?
     ) throws -> CompiledPredicate.Node? {
         guard let name = path.first else { return nil }
-        switch compiler.shape.place(name) {
+        switch compiler.shape.property(name) {
         case .toMany(let index)?:
             let relationship = compiler.shape.relationships[index]
             guard compiler.isUsable(relationship) else { return nil }
@@ -112,14 +112,14 @@ struct SemiJoinCompiler {
 
     /// What is left of a path behind a to-many relationship.
     private func leaf(_ path: ArraySlice<String>, _ compiler: PredicateCompiler) throws -> CompiledPredicate.Node? {
-        if path.count == 1, case .slot(let slot)? = compiler.shape.place(path[path.startIndex]),
+        if path.count == 1, case .slot(let slot)? = compiler.shape.property(path[path.startIndex]),
             compiler.info(slot).isPersistent
         {
             let node = try SlotCompiler(compiler, slot, options)
                 .node(comparison.predicateOperatorType, constant, excludesNull: comparison.excludesNull)
             return comparison.comparisonPredicateModifier == .all ? node.map { .not($0) } : node
         }
-        if case .slot(let slot)? = path.first.flatMap({ compiler.shape.place($0) }), path.count > 1,
+        if case .slot(let slot)? = path.first.flatMap({ compiler.shape.property($0) }), path.count > 1,
             compiler.info(slot).kind == .toOne, compiler.info(slot).isPersistent
         {
             let relationship = compiler.relationship(slot)
@@ -155,7 +155,7 @@ struct SemiJoinCompiler {
             case (.null, _), (.list, _), (.dictionary, _): return nil
             case (_, 0): condition = try inner.object(.equalTo, constant)
             case (_, 1):
-                guard case .slot(let slot)? = inner.shape.place(rest[rest.startIndex]), inner.info(slot).isPersistent
+                guard case .slot(let slot)? = inner.shape.property(rest[rest.startIndex]), inner.info(slot).isPersistent
                 else { return nil }
                 condition = try SlotCompiler(inner, slot, options).node(.equalTo, constant)
             default: return nil
@@ -176,7 +176,7 @@ struct SemiJoinCompiler {
                 return .join(SemiJoin(relationship, .constant(true), .count(test), nullResult: nullResult))
             }
             guard rest.count == 2, let function = rest.first.flatMap({ MemberAggregate.Function(operator: $0) }),
-                case .slot(let slot)? = rest.last.flatMap({ inner.shape.place($0) }), inner.info(slot).isPersistent,
+                case .slot(let slot)? = rest.last.flatMap({ inner.shape.property($0) }), inner.info(slot).isPersistent,
                 function.isComputed(of: inner.info(slot).kind, relationship)
             else { return nil }
             return .join(

@@ -124,7 +124,7 @@ struct ConstantTypes {
             }
             // An element of a composite attribute goes by its whole path.
             let whole = ([name] + rest).joined(separator: ".")
-            guard case .slot(let slot)? = current.place(whole) else { return nil }
+            guard case .slot(let slot)? = current.property(whole) else { return nil }
             return .attribute(current, current.slots[slot], isMany: isMany)
         }
         return .object(current)

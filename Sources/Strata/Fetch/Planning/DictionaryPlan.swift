@@ -63,8 +63,8 @@ private struct ColumnBuilder {
 
     func allColumns() throws -> [DictionaryPlan.Column] {
         let slots = shape.slots.prefix(shape.persistentSlotCount).filter { !$0.isHidden && !$0.name.contains(".") }
-        let composites = shape.places.keys.filter { name in
-            if case .composite? = shape.place(name) { return !name.contains(".") }
+        let composites = shape.properties.keys.filter { name in
+            if case .composite? = shape.property(name) { return !name.contains(".") }
             return false
         }
         return (slots.map(\.name) + composites.sorted()).map { name in

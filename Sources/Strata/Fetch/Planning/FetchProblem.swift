@@ -17,8 +17,8 @@ enum FetchProblem {
     static func unknownKey(
         _ path: String, _ shape: EntityShape, missing: String, owner: EntityShape
     ) -> any Error {
-        let place = owner === shape ? "" : ": \(owner.name) has no property named \(missing)"
-        return error("keypath \(path) not found in entity \(shape.name)\(place)\(owner.suggestion(for: missing))")
+        let reason = owner === shape ? "" : ": \(owner.name) has no property named \(missing)"
+        return error("keypath \(path) not found in entity \(shape.name)\(reason)\(owner.suggestion(for: missing))")
     }
 
     static func unknownEntity(_ name: String, _ shapes: ModelShapes) -> any Error {

@@ -82,7 +82,7 @@ struct KeyPathChecker {
         while let name = rest.popFirst() {
             // Operators apply to the collection that the path has come to.
             if name.utf8.first == UInt8(ascii: "@") { continue }
-            switch current.place(name) {
+            switch current.property(name) {
             case .slot(let slot)?:
                 let info = current.slots[slot]
                 guard info.isPersistent else {
@@ -107,10 +107,10 @@ struct KeyPathChecker {
         _ path: ArraySlice<String>, in composite: CompositeShape, _ owner: EntityShape, whole: String
     ) throws {
         guard let name = path.first else { return }
-        switch owner.place(composite.name + "." + name) {
+        switch owner.property(composite.name + "." + name) {
         case .composite(let inner)?: try check(path.dropFirst(), in: inner, owner, whole: whole)
         case nil:
-            let names = owner.places.keys.filter { $0.hasPrefix(composite.name + ".") }
+            let names = owner.properties.keys.filter { $0.hasPrefix(composite.name + ".") }
             throw FetchProblem.error(
                 "keypath \(whole) not found in entity \(owner.name)"
                     + Suggestion.text(for: composite.name + "." + name, among: names))

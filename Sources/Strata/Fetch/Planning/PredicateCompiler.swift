@@ -119,9 +119,9 @@ struct PredicateCompiler {
         guard comparison.comparisonPredicateModifier == .any, comparison.customSelector == nil,
             case .keyPath(nil, let path) = comparison.leftExpression.form, path.names.count == 2,
             case .keyPath(nil, let ownPath) = comparison.rightExpression.form, ownPath.names.count == 1,
-            case .toMany(let index)? = shape.place(path.names[0]), isUsable(shape.relationships[index]),
-            case .slot(let slot)? = shape.relationships[index].destination.place(path.names[1]),
-            case .slot(let ownSlot)? = shape.place(ownPath.names[0]), info(ownSlot).isPersistent,
+            case .toMany(let index)? = shape.property(path.names[0]), isUsable(shape.relationships[index]),
+            case .slot(let slot)? = shape.relationships[index].destination.property(path.names[1]),
+            case .slot(let ownSlot)? = shape.property(ownPath.names[0]), info(ownSlot).isPersistent,
             let test = MemberTest(
                 comparison.predicateOperatorType, slot, shape.relationships[index].destination, ownSlot,
                 info(ownSlot).kind)

@@ -142,7 +142,7 @@ struct PredicateResolver {
     /// Nil for what is no column, and leads to none.
     func side(_ path: ArraySlice<String>) -> ResolvedComparison.Side? {
         guard let name = path.first else { return nil }
-        switch shape.place(name) {
+        switch shape.property(name) {
         case .slot(let slot)? where shape.slots[slot].isPersistent:
             if path.count == 1 { return .slot(slot) }
             return shape.slots[slot].kind == .toOne ? .path(slot: slot, rest: path.dropFirst()) : nil

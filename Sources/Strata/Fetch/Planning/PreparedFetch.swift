@@ -204,7 +204,7 @@ final class PreparedFetch: @unchecked Sendable {
         if !settings.resultType.contains(.dictionaryResultType), let properties = settings.propertiesToFetch {
             for property in properties {
                 let name = (property as? NSPropertyDescription)?.name ?? property as? String
-                guard let name, property is NSExpressionDescription || shape.place(name) != nil else {
+                guard let name, property is NSExpressionDescription || shape.property(name) != nil else {
                     throw FetchProblem.error(
                         "Invalid property \(property) passed to setPropertiesToFetch: of \(shape.name)"
                             + shape.suggestion(for: "\(property)"))

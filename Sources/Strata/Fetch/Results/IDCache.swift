@@ -44,7 +44,7 @@ struct IDCache: ~Copyable {
         var added = 0
         let result = [NSManagedObjectID](unsafeUninitializedCapacity: refs.count) { buffer, written in
             guard let base = buffer.baseAddress else { return }
-            let places = ReferenceLayout.places(base, capacity: refs.count)
+            let results = ReferenceLayout.places(base, capacity: refs.count)
             for ref in refs {
                 if ref.entity != number || shape == nil {
                     (number, shape) = (ref.entity, handle.map.shape(ref.entity).map { .passUnretained($0) })
@@ -53,16 +53,16 @@ struct IDCache: ~Copyable {
                     isWhole = false
                     return
                 }
-                let place = entries + Self.home(ref, mask)
-                if let known = place.pointee, known.withBorrowed({ $0.isFor(ref, identity, shape) }) {
-                    (places + written).initialize(to: known.retain())
+                let bucket = entries + Self.home(ref, mask)
+                if let known = bucket.pointee, known.withBorrowed({ $0.isFor(ref, identity, shape) }) {
+                    (results + written).initialize(to: known.retain())
                 } else {
                     let new = Unmanaged.passRetained(
                         NSManagedObjectID(
                             ref: ref, identity: identity.takeUnretainedValue(), shape: shape.takeUnretainedValue()))
-                    if let old = place.pointee { old.release() } else { added += 1 }
-                    place.pointee = new.retain()
-                    (places + written).initialize(to: new)
+                    if let old = bucket.pointee { old.release() } else { added += 1 }
+                    bucket.pointee = new.retain()
+                    (results + written).initialize(to: new)
                 }
                 written += 1
             }
@@ -84,9 +84,9 @@ struct IDCache: ~Copyable {
         count = 0
         for index in 0..<capacity {
             guard let id = entries?[index] else { continue }
-            let place = grown + Self.home(id.withBorrowed { $0.ref }, new - 1)
-            if let other = place.pointee { other.release() } else { count += 1 }
-            place.pointee = id
+            let bucket = grown + Self.home(id.withBorrowed { $0.ref }, new - 1)
+            if let other = bucket.pointee { other.release() } else { count += 1 }
+            bucket.pointee = id
         }
         entries?.deallocate()
         (entries, capacity) = (grown, new)

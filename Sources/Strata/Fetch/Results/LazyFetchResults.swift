@@ -66,16 +66,16 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(range.count)
         for index in range {
-            let place = matches[index]
-            guard let object = pending[index] ?? context.object(place.ref, place.storeIndex) else {
+            let match = matches[index]
+            guard let object = pending[index] ?? context.object(match.ref, match.storeIndex) else {
                 preconditionFailure("a store does not know the entity of a row that was fetched from it")
             }
             objects.append(object)
         }
         page.range = range
         page.objects = objects
-        let places = matches[range].map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
-        context.faults.expect(results: FaultBatch(places, size: batchSize))
+        let found = matches[range].map { FetchMatch(ref: $0.ref, storeIndex: $0.storeIndex) }
+        context.faults.expect(results: FaultBatch(found, size: batchSize))
     }
 }
 

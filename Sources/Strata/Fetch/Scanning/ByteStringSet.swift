@@ -29,11 +29,11 @@ struct ByteStringSet: Sendable {
     func index(of string: UnsafeRawBufferPointer) -> Int? {
         let hash = Self.hash(string)
         let mask = table.count - 1
-        var place = Int(truncatingIfNeeded: hash) & mask
-        while table[place] != 0 {
-            let index = Int(table[place]) - 1
+        var bucket = Int(truncatingIfNeeded: hash) & mask
+        while table[bucket] != 0 {
+            let index = Int(table[bucket]) - 1
             if entries[index].hash == hash, isEqual(entries[index], string) { return index }
-            place = (place + 1) & mask
+            bucket = (bucket + 1) & mask
         }
         return nil
     }
@@ -58,9 +58,9 @@ struct ByteStringSet: Sendable {
 
     private mutating func place(_ hash: UInt64, _ number: Int) {
         let mask = table.count - 1
-        var place = Int(truncatingIfNeeded: hash) & mask
-        while table[place] != 0 { place = (place + 1) & mask }
-        table[place] = UInt32(number)
+        var bucket = Int(truncatingIfNeeded: hash) & mask
+        while table[bucket] != 0 { bucket = (bucket + 1) & mask }
+        table[bucket] = UInt32(number)
     }
 
     @inline(__always)

@@ -14,7 +14,7 @@ final class ColumnChunkCache: MemoryHolder {
     /// A row group of a root entity, by where its keys begin.
     struct Key: Hashable {
         let root: UInt16
-        let place: UInt64
+        let number: UInt64
     }
 
     private struct Entry {

@@ -233,15 +233,15 @@ final class ColumnEvaluator {
     private func markBeyondASCII(_ column: ColumnView, _ rows: RowBits) {
         let offsets = column.offsets
         let end = Int(offsets[column.rowCount])
-        var place = Int(offsets[0])
+        var offset = Int(offsets[0])
         var row = 0
-        while place < end {
-            let next = strata_find_beyond_ascii(column.heap + place, end - place)
+        while offset < end {
+            let next = strata_find_beyond_ascii(column.heap + offset, end - offset)
             if next < 0 { return }
-            place += next
-            while Int(offsets[row + 1]) <= place { row += 1 }
+            offset += next
+            while Int(offsets[row + 1]) <= offset { row += 1 }
             rows.insert(row..<row + 1)
-            place = Int(offsets[row + 1])
+            offset = Int(offsets[row + 1])
         }
     }
 
@@ -253,21 +253,21 @@ final class ColumnEvaluator {
         found.clear()
         let offsets = column.offsets
         let end = Int(offsets[column.rowCount])
-        var place = Int(offsets[0])
+        var offset = Int(offsets[0])
         var row = 0
         test.pattern.withUnsafeBytes { pattern in
-            while place < end {
-                let text = UnsafeRawBufferPointer(start: column.heap + place, count: end - place)
+            while offset < end {
+                let text = UnsafeRawBufferPointer(start: column.heap + offset, count: end - offset)
                 let next = test.find(pattern, in: text)
                 if next < 0 { return }
-                place += next
-                while Int(offsets[row + 1]) <= place { row += 1 }
+                offset += next
+                while Int(offsets[row + 1]) <= offset { row += 1 }
                 // What reaches into the next row's value is no match.
-                if place + pattern.count <= Int(offsets[row + 1]) {
+                if offset + pattern.count <= Int(offsets[row + 1]) {
                     found.insert(row..<row + 1)
-                    place = Int(offsets[row + 1])
+                    offset = Int(offsets[row + 1])
                 } else {
-                    place += 1
+                    offset += 1
                 }
             }
         }

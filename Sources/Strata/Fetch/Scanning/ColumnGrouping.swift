@@ -60,7 +60,7 @@ struct ColumnGrouping {
 
     private static func column(_ expression: NSExpression, _ shape: EntityShape) -> Column? {
         guard case .keyPath(nil, let path) = expression.form, path.names.count == 1,
-            case .slot(let slot)? = shape.place(path.names[0]), shape.slots[slot].isPersistent
+            case .slot(let slot)? = shape.property(path.names[0]), shape.slots[slot].isPersistent
         else { return nil }
         return Column(slot: slot, info: shape.slots[slot])
     }

@@ -14,7 +14,7 @@ struct ColumnSort: Sendable {
     static func all(_ sorts: [KeySortDescriptor], _ shape: EntityShape) -> [ColumnSort]? {
         var columns: [ColumnSort] = []
         for sort in sorts {
-            guard sort.isNatural, sort.path.names.count == 1, case .slot(let slot)? = shape.place(sort.path.names[0])
+            guard sort.isNatural, sort.path.names.count == 1, case .slot(let slot)? = shape.property(sort.path.names[0])
             else { return nil }
             let info = shape.slots[slot]
             switch info.kind {

@@ -70,15 +70,15 @@ struct GroupTable {
     /// The group of a combination, which is added if it is new. Codes of null are 0.
     mutating func find(_ key: UnsafeBufferPointer<UInt64>, nulls keyNulls: UInt64) -> Int {
         let mask = table.count - 1
-        var place = Int(truncatingIfNeeded: Self.hash(key, keyNulls)) & mask
-        while table[place] != 0 {
-            let group = Int(table[place]) - 1
+        var bucket = Int(truncatingIfNeeded: Self.hash(key, keyNulls)) & mask
+        while table[bucket] != 0 {
+            let group = Int(table[bucket]) - 1
             if nulls[group] == keyNulls, isEqual(group, key) { return group }
-            place = (place + 1) & mask
+            bucket = (bucket + 1) & mask
         }
         codes.append(contentsOf: key)
         nulls.append(keyNulls)
-        table[place] = UInt32(nulls.count)
+        table[bucket] = UInt32(nulls.count)
         if nulls.count * 2 > table.count { grow() }
         return nulls.count - 1
     }
@@ -96,9 +96,9 @@ struct GroupTable {
                 let range = group * width..<(group + 1) * width
                 return Self.hash(UnsafeBufferPointer(rebasing: codes[range]), nulls[group])
             }
-            var place = Int(truncatingIfNeeded: hash) & mask
-            while table[place] != 0 { place = (place + 1) & mask }
-            table[place] = UInt32(group + 1)
+            var bucket = Int(truncatingIfNeeded: hash) & mask
+            while table[bucket] != 0 { bucket = (bucket + 1) & mask }
+            table[bucket] = UInt32(group + 1)
         }
     }
 

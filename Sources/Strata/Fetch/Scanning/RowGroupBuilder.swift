@@ -110,14 +110,14 @@ final class RowGroupBuilder {
     private func takeFromBlock(
         _ piece: RowRun, _ program: CompiledPredicate.Node?, _ wants: (UInt16) -> Bool
     ) throws(StoreError) -> Bool {
-        let place = piece.location.block
+        let location = piece.location.block
         let current: Block
-        if let block, block.location == place {
+        if let block, block.location == location {
             current = block
         } else {
             var wasCached = false
             try control?.checkRead()
-            current = try reader.block(at: place, wasCached: &wasCached)
+            current = try reader.block(at: location, wasCached: &wasCached)
             block = current
             readBlocks += 1
             if wasCached { cachedBlocks += 1 }
@@ -129,8 +129,8 @@ final class RowGroupBuilder {
         let first = piece.location.row
         guard first + piece.count <= current.rowCount else {
             throw StoreError(
-                .corruption, "row \(first + piece.count - 1) of a block with fewer", segment: place.segment,
-                offset: place.byteOffset)
+                .corruption, "row \(first + piece.count - 1) of a block with fewer", segment: location.segment,
+                offset: location.byteOffset)
         }
         let isTaken = try take(current.entity, first..<first + piece.count, wants) { slot throws(StoreError) in
             slot < current.slotCount ? try current.column(slot) : nil

@@ -35,7 +35,7 @@ struct RowGroupSource: Sendable {
     ) throws(StoreError) -> RowGroup? {
         guard let first = runs.first else { return nil }
         if !isForced, runs.reduce(0, { $0 + $1.count }) < Self.rowsMinimum { return nil }
-        let key = ColumnChunkCache.Key(root: root, place: first.firstKey >> 12)
+        let key = ColumnChunkCache.Key(root: root, number: first.firstKey >> 12)
         let known = cache.rowGroup(key, slots: slots, scan: scan)
         let isCurrent = known?.runs == runs
         if let known, isCurrent, known.hasColumns(slots) {

@@ -64,7 +64,7 @@ final class RowSource: KeyValueCoding, PredicateIdentifiable {
     }
 
     func value(forKey key: String) -> Any? {
-        switch shape.place(key) {
+        switch shape.property(key) {
         case .slot(let slot)?: return value(slot)
         case .toMany(let index)?: return members(shape.relationships[index])
         case .composite(let composite)?: return composite.dictionary { value($0) }

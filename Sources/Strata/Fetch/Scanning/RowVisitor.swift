@@ -79,10 +79,10 @@ extension ScannedRowGroup {
             case failure(StoreError)
         }
         var current: Block?
-        func block(_ place: Location, _ log: LogStore) throws(End) -> Block {
-            if let current, current.location == place.block { return current }
+        func block(_ location: Location, _ log: LogStore) throws(End) -> Block {
+            if let current, current.location == location.block { return current }
             do throws(StoreError) {
-                let block = try log.block(at: place)
+                let block = try log.block(at: location)
                 current = block
                 return block
             } catch {
@@ -97,8 +97,8 @@ extension ScannedRowGroup {
                 case .rowGroup(let rowGroup):
                     let ref = ObjectRef(entity: rowGroup.entity, key: key)
                     if let log {
-                        let place = rowGroup.location(row)
-                        goesOn = body(ref, try block(place, log), place.row)
+                        let location = rowGroup.location(row)
+                        goesOn = body(ref, try block(location, log), location.row)
                     } else {
                         goesOn = body(ref, nil, 0)
                     }

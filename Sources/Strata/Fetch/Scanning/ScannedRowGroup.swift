@@ -71,18 +71,18 @@ final class ScannedRowGroup {
         var indexes: [Int32] = []
         indexes.reserveCapacity(runs.count)
         var known: [UInt64: Int32] = [:]
-        var last: (place: Location, index: Int32) = (.absent, -1)
+        var last: (block: Location, index: Int32) = (.absent, -1)
         for run in runs {
-            let place = run.location.block
-            if place != last.place {
-                if let index = known[place.rawValue] {
-                    last = (place, index)
+            let location = run.location.block
+            if location != last.block {
+                if let index = known[location.rawValue] {
+                    last = (location, index)
                 } else {
                     let index = Int32(blocks.count)
                     try control?.checkRead()
                     var wasCached = false
-                    let block = try scan.handle.log.block(at: place, wasCached: &wasCached)
-                    last = (place, -1)
+                    let block = try scan.handle.log.block(at: location, wasCached: &wasCached)
+                    last = (location, -1)
                     if scan.wants(block.entity) {
                         statistics.blocks += 1
                         if wasCached { statistics.cachedBlocks += 1 }
@@ -93,13 +93,13 @@ final class ScannedRowGroup {
                             blocks.append(.block(block))
                         }
                     }
-                    known[place.rawValue] = last.index
+                    known[location.rawValue] = last.index
                 }
             }
             guard last.index < 0 || run.location.row + run.count <= blocks[Int(last.index)].rowCount else {
                 throw StoreError(
                     .corruption, "row \(run.location.row + run.count - 1) of a block with fewer",
-                    segment: place.segment, offset: place.byteOffset)
+                    segment: location.segment, offset: location.byteOffset)
             }
             indexes.append(last.index)
         }

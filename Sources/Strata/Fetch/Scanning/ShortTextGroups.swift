@@ -23,11 +23,11 @@ struct ShortTextGroups {
         if count > Self.longest { return make() }
         let (first, last) = Self.words(text)
         let hash = (first ^ last &* 31 &+ UInt64(truncatingIfNeeded: count)) &* 0x9E37_79B9_7F4A_7C15
-        let place = Int(truncatingIfNeeded: hash >> 56)
-        let known = entries[place]
+        let bucket = Int(truncatingIfNeeded: hash >> 56)
+        let known = entries[bucket]
         if known.first == first, known.last == last, known.count == count { return known.group }
         let group = make()
-        entries[place] = Entry(first: first, last: last, count: count, group: group)
+        entries[bucket] = Entry(first: first, last: last, count: count, group: group)
         return group
     }
 

@@ -36,13 +36,13 @@ extension Derivation {
     private static func missing(_ names: ArraySlice<String>, _ shape: EntityShape) -> String? {
         guard let name = names.first else { return nil }
         // Objects of a subentity may have more properties.
-        let family = shape.family.filter { $0.place(name) != nil }
+        let family = shape.family.filter { $0.property(name) != nil }
         if family.isEmpty { return name }
         let rest = names.dropFirst()
         guard let next = rest.first else { return nil }
         for member in family {
             if let relationship = member.relationship(name) { return missing(rest, relationship.destination) }
-            if case .composite? = member.place(name) { return nil }
+            if case .composite? = member.property(name) { return nil }
         }
         return next
     }

@@ -129,7 +129,7 @@ struct DerivationDependency {
         guard object.shape.isKind(of: source), !object.isMarkedDeleted else { return false }
         if object.isInserted { return true }
         guard let property else { return false }
-        switch object.shape.place(property) {
+        switch object.shape.property(property) {
         case .slot(let slot)?: return object.overlay?.isDirty(slot) ?? false
         case .toMany(let index)?: return object.existingState(object.shape.relationships[index])?.isChanged ?? false
         case .composite(let composite)?:

@@ -11,9 +11,9 @@ extension NSManagedObject {
             let index = shape.fetched.firstIndex(where: { $0.name == property.name }),
             let template = shape.fetched[index].template
         else { return [NSManagedObject]() }
-        let place = shape.relationships.count + index
+        let number = shape.relationships.count + index
         while toMany.count < shape.relationships.count + shape.fetched.count { toMany.append(nil) }
-        if let state = toMany[place], state.isLoaded { return state.order }
+        if let state = toMany[number], state.isLoaded { return state.order }
         var settings = template.settings(in: shape.entity.managedObjectModel)
         settings.predicate = settings.predicate?.withSubstitutionVariables([
             "FETCH_SOURCE": self, "FETCHED_PROPERTY": shape.fetched[index],
@@ -37,10 +37,10 @@ extension NSManagedObject {
             let control = settings.timeLimit.map { RequestControl(timeLimit: $0) }
             let results = try FetchExecutor(context, plan, turn: ScanTurn(control, nil)).results()
             guard case .objects(let objects) = results else { return results.any }
-            let state = toMany[place] ?? ToManyState()
+            let state = toMany[number] ?? ToManyState()
             state.order = objects
             state.isLoaded = true
-            toMany[place] = state
+            toMany[number] = state
             return objects
         } catch {
             context.noteUnread(objectID, error)

@@ -32,8 +32,8 @@ extension NSManagedObject {
         if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
             relationship.destinationID == target.shapeID
         {
-            let place = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
-            place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+            let address = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
+            address.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
             overlay.markChanged(relationship.slot, isNull: false)
             return true
         }
@@ -43,8 +43,8 @@ extension NSManagedObject {
             !target.flags.isDisjoint(with: .pending), !target.flags.contains(.gone),
             let state = target.stateReference(relationship.setInverseIndex)
         else { return false }
-        let place = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
-        place.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+        let address = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
+        address.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
         overlay.markChanged(relationship.slot, isNull: false)
         // SAFETY: the target holds its states, and nothing of this lets go of them.
         state.withBorrowed { $0.insert(self, isOrdered: false) }
@@ -144,13 +144,13 @@ extension NSManagedObject {
         let slot = relationship.slot
         if !flags.isSuperset(of: .writable) { prepareToChange(slot) }
         let overlay = ensuredOverlay
-        let place = (overlay.base + Int(shape.codes[slot].offset)).assumingMemoryBound(to: NSManagedObject.self)
+        let address = (overlay.base + Int(shape.codes[slot].offset)).assumingMemoryBound(to: NSManagedObject.self)
         let holdsValue = overlay.holdsValue(slot)
         overlay.markChanged(slot, isNull: target == nil)
         // The old target goes last: its deinit must find this object in order.
         var released: NSManagedObject?
-        if holdsValue { released = place.move() }
-        if let target { place.initialize(to: target) }
+        if holdsValue { released = address.move() }
+        if let target { address.initialize(to: target) }
         withExtendedLifetime(released) { released = nil }
         if !flags.contains(.unobserved) { completeObservedChange(slot) }
     }

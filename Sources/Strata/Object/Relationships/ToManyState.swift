@@ -13,20 +13,20 @@ final class ToManyState {
     var order: [NSManagedObject] {
         get {
             closeGaps()
-            return places
+            return storage
         }
         set {
             (hasGaps, lastGap) = (false, nil)
-            places = newValue
+            storage = newValue
         }
         _modify {
             closeGaps()
-            yield &places
+            yield &storage
         }
     }
     /// The order, with those that have left since it was last asked for: of many that leave, each would have to be
     /// searched for.
-    private var places: [NSManagedObject] = []
+    private var storage: [NSManagedObject] = []
     @exclusivity(unchecked) private var hasGaps = false
     /// Who has left, if it is only one.
     private var lastGap: NSManagedObject?
@@ -99,7 +99,7 @@ final class ToManyState {
 
     /// An object that is no longer a member leaves the order, at the latest when somebody looks at it.
     func leaveGap(_ object: NSManagedObject) {
-        if places.isEmpty { return }
+        if storage.isEmpty { return }
         lastGap = hasGaps ? nil : object
         hasGaps = true
     }
@@ -110,9 +110,9 @@ final class ToManyState {
     func closeGaps() {
         guard hasGaps else { return }
         if let lastGap {
-            if let index = places.firstIndex(where: { $0 === lastGap }) { places.remove(at: index) }
+            if let index = storage.firstIndex(where: { $0 === lastGap }) { storage.remove(at: index) }
         } else {
-            places.removeAll { !members.contains($0) }
+            storage.removeAll { !members.contains($0) }
         }
         (hasGaps, lastGap) = (false, nil)
     }

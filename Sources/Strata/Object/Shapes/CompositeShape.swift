@@ -97,7 +97,7 @@ extension NSManagedObject {
         let elements = values.keys.filter { $0.contains(".") }
         for element in elements { values[element] = nil }
         for name in Set(elements.compactMap { $0.split(separator: ".").first.map(String.init) }) {
-            guard case .composite(let composite)? = shape.place(name) else { continue }
+            guard case .composite(let composite)? = shape.property(name) else { continue }
             values[name] = composite.dictionary(value) ?? NSNull()
         }
     }

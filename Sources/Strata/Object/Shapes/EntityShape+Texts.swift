@@ -8,6 +8,6 @@ extension EntityShape {
 
     /// ` (did you mean "x"?)` for the property that was probably meant.
     func suggestion(for property: String) -> String {
-        Suggestion.text(for: property, among: places.keys)
+        Suggestion.text(for: property, among: properties.keys)
     }
 }

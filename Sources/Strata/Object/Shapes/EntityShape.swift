@@ -83,7 +83,7 @@ final class EntityShape: @unchecked Sendable {
     let relationships: [RelationshipShape]
     /// The same without counting references; never freed, as the shape.
     let relationshipReferences: UnsafePointer<Unmanaged<RelationshipShape>>
-    let places: [String: PropertyReference]
+    let properties: [String: PropertyReference]
 
     /// One word of bits for every 64 slots. Never freed, as the shape.
     let referenceCounted: UnsafePointer<UInt64>
@@ -139,7 +139,7 @@ final class EntityShape: @unchecked Sendable {
             (references + index).initialize(to: .passRetained(relationship))
         }
         relationshipReferences = UnsafePointer(references)
-        places = layout.places
+        properties = layout.properties
         let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> UnsafePointer<UInt64> {
             let words = UnsafeMutablePointer<UInt64>.allocate(capacity: groups)
@@ -169,8 +169,8 @@ final class EntityShape: @unchecked Sendable {
                 overrides: MethodOverrides.of(objectClass), plainValidation: plainValidation))
         toManyCount = layout.relationships.count { $0.isToMany }
         hasDenyRules = layout.relationships.contains { $0.deleteRule == .denyDeleteRule }
-        hasComposites = layout.places.values.contains { place in
-            if case .composite = place { return true }
+        hasComposites = layout.properties.values.contains { reference in
+            if case .composite = reference { return true }
             return false
         }
         derivations = layout.slots.enumerated().compactMap { slot, info in Derivation(slot, info.attribute) }
@@ -202,7 +202,7 @@ final class EntityShape: @unchecked Sendable {
         return all
     }
 
-    func place(_ name: String) -> PropertyReference? { places[name] }
+    func property(_ name: String) -> PropertyReference? { properties[name] }
 
     /// The attribute or to-one relationship in a slot; nil for a hidden slot and for -1.
     func property(atSlot slot: Int) -> NSPropertyDescription? {
@@ -213,7 +213,7 @@ final class EntityShape: @unchecked Sendable {
 
     /// The relationship with this name, nil if there is none.
     func relationship(_ name: String) -> RelationshipShape? {
-        switch places[name] {
+        switch properties[name] {
         case .slot(let slot)?:
             let index = slots[slot].relationshipIndex
             return index >= 0 ? relationships[index] : nil

@@ -24,14 +24,14 @@ public struct AttributeSlot<Value>: Sendable {
 extension AttributeSlot where Value: AttributeValue {
     /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Value._fits($0) } }
+        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { Value._fits($0) } }
     }
 }
 
 extension AttributeSlot {
     /// Names an attribute whose null is read as nil. The model is asked at the first use. Complexity: O(1).
     public init<Wrapped: AttributeValue>(_ name: String) where Value == Wrapped? {
-        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { Wrapped._fits($0) } }
+        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { Wrapped._fits($0) } }
     }
 }
 
@@ -45,7 +45,7 @@ public struct ObjectAttributeSlot<Value>: Sendable {
 
     /// Names an attribute. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, place in attributeProblem(shape, place) { _ in true } }
+        _cache = _SlotCache(name) { shape, reference in attributeProblem(shape, reference) { _ in true } }
     }
 }
 
@@ -58,7 +58,7 @@ public struct ToOneSlot<Target: NSManagedObject>: Sendable {
 
     /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, place in
+        _cache = _SlotCache(name) { shape, reference in
             guard let relationship = shape.relationship(name), !relationship.isToMany else {
                 return "it is not a to-one relationship"
             }
@@ -77,7 +77,7 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
 
     /// Names a relationship. The model is asked at the first use. Complexity: O(1).
     public init(_ name: String) {
-        _cache = _SlotCache(name) { shape, place in
+        _cache = _SlotCache(name) { shape, reference in
             guard let relationship = shape.relationship(name), relationship.isToMany else {
                 return "it is not a to-many relationship"
             }
@@ -87,7 +87,7 @@ public struct ToManySlot<Target: NSManagedObject>: Sendable {
     }
 }
 
-private func attributeProblem(_ shape: EntityShape, _ place: PropertyReference, fits: (UInt8) -> Bool) -> String? {
-    guard case .slot(let slot) = place, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
+private func attributeProblem(_ shape: EntityShape, _ reference: PropertyReference, fits: (UInt8) -> Bool) -> String? {
+    guard case .slot(let slot) = reference, shape.slots[slot].kind != .toOne else { return "it is not an attribute" }
     return fits(shape.slots[slot].kind.rawValue) ? nil : "its values are of type \(shape.slots[slot].kind)"
 }

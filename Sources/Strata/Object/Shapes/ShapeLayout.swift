@@ -4,7 +4,7 @@ import Foundation
 struct ShapeLayout {
     private(set) var slots: [SlotInfo] = []
     private(set) var relationships: [RelationshipShape] = []
-    private(set) var places: [String: PropertyReference] = [:]
+    private(set) var properties: [String: PropertyReference] = [:]
     private(set) var overlayBytes = 0
 
     /// The name of the hidden slot beside a to-one whose inverse is ordered. No property name contains a space.
@@ -19,7 +19,7 @@ struct ShapeLayout {
         var persistent = parent?.slots.filter { $0.isPersistent } ?? []
         var transient = parent?.slots.filter { !$0.isPersistent } ?? []
         relationships = []
-        let inheritedNames = Set(parent?.places.keys.map { $0 } ?? [])
+        let inheritedNames = Set(parent?.properties.keys.map { $0 } ?? [])
         for relationship in parent?.relationships ?? [] {
             // Each shape has its own, because a subentity may narrow the delete rule or what is optional.
             let description = entity.relationshipsByName[relationship.name] ?? relationship.description
@@ -57,18 +57,18 @@ struct ShapeLayout {
         }
         overlayBytes = offset
         for relationship in relationships where relationship.isToMany {
-            places[relationship.name] = .toMany(relationship.index)
+            properties[relationship.name] = .toMany(relationship.index)
         }
-        for (slot, info) in slots.enumerated() where !info.isHidden { places[info.name] = .slot(slot) }
+        for (slot, info) in slots.enumerated() where !info.isHidden { properties[info.name] = .slot(slot) }
         let numbers = Dictionary(
             slots.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for case let (name, attribute as NSCompositeAttributeDescription) in entity.attributesByName {
             for composite in CompositeShape(name, attribute, slots: numbers).all {
-                places[composite.name] = .composite(composite)
+                properties[composite.name] = .composite(composite)
             }
         }
         for property in entity.propertiesByName.values {
-            if let fetched = property as? NSFetchedPropertyDescription { places[fetched.name] = .fetched(fetched) }
+            if let fetched = property as? NSFetchedPropertyDescription { properties[fetched.name] = .fetched(fetched) }
         }
     }
 

@@ -24,8 +24,8 @@ struct ShapeSummary {
 
     /// A place for the facts that stays.
     static func keep(_ summary: ShapeSummary) -> UnsafePointer<ShapeSummary> {
-        let place = UnsafeMutablePointer<ShapeSummary>.allocate(capacity: 1)
-        place.initialize(to: summary)
-        return UnsafePointer(place)
+        let address = UnsafeMutablePointer<ShapeSummary>.allocate(capacity: 1)
+        address.initialize(to: summary)
+        return UnsafePointer(address)
     }
 }

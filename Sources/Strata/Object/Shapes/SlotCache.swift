@@ -75,19 +75,19 @@ private final class SlotProperty: Sendable {
     }
 
     func token(_ shape: EntityShape) -> SlotToken {
-        guard let place = shape.place(name) else {
+        guard let reference = shape.property(name) else {
             programmerError(
                 shape.subject,
                 "the entity \(shape.name) has no property named \"\(name)\", which an accessor of the class"
                     + " names\(shape.suggestion(for: name))",
                 "Let accessor and model agree")
         }
-        if let problem = check(shape, place) {
+        if let problem = check(shape, reference) {
             programmerError(
                 "\(shape.subject).\(name)", "the accessor does not fit the model: \(problem)",
                 "Let accessor and model agree")
         }
-        switch place {
+        switch reference {
         case .slot(let slot): return SlotToken(shape: shape, index: slot, offset: shape.slots[slot].offset)
         case .toMany(let index): return SlotToken(shape: shape, index: index, offset: 0)
         case .composite:

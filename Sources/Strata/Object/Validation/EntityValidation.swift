@@ -10,7 +10,7 @@ final class EntityValidation: @unchecked Sendable {
     /// One property and what it must satisfy.
     struct Key {
         let name: String
-        let place: PropertyReference
+        let reference: PropertyReference
         let isMandatory: Bool
         let isToMany: Bool
         let minimum: Int
@@ -31,8 +31,8 @@ final class EntityValidation: @unchecked Sendable {
 
     init(_ shape: EntityShape) {
         var all: [Key] = []
-        for (name, place) in shape.places.sorted(by: { $0.key < $1.key }) {
-            if let key = Self.key(name, place, shape) { all.append(key) }
+        for (name, reference) in shape.properties.sorted(by: { $0.key < $1.key }) {
+            if let key = Self.key(name, reference, shape) { all.append(key) }
         }
         allKeys = all
         keys = all.filter {
@@ -44,12 +44,12 @@ final class EntityValidation: @unchecked Sendable {
         isPlain = !asksForEachKey && keys.isEmpty
     }
 
-    private static func key(_ name: String, _ place: PropertyReference, _ shape: EntityShape) -> Key? {
+    private static func key(_ name: String, _ reference: PropertyReference, _ shape: EntityShape) -> Key? {
         let property: NSPropertyDescription
         var minimum = 0
         var maximum = 0
         var isToMany = false
-        switch place {
+        switch reference {
         case .slot(let slot):
             let info = shape.slots[slot]
             if info.relationshipIndex >= 0 {
@@ -77,7 +77,8 @@ final class EntityValidation: @unchecked Sendable {
         }
         let isMandatory = !property.isOptional && !(property.isTransient && property is NSAttributeDescription)
         return Key(
-            name: name, place: place, isMandatory: isMandatory, isToMany: isToMany, minimum: minimum, maximum: maximum,
+            name: name, reference: reference, isMandatory: isMandatory, isToMany: isToMany, minimum: minimum,
+            maximum: maximum,
             predicates: predicates)
     }
 
@@ -136,7 +137,7 @@ final class EntityValidation: @unchecked Sendable {
 
     /// Checks that a value is of a type that an attribute or a relationship takes.
     func checkType(_ value: Any, _ key: Key, _ object: NSManagedObject) throws {
-        guard case .slot(let slot) = key.place else { return }
+        guard case .slot(let slot) = key.reference else { return }
         let kind = object.shape.slots[slot].kind
         if ValueConversion.accepts(value, kind) { return }
         let code: Int

@@ -160,7 +160,7 @@ extension NSManagedObject {
 
     /// The value to be checked; a target that is deleted is none.
     private func validatedValue(_ key: EntityValidation.Key) -> Any? {
-        switch key.place {
+        switch key.reference {
         case .slot(let slot):
             let index = shape.slots[slot].relationshipIndex
             if index < 0 { return boxedValue(slot) }

@@ -29,25 +29,25 @@ extension Overlay {
     ///
     /// - Precondition: ``ExactValue/isTaken(_:by:)`` for the value's type.
     func initializeExactly<Value>(_ code: SlotCode, to value: Value) {
-        let place = base + Int(code.offset)
+        let address = base + Int(code.offset)
         if Value.self == NSNumber.self {
-            return Self.initialize(place, code.kind, to: Self.same(value, as: NSNumber.self))
+            return Self.initialize(address, code.kind, to: Self.same(value, as: NSNumber.self))
         }
         if Value.self == Int.self {
             let number = Self.same(value, as: Int.self)
             switch code.kind {
-            case .int16: place.initializeMemory(as: Int16.self, to: Int16(truncatingIfNeeded: number))
-            case .int32: place.initializeMemory(as: Int32.self, to: Int32(truncatingIfNeeded: number))
-            default: place.initializeMemory(as: Int64.self, to: Int64(number))
+            case .int16: address.initializeMemory(as: Int16.self, to: Int16(truncatingIfNeeded: number))
+            case .int32: address.initializeMemory(as: Int32.self, to: Int32(truncatingIfNeeded: number))
+            default: address.initializeMemory(as: Int64.self, to: Int64(number))
             }
             return
         }
         if Value.self == NSDecimalNumber.self {
             let number = Self.same(value, as: NSDecimalNumber.self)
-            place.initializeMemory(as: Decimal.self, to: number.decimalValue)
+            address.initializeMemory(as: Decimal.self, to: number.decimalValue)
             return
         }
-        place.initializeMemory(as: Value.self, to: value)
+        address.initializeMemory(as: Value.self, to: value)
     }
 
     /// A value as what it is, where the compiler cannot know that the types are the same.
@@ -57,14 +57,14 @@ extension Overlay {
         unsafeBitCast(value, to: type)
     }
 
-    private static func initialize(_ place: UnsafeMutableRawPointer, _ kind: SlotKind, to number: NSNumber) {
+    private static func initialize(_ address: UnsafeMutableRawPointer, _ kind: SlotKind, to number: NSNumber) {
         switch kind {
-        case .bool: place.initializeMemory(as: Bool.self, to: number.boolValue)
-        case .int16: place.initializeMemory(as: Int16.self, to: number.int16Value)
-        case .int32: place.initializeMemory(as: Int32.self, to: number.int32Value)
-        case .int64: place.initializeMemory(as: Int64.self, to: number.int64Value)
-        case .float: place.initializeMemory(as: Float.self, to: number.floatValue)
-        default: place.initializeMemory(as: Double.self, to: number.doubleValue)
+        case .bool: address.initializeMemory(as: Bool.self, to: number.boolValue)
+        case .int16: address.initializeMemory(as: Int16.self, to: number.int16Value)
+        case .int32: address.initializeMemory(as: Int32.self, to: number.int32Value)
+        case .int64: address.initializeMemory(as: Int64.self, to: number.int64Value)
+        case .float: address.initializeMemory(as: Float.self, to: number.floatValue)
+        default: address.initializeMemory(as: Double.self, to: number.doubleValue)
         }
     }
 }

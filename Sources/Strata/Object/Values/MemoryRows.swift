@@ -144,25 +144,25 @@ extension MemoryRows {
 
     private func set(_ slot: Int, from overlay: Overlay, of object: NSManagedObject) throws {
         let code = shape.codes[slot]
-        let place = overlay.base + Int(code.offset)
+        let address = overlay.base + Int(code.offset)
         // SAFETY: the slot is present and not null, so its place holds a value of its kind.
         switch code.kind {
-        case .bool: buffer.set(slot, place.assumingMemoryBound(to: Bool.self).pointee)
-        case .int16: buffer.set(slot, place.assumingMemoryBound(to: Int16.self).pointee)
-        case .int32: buffer.set(slot, place.assumingMemoryBound(to: Int32.self).pointee)
-        case .int64: buffer.set(slot, place.assumingMemoryBound(to: Int64.self).pointee)
-        case .float: buffer.set(slot, place.assumingMemoryBound(to: Float.self).pointee)
-        case .double: buffer.set(slot, place.assumingMemoryBound(to: Double.self).pointee)
-        case .date: buffer.set(slot, place.assumingMemoryBound(to: Date.self).pointee.timeIntervalSinceReferenceDate)
-        case .uuid: buffer.set(slot, uuid: place.assumingMemoryBound(to: UUID.self).pointee.words)
-        case .string: set(slot, place.assumingMemoryBound(to: String.self).pointee)
-        case .data: set(slot, place.assumingMemoryBound(to: Data.self).pointee)
+        case .bool: buffer.set(slot, address.assumingMemoryBound(to: Bool.self).pointee)
+        case .int16: buffer.set(slot, address.assumingMemoryBound(to: Int16.self).pointee)
+        case .int32: buffer.set(slot, address.assumingMemoryBound(to: Int32.self).pointee)
+        case .int64: buffer.set(slot, address.assumingMemoryBound(to: Int64.self).pointee)
+        case .float: buffer.set(slot, address.assumingMemoryBound(to: Float.self).pointee)
+        case .double: buffer.set(slot, address.assumingMemoryBound(to: Double.self).pointee)
+        case .date: buffer.set(slot, address.assumingMemoryBound(to: Date.self).pointee.timeIntervalSinceReferenceDate)
+        case .uuid: buffer.set(slot, uuid: address.assumingMemoryBound(to: UUID.self).pointee.words)
+        case .string: set(slot, address.assumingMemoryBound(to: String.self).pointee)
+        case .data: set(slot, address.assumingMemoryBound(to: Data.self).pointee)
         case .decimal:
-            set(slot, Data(DecimalCoding.encode(place.assumingMemoryBound(to: Decimal.self).pointee)))
-        case .uri: set(slot, place.assumingMemoryBound(to: URL.self).pointee.absoluteString)
+            set(slot, Data(DecimalCoding.encode(address.assumingMemoryBound(to: Decimal.self).pointee)))
+        case .uri: set(slot, address.assumingMemoryBound(to: URL.self).pointee.absoluteString)
         case .transformable:
             guard let attribute = object.shape.slots[slot].attribute else { return }
-            let value = place.assumingMemoryBound(to: TransformableBox.self).pointee.value
+            let value = address.assumingMemoryBound(to: TransformableBox.self).pointee.value
             if let data = try attribute.transformedData(from: value) { set(slot, data) }
         case .toOne:
             let target = overlay.object(at: Int(code.offset))

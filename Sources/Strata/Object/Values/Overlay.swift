@@ -144,14 +144,14 @@ struct Overlay {
 
     /// Releases the value of one slot; the bits stay as they are.
     func release(_ info: SlotCode) {
-        let place = base + Int(info.offset)
+        let address = base + Int(info.offset)
         // SAFETY: callers have checked that the slot holds a value of its kind.
         switch info.kind {
-        case .string: place.assumingMemoryBound(to: String.self).deinitialize(count: 1)
-        case .data: place.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
-        case .uri: place.assumingMemoryBound(to: URL.self).deinitialize(count: 1)
-        case .transformable: place.assumingMemoryBound(to: TransformableBox.self).deinitialize(count: 1)
-        case .toOne: place.assumingMemoryBound(to: NSManagedObject.self).deinitialize(count: 1)
+        case .string: address.assumingMemoryBound(to: String.self).deinitialize(count: 1)
+        case .data: address.assumingMemoryBound(to: Data.self).deinitialize(count: 1)
+        case .uri: address.assumingMemoryBound(to: URL.self).deinitialize(count: 1)
+        case .transformable: address.assumingMemoryBound(to: TransformableBox.self).deinitialize(count: 1)
+        case .toOne: address.assumingMemoryBound(to: NSManagedObject.self).deinitialize(count: 1)
         default: break
         }
     }

@@ -43,7 +43,8 @@ extension KeyValueObservable where Self: NSManagedObject {
 
     /// The key of a property of the model, or of one that the class computes.
     private func observedName<Value>(of keyPath: KeyPath<Self, Value>) -> String? {
-        if let name = PropertyNames.name(of: keyPath), shape.place(name) != nil || Self.propertyNames[keyPath] != nil {
+        if let name = PropertyNames.name(of: keyPath), shape.property(name) != nil || Self.propertyNames[keyPath] != nil
+        {
             return name
         }
         return GeneratedAccessors.record(of: Self.self).summary.accessorNames[keyPath]

@@ -71,9 +71,9 @@ package final class HistoryCursor: @unchecked Sendable {
     // Unchecked: `read` hands the state to the queue and waits for it.
     let coordinator: NSPersistentStoreCoordinator
     private let token: NSPersistentHistoryToken?
-    private var places: [String: Place] = [:]
+    private var cursors: [String: Cursor] = [:]
 
-    private struct Place {
+    private struct Cursor {
         var sequence: UInt64
         var reader: HistoryReader?
     }
@@ -106,7 +106,7 @@ package final class HistoryCursor: @unchecked Sendable {
     private func readNow(_ control: RequestControl?) throws -> [NSPersistentHistoryTransaction] {
         var found: [NSPersistentHistoryTransaction] = []
         let handles = coordinator.persistentStores.compactMap(\.handle).filter { $0.custom == nil }
-        if let token, places.isEmpty, !handles.isEmpty,
+        if let token, cursors.isEmpty, !handles.isEmpty,
             !handles.contains(where: { $0.sequence(of: token) != nil })
         {
             throw HistoryState.expired("None of the stores is one that \(token) is of.")
@@ -130,36 +130,36 @@ package final class HistoryCursor: @unchecked Sendable {
         try handle.catchUp()
         let uuid = handle.identity.uuidString
         let conversion = HistoryConversion(handle, control)
-        var place: Place
-        if let known = places[uuid] {
-            place = known
-            guard place.sequence + 1 >= conversion.history.start else {
+        var cursor: Cursor
+        if let known = cursors[uuid] {
+            cursor = known
+            guard cursor.sequence + 1 >= conversion.history.start else {
                 throw HistoryState.expired("The history of the store \(uuid) was deleted before it was read.")
             }
         } else {
-            place = Place(sequence: try conversion.history.sequence(after: token, handle))
+            cursor = Cursor(sequence: try conversion.history.sequence(after: token, handle))
         }
         // The place is given back only when reading went well, so that an error does not skip anything.
         let snapshot = handle.log.snapshot
-        guard snapshot.sequence > place.sequence else {
-            places[uuid] = place
+        guard snapshot.sequence > cursor.sequence else {
+            cursors[uuid] = cursor
             return []
         }
         var reader: HistoryReader
-        if var known = place.reader {
+        if var known = cursor.reader {
             try known.advance(to: snapshot)
             reader = known
         } else {
-            reader = try handle.log.history(after: place.sequence)
+            reader = try handle.log.history(after: cursor.sequence)
         }
         var found: [NSPersistentHistoryTransaction] = []
         while found.count < Self.maximumCount, let entry = try reader.next() {
             try control?.checkRead()
             found.append(try conversion.transaction(entry))
-            place.sequence = entry.sequence
+            cursor.sequence = entry.sequence
         }
-        place.reader = reader
-        places[uuid] = place
+        cursor.reader = reader
+        cursors[uuid] = cursor
         return found
     }
 }

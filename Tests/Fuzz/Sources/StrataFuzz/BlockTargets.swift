@@ -36,7 +36,7 @@ enum BlockTargets {
             bytes.withUnsafeMutableBytes {
                 Reseal.block(
                     $0,
-                    at: Place(
+                    at: LogAddress(
                         storeUUID: FormatPosition.storeUUID, segment: FormatPosition.location.segment,
                         offset: FormatPosition.location.byteOffset, sequence: 0))
             }
@@ -45,7 +45,7 @@ enum BlockTargets {
         try? Probe.read(block, verifyFirst: input[1] & 1 == 1)
     }
 
-    private static let place = Place(storeUUID: FormatPosition.storeUUID, segment: 1, offset: 64, sequence: 0)
+    private static let place = LogAddress(storeUUID: FormatPosition.storeUUID, segment: 1, offset: 64, sequence: 0)
 
     private static func largeValues() -> [[UInt8]] {
         let text = Array(String(repeating: "large value ", count: 100).utf8)

@@ -121,12 +121,12 @@ enum CheckpointTargets {
     }
 
     private static func pageChecksum(
-        _ bytes: UnsafeMutableRawBufferPointer, _ limit: Int, _ offset: UInt64, _ length: UInt64, _ place: UInt64,
+        _ bytes: UnsafeMutableRawBufferPointer, _ limit: Int, _ offset: UInt64, _ length: UInt64, _ key: UInt64,
         _ second: UInt64 = 0
     ) -> UInt32 {
         guard offset <= UInt64(limit), length <= UInt64(limit) - offset else { return 0 }
         return PageChecksum.of(
-            UnsafeRawBufferPointer(rebasing: bytes[Int(offset)..<Int(offset + length)]), place: place, second)
+            UnsafeRawBufferPointer(rebasing: bytes[Int(offset)..<Int(offset + length)]), key: key, second)
     }
 
     private static func probe(_ index: ObjectIndex) {

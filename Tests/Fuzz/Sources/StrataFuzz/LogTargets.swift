@@ -23,8 +23,8 @@ enum LogTargets {
         FuzzTarget("manifest", maximumByteCount: 8192, seeds: { manifests() }) { manifest($0) },
     ]
 
-    private static func place(_ offset: Int = 64) -> Place {
-        Place(storeUUID: Samples.storeUUID, segment: 1, offset: offset, sequence: 0)
+    private static func place(_ offset: Int = 64) -> LogAddress {
+        LogAddress(storeUUID: Samples.storeUUID, segment: 1, offset: offset, sequence: 0)
     }
 
     private static func source() -> BlockSource {
@@ -48,7 +48,7 @@ enum LogTargets {
     private static func header(_ input: [UInt8], reseals: Bool) {
         guard let (header, _) = parsed(input, reseals: reseals) else { return }
         let again = header.encoded(
-            at: Place(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
+            at: LogAddress(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
         let reread = again.withUnsafeBytes {
             try? RecordHeader.parse($0, storeUUID: Samples.storeUUID, segment: 1, offset: 64)
         }

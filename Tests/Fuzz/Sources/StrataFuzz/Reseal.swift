@@ -15,7 +15,7 @@ enum Reseal {
     }
 
     /// The chunks' checksums, the payload's and the header's.
-    static func block(_ bytes: UnsafeMutableRawBufferPointer, at place: Place) {
+    static func block(_ bytes: UnsafeMutableRawBufferPointer, at address: LogAddress) {
         guard bytes.count >= BlockFormat.headerBytes, let start = bytes.baseAddress else { return }
         let flags = BlockFormat.BlockFlags(
             rawValue: bytes.loadUnaligned(fromByteOffset: BlockFormat.Header.flags, as: UInt16.self))
@@ -37,26 +37,27 @@ enum Reseal {
             guard offset >= headerEnd, offset <= bytes.count, length <= bytes.count - offset else { continue }
             put(checksum(bytes, offset..<offset + length), bytes, position + BlockFormat.Descriptor.checksum)
         }
-        var place = place
-        place.sequence = bytes.loadUnaligned(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self)
+        var address = address
+        address.sequence = bytes.loadUnaligned(fromByteOffset: BlockFormat.Header.sequence, as: UInt64.self)
         put(
-            BlockHeader.checksum(start, headerByteCount: headerEnd, place: place), bytes, BlockFormat.Header.checksum)
+            BlockHeader.checksum(start, headerByteCount: headerEnd, address: address), bytes,
+            BlockFormat.Header.checksum)
     }
 
-    static func largeValue(_ bytes: UnsafeMutableRawBufferPointer, at place: Place) {
+    static func largeValue(_ bytes: UnsafeMutableRawBufferPointer, at address: LogAddress) {
         guard bytes.count >= LargeValue.headerByteCount else { return }
         let length = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
         let header = LargeValue.headerByteCount
         if length <= UInt64(bytes.count - header) { put(checksum(bytes, header..<header + Int(length)), bytes, 24) }
-        put(place.withoutSequence.checksum(continuing: checksum(bytes, 0..<32)), bytes, 32)
+        put(address.withoutSequence.checksum(continuing: checksum(bytes, 0..<32)), bytes, 32)
     }
 
     /// The pieces of a record, its footer, its body and its header. Returns the footer's checksum.
     @discardableResult
-    static func record(_ bytes: UnsafeMutableRawBufferPointer, at place: Place) -> UInt32 {
+    static func record(_ bytes: UnsafeMutableRawBufferPointer, at address: LogAddress) -> UInt32 {
         guard bytes.count >= RecordHeader.byteCount + RecordFooter.byteCount else { return 0 }
-        var place = place
-        place.sequence = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        var address = address
+        address.sequence = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         let bodyCount = word(bytes, 28)
         let bodyStart = RecordHeader.byteCount
         var checksums: [UInt32] = [0]
@@ -66,10 +67,10 @@ enum Reseal {
             if bytes[4] == RecordHeader.Kind.transaction.rawValue,
                 let parsed = try? TransactionBody(UnsafeRawBufferPointer(rebasing: bytes[body]))
             {
-                pieces(of: parsed, bytes, from: (body.upperBound + 63) / 64 * 64, place, &checksums)
+                pieces(of: parsed, bytes, from: (body.upperBound + 63) / 64 * 64, address, &checksums)
             }
         }
-        put(place.checksum(continuing: checksum(bytes, 0..<60)), bytes, 60)
+        put(address.checksum(continuing: checksum(bytes, 0..<60)), bytes, 60)
         checksums[0] = UInt32(word(bytes, 60))
         let crc = RecordFooter.checksum(ofPieces: checksums)
         let footer = RecordFooter.encoded(recordByteCount: word(bytes, 24), checksum: crc)
@@ -79,26 +80,26 @@ enum Reseal {
     }
 
     private static func pieces(
-        of body: TransactionBody, _ bytes: UnsafeMutableRawBufferPointer, from start: Int, _ place: Place,
+        of body: TransactionBody, _ bytes: UnsafeMutableRawBufferPointer, from start: Int, _ address: LogAddress,
         _ checksums: inout [UInt32]
     ) {
         var position = start
         let end = bytes.count - RecordFooter.byteCount
-        func next(_ byteCount: Int) -> (UnsafeMutableRawBufferPointer, Place)? {
+        func next(_ byteCount: Int) -> (UnsafeMutableRawBufferPointer, LogAddress)? {
             guard byteCount >= 64, position <= end, byteCount <= end - position else { return nil }
             defer { position += byteCount }
-            var at = place
+            var at = address
             at.offset += position
             return (UnsafeMutableRawBufferPointer(rebasing: bytes[position..<position + byteCount]), at)
         }
         for piece in body.blocks {
-            guard let (bytes, place) = next(piece.byteCount) else { return }
-            block(bytes, at: place)
+            guard let (bytes, address) = next(piece.byteCount) else { return }
+            block(bytes, at: address)
             checksums.append(UInt32(word(bytes, BlockFormat.Header.checksum)))
         }
         for byteCount in body.largeValueByteCounts {
-            guard let (bytes, place) = next(byteCount) else { return }
-            largeValue(bytes, at: place)
+            guard let (bytes, address) = next(byteCount) else { return }
+            largeValue(bytes, at: address)
             checksums.append(UInt32(word(bytes, 32)))
         }
     }
@@ -125,7 +126,7 @@ enum Reseal {
             put(previous, bytes, offset + 36)
             previous = record(
                 UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + byteCount]),
-                at: Place(storeUUID: uuid, segment: number, offset: offset, sequence: 0))
+                at: LogAddress(storeUUID: uuid, segment: number, offset: offset, sequence: 0))
             offset += byteCount
         }
     }

@@ -1,6 +1,6 @@
 /// Where some bytes belong: every checksum in the log covers the data and its place, so that a displaced, stale or
 /// foreign piece does not pass for what should be there.
-package struct Place: Sendable, Hashable {
+package struct LogAddress: Sendable, Hashable {
     package var storeUUID: StoreUUID
     package var segment: UInt32
     package var offset: Int
@@ -15,8 +15,8 @@ package struct Place: Sendable, Hashable {
 
     /// The same place for a piece whose readers do not know which transaction wrote it. Segment numbers are never
     /// used twice, so the place still names one piece only.
-    var withoutSequence: Place {
-        Place(storeUUID: storeUUID, segment: segment, offset: offset, sequence: 0)
+    var withoutSequence: LogAddress {
+        LogAddress(storeUUID: storeUUID, segment: segment, offset: offset, sequence: 0)
     }
 
     /// CRC-32C continued from `crc` (that of the data) over 32 bytes that name the place: the UUID's two words,
