@@ -7,12 +7,14 @@
 #
 # Each mutant is an expression that asks strata_mutant(NUMBER) whether it is the one that the process is to have, so that
 # one build has all of them. STRATA_MUTANTS_WITHOUT lists numbers, with commas, that are not put in (they do not compile).
+# STRATA_MUTANT_CONDITIONS, a regular expression, says which files have mutants of the rules bound and guard.
 use strict;
 use warnings;
 
 my $lists = @ARGV && $ARGV[0] eq '-l' ? shift @ARGV : 0;
 my %rules = map { $_ => 1 } split /,/, shift @ARGV // '';
 my %without = map { $_ => 1 } split /,/, $ENV{STRATA_MUTANTS_WITHOUT} // '';
+my $filter = $ENV{STRATA_MUTANT_CONDITIONS} // '';
 my $number = 0;
 my @list;
 
@@ -30,6 +32,7 @@ my $flushes = qr/\b(?:sync|syncData|syncDirectory|syncNames|flushParent|flush)\(
 sub mutant {
     my ($rule, $file, $line, $text) = @_;
     return unless $rules{$rule};
+    return if $rule =~ /^(?:bound|guard)$/ && $file !~ /(?:$filter)/;
     $number++;
     return if $without{$number};
     (my $shown = $text) =~ s/^\s+|\s+$//g;

@@ -19,6 +19,7 @@
 # reasons below. Fails if there is another.
 #
 # STRATA_MUTANT_FILTER   the suites, as a regular expression of their names
+# STRATA_MUTANT_CONDITIONS  the files that have mutants of bound and guard, as a regular expression (all)
 # STRATA_SHARE           which part of their usual seeds the sweeps take: 4 for a fourth
 # STRATA_MUTANT_SECONDS  for each suite (300, or three times what it takes); one that hangs has noticed
 set -euo pipefail
@@ -26,7 +27,7 @@ cd "$(dirname "$0")/.."
 root=$PWD
 copy=${STRATA_MUTANTS:-$root/.build-mutants}
 swift=${SWIFT:-swift}
-filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.ImportSweep)}
+filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.(ImportSweep|TextTransfer))}
 export STRATA_TESTS=sweeps STRATA_SHARE=${STRATA_SHARE:-4} STRATA_MUTANT_SECONDS=${STRATA_MUTANT_SECONDS:-300}
 
 # Survivors that are known: rule, file, the how-manieth mutant of that rule and text in the file, the text, and why it
@@ -38,6 +39,23 @@ flush|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|if writer.mustFlu
 flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|2|try flushParent()|StoreDirectory.finish brings back a store from any order of the renames
 flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|3|try flushParent()|as above
 flush|Sources/StrataLog/Recovery/Checkpoint.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|spreads the writing of a large file; the whole of it is flushed before it gets its name
+step|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|writer.beginFlushing(image.bytes.count)|begins the writing early; the flush that follows is what counts
+step|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try output.truncate(to: byteCount)|what it adds to the copy is space that the source has reserved and not written
+step|Sources/StrataLog/Write/LogWriter.swift|1|source.setDurable(end.position)|until the next flush values out of line count as not yet in their final place, and are copied instead of referred to
+step|Sources/StrataLog/Write/LogWriter.swift|1|source.setDurable(created.end.position)|as above
+step|Sources/StrataLog/Write/LogWriter.swift|1|try preallocate(to: newEnd.position.offset)|reserves space ahead; without it the write or the flush finds out that there is none
+step|Sources/StrataLog/Write/LogWriter.swift|1|file.beginWriting(from: Int64(end.position.offset - byteCount), byteCount: Int64(byteCount))|begins the writing early; the flush that follows is what counts
+step|Sources/StrataLog/Write/LogWriter.swift|1|noteFlush()|what was flushed with the cut counts as unflushed until the next flush
+order|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|try writer.write([image], newEnd: end, unsynced: [.compaction(record)])|begins the writing early; asked for before the write, it begins with nothing
+order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try flushParent()|as for these flushes
+order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|2|try flushParent()|as for these flushes
+order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try move(discarded, to: path)|StoreDirectory.finish ends it from either state
+order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|3|try flushParent()|the old store has left its name durably by then, and finish takes the new one from either of its names
+order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeTree(copy)|neither is of value to anybody, so either may go first
+order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeTree(discarded)|as above
+order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeFiles(of: path) { $0 == "STRATA-VOID" }|whoever makes a store in between makes STRATA-VOID itself; a first segment without it counts as unborn until it is whole
+order|Sources/StrataLog/Recovery/StoreOpener+Recovery.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before the store is open; one without the other is what a crash before them leaves, too
+order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before anything goes into the segment; one without the other is what a crash before them leaves, too
 END
 }
 

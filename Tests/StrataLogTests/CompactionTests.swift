@@ -137,6 +137,22 @@ import Testing
         while try history.next() != nil {}
     }
 
+    /// Transactions that a compaction has written down again, too, go once the history begins behind them.
+    @Test func whatTheHistorysFloorHasPassedIsNotArchivedAgain() throws {
+        let store = try StoreWorkload.open(SimulatedFileSystem(), StoreWorkload.options())
+        for _ in 0..<6 { _ = try StoreTests.insert(store, 2, department: .null) }
+        try store.compact()
+        #expect(store.historyFloor == 0)
+        store.setRetention(LogRetention(historyFloor: 3))
+        _ = try StoreTests.insert(store, 2, department: .null)
+        try store.compact()
+        #expect(store.historyFloor == 3)
+        var history = try store.history(after: 3)
+        var found: [UInt64] = []
+        while let transaction = try history.next() { found.append(transaction.sequence) }
+        #expect(found == [4, 5, 6, 7])
+    }
+
     @Test func aSaveThatReadTheRowBeforeDoesNotConflict() throws {
         let fileSystem = SimulatedFileSystem()
         let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())

@@ -60,6 +60,120 @@ import Testing
         }
     }
 
+    /// The flush that is scheduled is made, without anybody asking for it.
+    @Test func aCommitIsDurableWhenItsIntervalIsOver() async throws {
+        let disk = SimulatedFileSystem()
+        let store = try StoreWorkload.open(disk, StoreWorkload.options(.interval(milliseconds: 10)))
+        let before = disk.callCount(of: .syncData)
+        let people = try StoreTests.insert(store, 3, department: .null)
+        for _ in 0..<1_000 where disk.callCount(of: .syncData) == before {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        try Self.crashes(disk) { image, hint in
+            let reopened = try StoreWorkload.open(image, StoreWorkload.options())
+            for person in people { #expect(try reopened.snapshot.row(person) != nil, hint) }
+            try reopened.close()
+        }
+        try store.close()
+    }
+
+    /// A torn tail is cut off, durably, before anything is written behind it.
+    @Test func aTornTailIsGoneOnceTheStoreIsOpen() throws {
+        let disk = SimulatedFileSystem()
+        let store = try StoreWorkload.open(disk, StoreWorkload.options())
+        _ = try StoreTests.insert(store, 3, department: .null)
+        let end = store.snapshot.end
+        _ = try StoreTests.insert(store, 300, department: .null)
+        let path = store.snapshot.source.files.segment(end.segment)
+        let torn = disk.fork()
+        try torn.corrupt(path, .flipByte(offset: end.offset + 200))
+        let opened = try StoreWorkload.open(torn, StoreWorkload.options())
+        #expect(opened.recovery.tornByteCount > 0 && opened.snapshot.end == end)
+        try Self.crashes(torn) { image, hint in
+            let contents = try image.contents(of: path)
+            #expect(contents.dropFirst(end.offset).allSatisfy { $0 == 0 }, hint)
+        }
+    }
+
+    /// The first segment may show what its blocks held before: a store of earlier times. It is none of this one's, and in
+    /// nobody's way.
+    @Test func aCrashWhileAStoreIsMadeLeavesNothingThatCannotBeOpened() throws {
+        let base = SimulatedFileSystem()
+        let other = try StoreWorkload.open(base, StoreWorkload.options())
+        for _ in 0..<20 { _ = try StoreTests.insert(other, 1, department: .null) }
+        try other.close()
+        var options = StoreWorkload.options()
+        options.newStoreUUID = StoreUUID(high: 8, low: 9)
+        func open(_ fileSystem: SimulatedFileSystem) throws -> LogStore {
+            try LogStore.open("/new", in: fileSystem, options: options, schema: SampleSchema.schema)
+        }
+        let disk = base.fork()
+        try open(disk).close()
+        var cursor = disk.trace.cursor()
+        repeat {
+            for policy in [SimulatedFileSystem.CrashPolicy.strict, .evil] where cursor.hasUnsyncedChanges {
+                for seed in UInt64(0)..<(BuildMode.isDebug ? 10 : 100) {
+                    let image = cursor.image(policy: policy, seed: seed)
+                    #expect(throws: Never.self, "after \(cursor.position), \(policy), seed \(seed)") {
+                        try open(image).close()
+                    }
+                }
+            }
+        } while cursor.advance()
+    }
+
+    /// An error while a store is made takes it back; a crash meanwhile leaves nothing in the way of making it.
+    @Test func aStoreThatCouldNotBeMadeCanBeMadeAfterACrash() throws {
+        let quiet = SimulatedFileSystem()
+        try StoreWorkload.open(quiet, StoreWorkload.options()).close()
+        for number in 1...quiet.callCount() {
+            let disk = SimulatedFileSystem()
+            disk.inject(.init(.fail(.ioError), atCall: number, flushLoss: .nothing))
+            guard (try? StoreWorkload.open(disk, StoreWorkload.options())) == nil else { continue }
+            var cursor = disk.trace.cursor()
+            while cursor.advance() {
+                guard disk.trace.operations[..<cursor.position].contains(where: { $0.failure != nil }) else { continue }
+                for seed in UInt64(0)..<(BuildMode.isDebug ? 2 : 16) {
+                    let image = cursor.image(policy: .strict, seed: seed)
+                    #expect(throws: Never.self, "call \(number), after \(cursor.position), seed \(seed)") {
+                        try StoreWorkload.open(image, StoreWorkload.options()).close()
+                    }
+                }
+            }
+        }
+    }
+
+    /// What a checkpoint that failed has left is not in the way of the next one, whether it could be removed or not.
+    @Test(arguments: [true, false]) func aFailedCheckpointLeavesNothingInTheWay(isRemoved: Bool) throws {
+        let disk = SimulatedFileSystem()
+        let store = try StoreWorkload.open(disk, StoreWorkload.options())
+        _ = try StoreTests.insert(store, 3, department: .null)
+        disk.inject(.init(.fail(.ioError), of: .write, pathSuffix: ".tmp"))
+        if !isRemoved { disk.inject(.init(.fail(.ioError), of: .unlink, pathSuffix: ".tmp")) }
+        #expect(throws: StoreError.self) { try store.checkpoint() }
+        let unfinished = try disk.list(StoreWorkload.path).filter { $0.hasSuffix(".tmp") }
+        #expect(unfinished.isEmpty == isRemoved)
+        try store.checkpoint()
+        #expect(try !disk.list(StoreWorkload.path).contains { $0.hasSuffix(".tmp") })
+        try store.close()
+    }
+
+    /// Pieces of a checkpoint that are longer than the buffer are written past it, in their turn.
+    @Test func piecesLongerThanTheBufferAreInTheirPlace() throws {
+        let disk = SimulatedFileSystem()
+        let sink = CheckpointFileSink(file: try disk.open("/file", .create), path: "/file")
+        var expected: [UInt8] = []
+        for (number, count) in [100, 600_000, 0, 64, 262_144, 1].enumerated() {
+            let piece = [UInt8](repeating: UInt8(number + 1), count: count)
+            #expect(sink.position == Int64(expected.count))
+            try piece.withBytes { bytes throws(StoreError) in try sink.write(bytes) }
+            expected += piece
+        }
+        try sink.flush()
+        #expect(try disk.contents(of: "/file") == expected)
+        #expect(sink.checksum == expected.withUnsafeBytes { checksum($0) })
+    }
+
     /// A checkpoint has its name and all of its bytes when the manifest may refer to it.
     @Test func aCheckpointIsWholeWhenItIsWritten() throws {
         let disk = SimulatedFileSystem()

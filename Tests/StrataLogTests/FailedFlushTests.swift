@@ -74,6 +74,48 @@ import Testing
             "of 50 power losses \(refused) leave a store that does not open, \(lost) lose the commit")
     }
 
+    /// What a failed flush left in the page cache may be long: the record that follows brings none of it onto the disk. It
+    /// was written again and then flushed, also where nothing follows.
+    @Test(arguments: [true, false]) func whatOpeningShowsAfterAFailedFlushIsDurable(closes: Bool) throws {
+        let fs = SimulatedFileSystem()
+        do {
+            let store = try StoreWorkload.open(fs, StoreWorkload.options())
+            _ = try Self.insert(store, name: "kept")
+            fs.inject(.init(.fail(.ioError), of: .syncData, repetition: .always, flushLoss: .everything))
+            fs.inject(.init(.fail(.ioError), of: .open, pathSuffix: "00000002.seg", repetition: .always))
+            #expect(throws: StoreError.self) { try Self.insert(store, name: "unknown", noteBytes: 20_000) }
+            fs.removeFaults()
+            try? store.close()
+        }
+        let store = try StoreWorkload.open(fs, StoreWorkload.options())
+        #expect(store.snapshot.count(entity: SampleSchema.person) == 2)
+        if closes { try store.close() } else { _ = try Self.insert(store, name: "acknowledged") }
+        for seed in 0..<UInt64(50) {
+            let reopened = try StoreWorkload.open(
+                fs.crashImage(policy: .strict, seed: seed), StoreWorkload.options())
+            #expect(reopened.snapshot.count(entity: SampleSchema.person) == (closes ? 2 : 3), "seed \(seed)")
+            #expect(try reopened.verify().problems.isEmpty, "seed \(seed)")
+        }
+    }
+
+    /// A write fails, and so does the flush of what is cut back: the commits before it, which nothing has flushed yet, are
+    /// written again elsewhere all the same.
+    @Test func aFlushThatFailsAfterAFailedWriteLosesNothing() throws {
+        let fs = SimulatedFileSystem()
+        let store = try StoreWorkload.open(fs, StoreWorkload.options(.interval(milliseconds: 1_000_000)))
+        let kept = try Self.insert(store, name: "kept", noteBytes: 8_000)
+        fs.inject(.init(.fail(.ioError), of: .write, pathSuffix: ".seg"))
+        fs.inject(.init(.fail(.ioError), of: .syncData, flushLoss: .everything))
+        #expect(throws: StoreError.self) { try Self.insert(store, name: "refused") }
+        #expect(fs.firedFaultCount == 2)
+        try store.sync()
+        for seed in 0..<UInt64(50) {
+            let reopened = try StoreWorkload.open(
+                fs.crashImage(policy: .strict, seed: seed), StoreWorkload.options())
+            #expect(try reopened.snapshot.row(kept) != nil, "seed \(seed)")
+        }
+    }
+
     /// A checkpoint is a cache: a damaged page of it must not make an object unreadable that the log has.
     @Test func aDamagedCheckpointPageIsMadeGoodFromTheLog() throws {
         let fs = SimulatedFileSystem()

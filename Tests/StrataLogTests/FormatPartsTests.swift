@@ -42,6 +42,70 @@ import Testing
         #expect(crc == 0xE306_9283)
     }
 
+    /// No value has more bits than 64; with more, the first step behind them would have trapped.
+    @Test func integerColumnsWiderThanTheirValuesAreRefused() throws {
+        for (width, isRead) in [(64, true), (65, false), (200, false)] as [(UInt8, Bool)] {
+            let bytes = [width] + [UInt8](repeating: 0, count: 200)
+            for skips in [false, true] {
+                let result = try? bytes.withBytes { bytes throws(MalformedBytes) in
+                    var reader = ByteReader(bytes)
+                    if skips { return try IntegerColumn.skip(count: 4, in: &reader) }
+                    _ = try IntegerColumn.read(count: 4, from: &reader)
+                }
+                #expect((result != nil) == isRead, "width \(width), skips \(skips)")
+            }
+        }
+    }
+
+    /// Every byte that a slot of the manifest has, reserved ones too.
+    @Test func aManifestIsReadAsItWasWritten() {
+        let manifest = Manifest(
+            number: 7, storeUUID: StoreUUID(high: 1, low: 2), segment: 3, checkpoint: 4,
+            durable: LogPosition(segment: 3, offset: 4096))
+        let bytes = manifest.encoded()
+        #expect(bytes.withUnsafeBytes { Manifest($0) } == manifest)
+        for offset in 0..<60 {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            #expect(damaged.withUnsafeBytes { Manifest($0) } == nil, "byte \(offset)")
+        }
+    }
+
+    @Test func aSegmentsHeaderIsReadAsItWasWritten() throws {
+        let header = SegmentHeader(
+            storeUUID: StoreUUID(high: 1, low: 2), segment: 3, previousSegment: 2, previousValidByteCount: 4096,
+            previousSequence: 9, previousChecksum: 5)
+        let bytes = header.encoded()
+        #expect(try bytes.withBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: 3) }.segment == 3)
+        for offset in 0..<SegmentHeader.byteCount {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            let error = #expect(throws: StoreError.self, "byte \(offset)") {
+                try damaged.withBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: 3) }
+            }
+            #expect(error?.code == .corruption, "byte \(offset)")
+        }
+    }
+
+    /// At its place and nowhere else, and with the header that it was written with.
+    @Test func aLargeValueIsReadAsItWasWritten() {
+        var bytes = [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { LargeValue.encode($0) }
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        let crc = LargeValue.stamp(&bytes, at: place)
+        #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: place) } == crc)
+        var others = [place, place, place, place]
+        others[0].storeUUID = StoreUUID(high: 1, low: 3)
+        others[1].segment = 4
+        others[2].offset = 8192
+        others[3].sequence = 6
+        for other in others { #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: other) } == nil) }
+        for offset in 0..<36 {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            #expect(damaged.withUnsafeBytes { LargeValue.verify($0, at: place) } == nil, "byte \(offset)")
+        }
+    }
+
     @Test func slotSetsBehaveLikeSets() {
         var random = FormatRandom(seed: 3)
         for _ in 0..<500 {

@@ -20,7 +20,7 @@ import Testing
 
     /// One segment with header and preamble; each may lie about what came before.
     private static func writeSegment(
-        _ files: StoreFiles, headerSequence: UInt64, preambleSequence: UInt64
+        _ files: StoreFiles, headerSequence: UInt64, preambleSequence: UInt64, preambleChecksum: UInt32 = 0
     ) throws {
         let header = SegmentHeader(
             storeUUID: uuid, segment: 1, previousSegment: 0, previousValidByteCount: 0,
@@ -33,7 +33,8 @@ import Testing
             .preamble, body: body.bytes,
             placement: RecordPlacement(
                 storeUUID: uuid, position: LogPosition(segment: 1, offset: 64), sequence: preambleSequence,
-                timestampNanoseconds: 0, previousChecksum: 0, durable: LogPosition(segment: 0, offset: 0)))
+                timestampNanoseconds: 0, previousChecksum: preambleChecksum,
+                durable: LogPosition(segment: 0, offset: 0)))
         let file = try files.fileSystem.open(files.segment(1), .create)
         try header.encoded().withUnsafeBytes { try file.writeAll([$0], at: 0) }
         try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: 64)
@@ -41,13 +42,64 @@ import Testing
 
     /// It was taken for a torn tail and cut off; the next commit then made a segment without preamble, which did not
     /// open again.
-    @Test func aPreambleThatDoesNotFollowItsHeaderIsNotCutOff() throws {
+    @Test(arguments: [(sequence: 4, checksum: 0), (3, 9)] as [(sequence: UInt64, checksum: UInt32)])
+    func aPreambleThatDoesNotFollowItsHeaderIsNotCutOff(sequence: UInt64, checksum: UInt32) throws {
         let files = try Self.files()
-        try Self.writeSegment(files, headerSequence: 3, preambleSequence: 4)
+        try Self.writeSegment(
+            files, headerSequence: 3, preambleSequence: sequence, preambleChecksum: checksum)
         let store = try Self.open(files)
         _ = try StoreTests.insert(store, 2, department: .null)
         try store.close()
         #expect(try Self.open(files).snapshot.count(entity: SampleSchema.person) == 2)
+    }
+
+    /// A record of the right place and number that was written behind another one: what is left of a log that was cut off
+    /// there is not the next transaction.
+    @Test func aRecordThatFollowsAnotherOneIsNotRead() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        let snapshot = store.snapshot
+        let (end, checksum) = (snapshot.end, snapshot.checksum)
+        for (previous, isNext) in [(checksum ^ 1, false), (checksum, true)] {
+            let copy = try Self.files()
+            for path in [files.segment(end.segment), files.manifest] {
+                let source = try files.fileSystem.open(path, .read)
+                var bytes = [UInt8](repeating: 0, count: Int(try source.byteCount()))
+                _ = try bytes.withUnsafeMutableBytes { try source.readPrefix(into: $0, at: 0) }
+                let target = try copy.fileSystem.open(path, .create)
+                try bytes.withUnsafeBytes { try target.writeAll([$0], at: 0) }
+            }
+            let image = RecordImage.plain(
+                .metadata, body: [1, 2, 3],
+                placement: RecordPlacement(
+                    storeUUID: snapshot.source.storeUUID, position: end, sequence: snapshot.sequence,
+                    timestampNanoseconds: 0, previousChecksum: previous, durable: end))
+            let file = try copy.fileSystem.open(files.segment(end.segment), .readWrite)
+            try file.writeAll([UnsafeRawBufferPointer(image.bytes)], at: Int64(end.offset))
+            let reopened = try Self.open(copy)
+            #expect((reopened.metadata == [1, 2, 3]) == isNext)
+            #expect((reopened.recovery.tornByteCount > 0) != isNext)
+        }
+    }
+
+    /// A segment that follows another log than the one that is there, with the same length and number of transactions.
+    @Test func aSegmentThatFollowsAnotherLogIsRefused() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        let snapshot = store.snapshot
+        let state = try store.withWriter { writer throws(StoreError) in writer.storeState }
+        let other = LogWriter.End(
+            position: snapshot.end, sequence: snapshot.sequence, checksum: snapshot.checksum ^ 1)
+        var mayReappear = false
+        _ = try LogWriter.createSegment(
+            2, after: other, files: files,
+            source: BlockSource(files: files, storeUUID: snapshot.source.storeUUID, cacheMaximumBytes: 0),
+            options: StoreTests.options(), storeState: state, mayReappear: &mayReappear)
+        try store.close()
+        let error = #expect(throws: StoreError.self) { try Self.open(files) }
+        #expect(error?.code == .corruption)
     }
 
     /// Counting on from them overflowed.

@@ -197,27 +197,6 @@ struct Checkpoint {
         return crc
     }
 
-    /// Which store a checkpoint is of, if its trailer says so.
-    static func storeUUID(_ number: UInt32, _ files: StoreFiles) -> StoreUUID? {
-        guard let file = try? files.fileSystem.open(files.checkpoint(number), .read),
-            let byteCount = try? file.byteCount(), byteCount >= Int64(trailerByteCount)
-        else { return nil }
-        var trailer = [UInt8](repeating: 0, count: trailerByteCount)
-        let isRead = try? trailer.withUnsafeMutableBytes {
-            try file.readAll(into: $0, at: byteCount - Int64(trailerByteCount))
-        }
-        guard isRead == true else { return nil }
-        return trailer.withUnsafeBytes { bytes in
-            var reader = ByteReader(bytes, at: 60)
-            guard bytes.starts(with: magic), let stored = try? reader.read(UInt32.self),
-                stored == checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
-            else { return nil }
-            reader = ByteReader(bytes, at: 8)
-            guard let high = try? reader.read(UInt64.self), let low = try? reader.read(UInt64.self) else { return nil }
-            return StoreUUID(high: high, low: low)
-        }
-    }
-
     private static func readDirectory(
         _ number: UInt32, _ pages: CheckpointPages, _ byteCount: Int64, _ storeUUID: StoreUUID, isWhole: Bool = false
     ) throws(StoreError) -> Directory {

@@ -3,7 +3,7 @@ internal import SystemPackage
 
 // The segments as files: their headers, and those that were being made when a process died.
 extension StoreOpener {
-    /// Which store it is, by the manifest, a segment or a checkpoint; nil when none of them can be read.
+    /// Which store it is, by the manifest or a segment; nil when none of them can be read.
     func identity(_ manifest: Manifest?, _ listing: StoreFiles.Listing) throws(StoreError) -> StoreUUID? {
         if let manifest { return manifest.storeUUID }
         var failure: StoreError?
@@ -14,9 +14,6 @@ extension StoreOpener {
                 guard error.code == .corruption else { throw error }
                 if failure == nil { failure = error }
             }
-        }
-        for number in listing.checkpoints.reversed() {
-            if let uuid = Checkpoint.storeUUID(number, files) { return uuid }
         }
         // One segment whose header is damaged may be the start of a store that was never finished: judged when its
         // records are looked for.

@@ -1,3 +1,4 @@
+import Foundation
 import StrataIO
 import StrataTestKit
 import SystemPackage
@@ -138,7 +139,8 @@ import Testing
         let fileSystem = SimulatedFileSystem()
         try fileSystem.createDirectory("/d")
         try fileSystem.createDirectory(Fixture.store)
-        for name in ["LOCK", "STRATA-VOID", "00000001.seg", "MANIFEST"] {
+        let left = ["LOCK", "STRATA-VOID", "00000001.seg", "MANIFEST", "00000002.seg", "00000007.chk"]
+        for name in left {
             let file = try fileSystem.open(Fixture.store.appending(name), .create)
             let noise = [UInt8](repeating: 0xA5, count: 600)
             try noise.withUnsafeBytes { try file.writeAll([$0], at: 0) }
@@ -147,7 +149,107 @@ import Testing
         let log = try LogStore.open(Fixture.store, in: fileSystem, options: Fixture.options(), schema: Fixture.schema)
         #expect(log.recovery.isNew)
         try log.close()
-        #expect(try !fileSystem.list(Fixture.store).contains("STRATA-VOID"))
+        let names = try fileSystem.list(Fixture.store)
+        for name in ["STRATA-VOID", "00000002.seg", "00000007.chk"] { #expect(!names.contains(name)) }
+        #expect(try Fixture.look(fileSystem, .readWrite) == DirectoryState(version: "empty"))
+    }
+
+    // MARK: Replacing and removing
+
+    /// What an interrupted replacement has left is in nobody's way, also if no opening comes between.
+    @Test(arguments: ["strata-copy", "strata-old", "strata-new"])
+    func aStoreIsReplacedWhereAReplacementWasInterrupted(suffix: String) throws {
+        let work = DirectoryWork.replace
+        let fileSystem = try work.fixture()
+        try Fixture.make("left", at: "/d/x", fileSystem, uuid: 6)
+        try fileSystem.rename("/d/x", to: FilePath("/d/store.\(suffix)"))
+        try work.run(fileSystem)
+        #expect(try Fixture.look(fileSystem, .readOnly) == work.after)
+        #expect(try !fileSystem.list("/d").contains { $0.hasPrefix("store.") })
+    }
+
+    /// The lock that keeps others out of an empty directory goes again.
+    @Test func anEmptyDirectoryStaysEmptyWhenNothingTakesItsPlace() throws {
+        struct Stop: Error {}
+        let fileSystem = try DirectoryWork.replaceEmpty.fixture()
+        #expect(throws: Stop.self) {
+            try StoreDirectory(Fixture.store, fileSystem).replace { _ in throw Stop() }
+        }
+        #expect(try fileSystem.list(Fixture.store) == [])
+    }
+
+    /// Who gets an error finds the store of before at once, and nothing beside it: without a crash, and without anybody
+    /// who opens it for writing first. (In steps the last flush comes when the new store has its place.)
+    @Test(arguments: [DirectoryWork.replace, .replaceNothing, .replaceEmpty, .replaceInSteps])
+    func aReplacementThatCannotBeFlushedIsUndone(work: DirectoryWork) throws {
+        let base = try work.fixture()
+        let quiet = base.fork()
+        if !work.canExchange { quiet.refuseExchange() }
+        try work.run(quiet)
+        var undone = 0
+        for call in 1...quiet.callCount(of: .syncDirectory) {
+            let live = base.fork()
+            if !work.canExchange { live.refuseExchange() }
+            live.inject(.init(.fail(.ioError), atCall: call, of: .syncDirectory, flushLoss: .nothing))
+            guard (try? work.run(live)) == nil else { continue }
+            undone += 1
+            let names = try live.list("/d").filter { $0.hasPrefix("store.") }
+            let found = try Fixture.look(live, .readOnly)
+            if found == work.after, !work.canExchange, names == ["store.strata-old"] { continue }
+            #expect(found == work.before, "flush \(call)")
+            #expect(names.isEmpty, "flush \(call)")
+        }
+        #expect(undone > 1)
+    }
+
+    @Test(arguments: [DirectoryWork.destroy, .destroyBesideForeign])
+    func nothingIsLeftOfAStoreThatIsDestroyed(work: DirectoryWork) throws {
+        let fileSystem = try work.fixture()
+        try work.run(fileSystem)
+        #expect(try fileSystem.list(Fixture.store) == work.foreign)
+    }
+
+    /// Without a manifest to rename, its files counted as a damaged store once the first of them was gone.
+    @Test func aCrashLeavesTheStoreWithoutManifestOrNone() throws {
+        let base = try store(segments: 3)
+        try base.unlink(Fixture.store.appending("MANIFEST"))
+        let old = try Fixture.look(base.fork(), .readOnly)
+        let live = base.resting()
+        _ = try StoreDirectory(Fixture.store, live).destroy()
+        var found: Set<DirectoryState> = []
+        var cursor = live.trace.cursor()
+        repeat {
+            for policy in SimulatedFileSystem.CrashPolicy.allCases {
+                for seed in UInt64(0)..<8 {
+                    let image = cursor.image(policy: policy, seed: seed)
+                    found.insert(try Fixture.look(image, .readWrite))
+                }
+            }
+        } while cursor.advance()
+        #expect(found == [.none, old])
+    }
+
+    // MARK: The lock
+
+    /// Who is refused learns who has the store; and not who had it once, when the disk had no room for the new number.
+    @Test func theRefusalNamesTheProcess() throws {
+        let mine = "process \(ProcessInfo.processInfo.processIdentifier)"
+        for isFull in [false, true] {
+            let fileSystem = try store()
+            let lock = try fileSystem.open(Fixture.store.appending("LOCK"), .createIfMissing)
+            let former = Array("4242424\n".utf8)
+            try former.withUnsafeBytes { try lock.writeAll([$0], at: 0) }
+            try lock.close()
+            if isFull {
+                fileSystem.inject(.init(.fail(.noSpace), of: .write, pathSuffix: "LOCK", repetition: .always))
+            }
+            let log = try #require(try Fixture.open(fileSystem, .readWrite))
+            let error = #expect(throws: StoreError.self) { try Fixture.open(fileSystem, .readWrite) }
+            #expect(error?.code == .locked)
+            #expect(error?.message.contains(mine) == !isFull)
+            #expect(error?.message.contains("4242424") == false)
+            try log.close()
+        }
     }
 
     // MARK: The lock beside

@@ -107,6 +107,26 @@ import Testing
         }
     }
 
+    /// A writer that can make no page takes away the one of the writer before it, which says where that one ended.
+    @Test func aWriterWithoutAPageLeavesNoOlderOne() throws {
+        try Self.withDirectory { directory in
+            let path = directory.appending("store")
+            var former: LogStore? = try Self.writer(path)
+            _ = try StoreTests.insert(try #require(former), 2, department: .null)
+            // Not closed: it might still be announcing.
+            former = nil
+            let store = try LogStore.open(
+                path, in: PagelessFileSystem(base: PosixFileSystem()), options: Self.options(.readWrite),
+                schema: SampleSchema.schema)
+            for _ in 0..<3 { _ = try StoreTests.insert(store, 2, department: .null) }
+            let reader = try Self.reader(path)
+            // The newest record is only proven by the one that follows it.
+            #expect(reader.snapshot.sequence == 3)
+            try reader.close()
+            try store.close()
+        }
+    }
+
     /// A page that came with a copy, or from before the system was started, says nothing.
     @Test func aCopiedPageIsNotBelieved() throws {
         try Self.withDirectory { directory in
@@ -189,5 +209,15 @@ private final class UnlinkingFileSystem: ForwardingFileSystem {
             unlinked.withLock { $0 += 1 }
         }
         return file
+    }
+}
+
+/// Where no page can be shared for writing.
+private struct PagelessFileSystem: ForwardingFileSystem {
+    let base: any FileSystem
+
+    func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        guard mode == .read else { throw .notSupported }
+        return try base.sharedPage(path, mode)
     }
 }

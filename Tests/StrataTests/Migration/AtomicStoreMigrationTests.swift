@@ -197,6 +197,19 @@ import Testing
         }
     }
 
+    /// What could not be written to its end goes, and the file stays as it was.
+    @Test func aFileThatCannotBeWrittenLeavesNothingBeside() throws {
+        let url = URL(fileURLWithPath: "/file")
+        let fileSystem = SimulatedFileSystem()
+        try StoreFile.write(Data("old".utf8), to: url, in: fileSystem)
+        for call in [SimulatedFileSystem.Call.write, .sync, .rename] {
+            fileSystem.inject(.init(.fail(.noSpace), of: call))
+            #expect(throws: (any Error).self) { try StoreFile.write(Data("new".utf8), to: url, in: fileSystem) }
+            #expect(try fileSystem.list("/") == ["file"], "\(call)")
+            #expect(try text(url, fileSystem) == "old", "\(call)")
+        }
+    }
+
     /// Whoever makes the new file need not flush it: the name of a file without contents took the old one's place.
     @Test func aReplacementIsFlushedBeforeItGetsTheName() throws {
         let url = URL(fileURLWithPath: "/file")

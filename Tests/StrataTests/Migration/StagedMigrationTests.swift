@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
+@testable import Strata
+
 @Suite struct StagedMigrationTests {
     private typealias G = GraphModel
 
@@ -85,6 +87,27 @@ import Testing
         let store = try Self.filled()
         let failure = store.failure(Self.version(4), Self.options(Self.stages()))
         #expect(failure?.code == NSManagedObjectModelReferenceNotFoundError)
+    }
+
+    /// A model that was changed since its checksum was noted is not the one that the stage begins with.
+    @Test func aModelWithAnotherChecksumThanItsReferenceIsAnError() throws {
+        let store = try Self.filled()
+        let reference = NSManagedObjectModelReference(
+            model: Self.version(4), versionChecksum: Self.version(1).versionChecksum)
+        let stage = NSCustomMigrationStage(migratingFrom: reference, to: Self.reference(2))
+        stage.willMigrateHandler = { _, _ in Issue.record("the stage was begun") }
+        let failure = store.failure(Self.version(2), Self.options(NSStagedMigrationManager([stage])))
+        #expect(failure?.code == NSManagedObjectModelReferenceNotFoundError)
+    }
+
+    /// Another process has taken the store further than the step that is to be made: it is not taken back.
+    @Test func aStoreThatHasBeenMigratedFurtherIsNotTakenBack() throws {
+        let store = try MigratedStore()
+        try store.with(Self.version(3)) { _ in }
+        var options = MigratedStore.automatic
+        options[MigrationOptions.onlySourceOption] = Self.version(1).versionChecksum
+        #expect(store.failure(Self.version(2), options)?.code == NSPersistentStoreIncompatibleVersionHashError)
+        #expect(store.failure(Self.version(3), [:]) == nil)
     }
 
     @Test func aStoreOfALaterVersionIsRefused() throws {
