@@ -277,9 +277,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     ///
     /// - Parameters:
     ///   - object: one of the context's.
-    ///   - flag: false gives up the object's changes and makes it a fault; true reads the newest row and lays the
-    ///     changes over it again. An inserted object has nothing to be read: true does nothing, and the fault that false
-    ///     makes fires with the default values and without relationships.
+    ///   - flag: false discards the object's changes and makes it a fault; true reads the newest row and applies the
+    ///     changes to it again. An inserted object has no row: true does nothing, and the fault that false makes fires
+    ///     with the default values and without relationships.
     open func refresh(_ object: NSManagedObject, mergeChanges flag: Bool) {
         onQueue().refreshObject(object, mergeChanges: flag)
     }

@@ -124,8 +124,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Whether the container has added the store and the coordinator still has it. Stores on disk are told by what their
-    /// descriptions say; stores in memory may all say the same.
+    /// Whether the container has added the store and the coordinator still has it. Descriptions identify stores on
+    /// disk; those of stores in memory may all be the same.
     private func isLoaded(_ description: NSPersistentStoreDescription) -> Bool {
         let url = description.url
         let isOnDisk = url.map { $0.isFileURL && $0.path != "/dev/null" } ?? false

@@ -132,10 +132,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - storeURL: the directory (or file) of the store; /dev/null, too, makes a store in memory.
     ///   - options: by the keys of Core Data and of Strata; `docs/guide.md` lists them.
     /// - Throws: `CocoaError` 134000 for an unknown type; 134080 for an unknown configuration, and when another process
-    ///   has the store; 134081 when the coordinator has a store at the URL, or of the same UUID, already; 134090 when
-    ///   another process still has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when the store was written
-    ///   with another model; 259 when what is there is no store or is damaged; 260 when a store to be opened read-only
-    ///   is not there; 512 when it cannot be made.
+    ///   has the store; 134081 when the coordinator already has a store at the URL, or of the same UUID; 134090 when
+    ///   another process still has it after ``NSPersistentStoreTimeoutOption`` seconds; 134100 with its metadata when
+    ///   the store was written with another model; 259 when the URL leads to something other than a store, or to a
+    ///   damaged one; 260 when a store to be opened read-only does not exist; 512 when it cannot be created.
     @discardableResult
     open func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,

@@ -12,9 +12,9 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var url: URL?
     /// Whether the store is added on a thread of its own. Default `false`.
     open var shouldAddStoreAsynchronously = false
-    /// Which of CloudKit's containers the store is to be mirrored to; nil for a local store. Nothing mirrors it on Linux:
-    /// ``NSPersistentCloudKitContainer`` says so when it loads the store, other containers and coordinators pass it
-    /// over, as on Apple's platforms. Default nil.
+    /// The CloudKit container that the store is to be mirrored to; nil for a local store. Linux does not mirror it:
+    /// ``NSPersistentCloudKitContainer`` reports this when it loads the store; other containers and coordinators ignore
+    /// it, as on Apple's platforms. Default nil.
     open var cloudKitContainerOptions: NSPersistentCloudKitContainerOptions?
     /// The options the store is opened with; the properties below are among them.
     open private(set) var options: [String: NSObject] = [

@@ -70,8 +70,8 @@ enum ConcurrencyMonitor {
     private static let setting = AdaptiveMutex(
         ConcurrencyDebugging.initial(
             arguments: CommandLine.arguments, environment: ProcessInfo.processInfo.environment))
-    /// Whether the setting is `off`: 1 or 0, -1 before somebody has asked. Every new context asks, of which a service makes
-    /// one for each request: a lock that all its threads take would hold them up.
+    /// Whether the setting is `off`: 1 or 0, -1 before the first read. Every new context reads it, and a service makes
+    /// one for each request: a lock that all its threads take would slow them down.
     private static let known = Atomic<Int>(-1)
 
     static var mode: ConcurrencyDebugging {
