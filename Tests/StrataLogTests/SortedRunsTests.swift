@@ -51,7 +51,8 @@ import Testing
     @Test func runsOfPostingsAndOrderedIndexesStayFew() throws {
         var postings = Postings()
         var index = OrderedIndex(
-            OrderedIndexDefinition(root: 1, entities: [1], elements: [], filter: nil), lineage: .init(), base: .empty)
+            OrderedIndexDefinition(root: 1, entities: [1], elements: [.init(slot: 0, kind: .int64)]), lineage: .init(),
+            base: .empty)
         for number in 1...3_000 as ClosedRange<UInt64> {
             let ref = ObjectRef(entity: 1, key: number)
             postings = postings.adding([PostingChange(target: ObjectRef(entity: 2, key: 1), referrer: ref)])
