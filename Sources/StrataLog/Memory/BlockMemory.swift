@@ -6,9 +6,11 @@ internal import Synchronization
 ///
 /// One stretch of address space as long as the cache's budget, on large pages where the system has them: a block that
 /// is read costs no page faults (which cost more than reading it), and a look-up in a cache of hundreds of megabytes
-/// misses the processor's page tables less. The first of them is made of small ones until the second is needed: a
-/// process that reads a few rows needs neither 2 MiB nor the time to clear them. It is divided into units of 1 KiB by a bitmap, lowest first as long as
-/// something is free near the lowest free unit, so that hardly more of it is touched than is in use at a time. What does not fit comes from the heap.
+/// misses the processor's page tables less. The first large page is made of small ones until the second is needed: a
+/// process that reads a few rows needs neither 2 MiB nor the time to clear them.
+///
+/// It is divided into units of 1 KiB by a bitmap, lowest first as long as something is free near the lowest free unit,
+/// so that hardly more of it is touched than is in use at a time. What does not fit comes from the heap.
 ///
 /// Unchecked: the bitmaps are guarded by the mutex; everything else is constant.
 final class BlockMemory: @unchecked Sendable {

@@ -46,13 +46,18 @@ struct StoredFormReadingTests {
         }
     }
 
-    private static let entries: [String: Any] = [
-        "_StrataLineage": [
-            "uuid": UUID().uuidString, "inode": NSNumber(value: 77), "created": NSNumber(value: Int64.max),
-            "ancestors": (0..<20).map { ["uuid": "\($0)", "sequence": NSNumber(value: $0 * 1_000)] as [String: Any] },
-        ] as [String: Any],
-        "_StrataHistory": ["start": NSNumber(value: 300), "consumers": ["a": NSNumber(value: 70_000)]] as [String: Any],
-    ]
+    private static var entries: [String: Any] {
+        [
+            "_StrataLineage": [
+                "uuid": "6C0A8B0C-7F63-4C0B-9B57-0A2C2E0F1D11", "inode": NSNumber(value: 77), "created": NSNumber(value: Int64.max),
+                "ancestors": (0..<20).map {
+                    ["uuid": "\($0)", "sequence": NSNumber(value: $0 * 1_000)] as [String: Any]
+                },
+            ] as [String: Any],
+            "_StrataHistory": ["start": NSNumber(value: 300), "consumers": ["a": NSNumber(value: 70_000)]]
+                as [String: Any],
+        ]
+    }
 
     private static func list(_ entries: [String: Any]) throws -> [UInt8] {
         Array(try PropertyListSerialization.data(fromPropertyList: entries, format: .binary, options: 0))
