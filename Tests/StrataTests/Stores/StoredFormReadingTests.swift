@@ -49,7 +49,8 @@ struct StoredFormReadingTests {
     private static var entries: [String: Any] {
         [
             "_StrataLineage": [
-                "uuid": "6C0A8B0C-7F63-4C0B-9B57-0A2C2E0F1D11", "inode": NSNumber(value: 77), "created": NSNumber(value: Int64.max),
+                "uuid": "6C0A8B0C-7F63-4C0B-9B57-0A2C2E0F1D11", "inode": NSNumber(value: 77),
+                "created": NSNumber(value: Int64.max),
                 "ancestors": (0..<20).map {
                     ["uuid": "\($0)", "sequence": NSNumber(value: $0 * 1_000)] as [String: Any]
                 },
