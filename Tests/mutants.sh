@@ -56,6 +56,7 @@ order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeTree(discarde
 order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeFiles(of: path) { $0 == "STRATA-VOID" }|whoever makes a store in between makes STRATA-VOID itself; a first segment without it counts as unborn until it is whole
 order|Sources/StrataLog/Recovery/StoreOpener+Recovery.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before the store is open; one without the other is what a crash before them leaves, too
 order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before anything goes into the segment; one without the other is what a crash before them leaves, too
+order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|when that flush fails, too, the log refuses writes, and nobody asks any more what is durable
 END
 }
 
