@@ -47,7 +47,7 @@ import Testing
         for (width, isRead) in [(64, true), (65, false), (200, false)] as [(UInt8, Bool)] {
             let bytes = [width] + [UInt8](repeating: 0, count: 200)
             for skips in [false, true] {
-                let result = try? bytes.withBytes { bytes throws(MalformedBytes) in
+                let result: Void? = try? bytes.withBytes { bytes throws(MalformedBytes) in
                     var reader = ByteReader(bytes)
                     if skips { return try IntegerColumn.skip(count: 4, in: &reader) }
                     _ = try IntegerColumn.read(count: 4, from: &reader)
