@@ -47,8 +47,12 @@ enum LogTargets {
 
     private static func header(_ input: [UInt8], reseals: Bool) {
         guard let (header, _) = parsed(input, reseals: reseals) else { return }
-        let again = header.encoded(
-            at: LogAddress(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence))
+        var again = [UInt8](repeating: 0, count: RecordHeader.byteCount)
+        again.withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            let address = LogAddress(storeUUID: Samples.storeUUID, segment: 1, offset: 64, sequence: header.sequence)
+            _ = header.write(to: start, at: address)
+        }
         let reread = again.withUnsafeBytes {
             try? RecordHeader.parse($0, storeUUID: Samples.storeUUID, segment: 1, offset: 64)
         }
