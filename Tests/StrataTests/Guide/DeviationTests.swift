@@ -316,7 +316,8 @@ import Testing
     }
 
     @Test func theDictionaryOfABatchInsertsHandlerCastsToAnEmptyOne() throws {
-        let context = try TestStore(.memory).context()
+        let store = try TestStore(.memory)
+        let context = store.context()
         var index = 0
         let request = NSBatchInsertRequest(entityName: "Employee") { (dictionary: NSMutableDictionary) -> Bool in
             dictionary["name"] = "Ann"
