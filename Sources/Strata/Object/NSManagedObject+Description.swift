@@ -20,6 +20,10 @@ extension NSManagedObject {
                 return targetID(shape.relationships[shape.slots[slot].relationshipIndex]).map { "\"\($0)\"" } ?? "nil"
             }
             guard let value = boxedValue(slot) else { return "nil" }
+            // Foundation traps when it describes a date that is no number, or is too far away.
+            if let seconds = (value as? Date)?.timeIntervalSinceReferenceDate, !(abs(seconds) < 1e13) {
+                return Self.quoted("\(seconds)")
+            }
             return Self.quoted("\(value)")
         case .toMany(let index)?:
             let relationship = shape.relationships[index]

@@ -68,6 +68,21 @@ import Testing
         }
     }
 
+    /// Foundation's description of such dates stops the program.
+    @Test(arguments: [Double.nan, .infinity, -1e300]) func objectsWithDatesThatAreNoneAreDescribed(
+        _ seconds: Double
+    ) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.everything())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)
+            thing.setValue(Date(timeIntervalSinceReferenceDate: seconds), forKey: "date")
+            #expect(thing.description.contains("date = "))
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func descriptionIsCoreDatas(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let ids = try company(store)

@@ -169,8 +169,6 @@ import Testing
     private func flat(_ dictionary: NSDictionary) -> [String] {
         dictionary.map { key, value in
             if let number = value as? Double { return "\(key): \(Float(number))" }
-            // One that is no number has no description.
-            if let date = value as? Date { return "\(key): \(date.timeIntervalSinceReferenceDate)" }
             return "\(key): \(value)"
         }.sorted()
     }
