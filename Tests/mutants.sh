@@ -57,6 +57,12 @@ order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeFiles(of: pat
 order|Sources/StrataLog/Recovery/StoreOpener+Recovery.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before the store is open; one without the other is what a crash before them leaves, too
 order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before anything goes into the segment; one without the other is what a crash before them leaves, too
 order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|when that flush fails, too, the log refuses writes, and nobody asks any more what is durable
+checksum|Sources/Strata/Migration/NSManagedObjectModelReference.swift|1|guard found.versionChecksum == checksum else {|StagedMigrationTests notices, which is not built in release
+checksum|Sources/Strata/Migration/StoreOpening+Migration.swift|1|if let only = migration.onlySource, source.versionChecksum != only {|as above
+step|Sources/Strata/Coordinator/NSPersistentStore.swift|1|try StoreMetadata.write(box.value, to: handle.log)|WrittenStoreTests notices, which is not built in release
+step|Sources/Strata/CustomStores/PropertyListStore.swift|1|try write(list, to: url)|AtomicStoreTests notices, which is not built in release
+step|Sources/Strata/Migration/StoreMigration.swift|1|try StoreMetadata.write(store.metadata ?? [:], to: log)|StoreMovingTests notices, which is not built in release
+step|Sources/Strata/Stores/StoreOpening.swift|1|try withExisting(url, readOnly: false, options) { try StoreMetadata.write(metadata ?? [:], to: $0) }|CoordinatorTests notices, which is not built in release
 END
 }
 
