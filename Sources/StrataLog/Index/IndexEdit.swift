@@ -70,12 +70,12 @@ package final class IndexEdit {
         let page = key >> IndexNode.pageBits
         if page != currentPage, !openPage(page, replacingAll: false) { return }
         // SAFETY: openPage set the values of a page of 512 keys.
-        let place = currentValues.unsafelyUnwrapped + (Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1))
+        let value = currentValues.unsafelyUnwrapped + (Int(truncatingIfNeeded: key) & (IndexNode.keysPerPage - 1))
         // A key more or less counts at once.
         if touched[current].unsettled > 0 {
-            touched[current].unsettled = place.pointee == 0 || location.isAbsent ? 0 : touched[current].unsettled - 1
+            touched[current].unsettled = value.pointee == 0 || location.isAbsent ? 0 : touched[current].unsettled - 1
         }
-        place.pointee = location.rawValue
+        value.pointee = location.rawValue
         if key > maximumKey, !location.isAbsent { maximumKey = key }
     }
 

@@ -50,9 +50,9 @@ final class RecordImage {
         filled = end
     }
 
-    func finish(header: RecordHeader, at place: LogAddress) {
+    func finish(header: RecordHeader, at address: LogAddress) {
         guard let start = bytes.baseAddress else { return }
-        var crc = RecordFooter.checksum(ofPiece: header.write(to: start, at: place), continuing: 0)
+        var crc = RecordFooter.checksum(ofPiece: header.write(to: start, at: address), continuing: 0)
         for piece in pieceChecksums { crc = RecordFooter.checksum(ofPiece: piece, continuing: crc) }
         checksum = crc
         let footer = bytes.count - RecordFooter.byteCount
