@@ -84,8 +84,10 @@ test-service: bootstrap ## Serve 64 clients and be killed for SERVICE_SECONDS; n
 test-fuzz: bootstrap ## Fuzz every decoder, FUZZ_SECONDS each
 	SWIFT=$(SWIFT) Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
+# Without the search for leaks, which does not know pointers that Swift has tagged: short Data's, for one. That objects are
+# freed is what the suites themselves assert.
 test-address: bootstrap ## Run the suites that docs/unsafe.md names under the address sanitizer
-	$(SWIFT) test --sanitize address --scratch-path .build-asan --filter '$(ADDRESS_FILTER)'
+	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --sanitize address --scratch-path .build-asan --filter '$(ADDRESS_FILTER)'
 
 count: bootstrap ## Count the instructions of hot paths and compare with Benchmarks/Counts/counts.txt
 	$(SWIFT) build --package-path Benchmarks/Counts -c release
