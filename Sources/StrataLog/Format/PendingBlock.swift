@@ -30,9 +30,19 @@ package struct PendingBlock: Sendable {
     package func encode() -> EncodedBlock {
         let memory = rows.memory
         var encoder = BlockEncoder(memory, entity: entity, schemaVersion: schemaVersion, advice: advice)
-        let bytes = [UInt8](unsafeUninitializedCapacity: encoder.byteCountMaximum) { buffer, count in
-            encoder.encode(into: buffer.baseAddress!)
-            count = encoder.position
+        let maximum = encoder.byteCountMaximum
+        let bytes: [UInt8]
+        if maximum <= ScratchMemory.byteCount {
+            // The most that a few rows may take is a multiple of what they do take.
+            let scratch = ScratchMemory.allocate()
+            defer { ScratchMemory.free(scratch) }
+            encoder.encode(into: scratch)
+            bytes = [UInt8](UnsafeRawBufferPointer(start: scratch, count: encoder.position))
+        } else {
+            bytes = [UInt8](unsafeUninitializedCapacity: maximum) { buffer, count in
+                encoder.encode(into: buffer.baseAddress!)
+                count = encoder.position
+            }
         }
         return EncodedBlock(
             bytes: bytes, entity: entity, rowCount: memory.rowCount, patches: encoder.patches,

@@ -10,7 +10,10 @@ final class RecordImage {
     /// known.
     init(byteCount: Int, body: [UInt8]) {
         // Zeros, but for what is written: no part of it is aligned, as it is only copied.
-        bytes = .allocate(byteCount: byteCount, alignment: MemoryLayout<UInt64>.alignment)
+        bytes =
+            byteCount <= ScratchMemory.byteCount
+            ? UnsafeMutableRawBufferPointer(start: ScratchMemory.allocate(), count: byteCount)
+            : .allocate(byteCount: byteCount, alignment: MemoryLayout<UInt64>.alignment)
         filled = RecordHeader.byteCount
         UnsafeMutableRawBufferPointer(rebasing: bytes[..<filled]).initializeMemory(as: UInt8.self, repeating: 0)
         append(body)
@@ -18,7 +21,11 @@ final class RecordImage {
     }
 
     deinit {
-        bytes.deallocate()
+        if bytes.count <= ScratchMemory.byteCount, let start = bytes.baseAddress {
+            ScratchMemory.free(start)
+        } else {
+            bytes.deallocate()
+        }
     }
 
     /// Bytes written so far: where the next piece will lie, counted from the record's start.
