@@ -113,6 +113,16 @@ import Testing
         }
     }
 
+    @Test func aDescriptorWithReservedBitsIsRefused() throws {
+        let layout = makeLayout([.int32])
+        let rows = (0..<30).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }
+        var bytes = stamped(encode(rows, layout)).bytes
+        try #require(bytes[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
+        bytes[BlockFormat.headerBytes + BlockFormat.Descriptor.reserved] = 1
+        restamp(&bytes)
+        #expect(throws: StoreError.self) { try load(bytes, layout).verify() }
+    }
+
     /// Mutated blocks with their checksums made right again, as a forger would.
     @Test func forgedBlocksNeverTrap() {
         let seed: UInt64 = 77
