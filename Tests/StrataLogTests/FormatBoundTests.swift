@@ -7,6 +7,17 @@ import Testing
     private static let address = LogAddress(
         storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
 
+    /// Whatever length the bytes before it name.
+    @Test(arguments: [(0, true), (3, true), (4, false), (.max, false), (-1, false), (.min, false)])
+    func nothingIsReadBehindTheEnd(count: Int, isRead: Bool) {
+        let result: Void? = try? ([1, 2, 3, 4] as [UInt8]).withBytes { bytes throws(MalformedBytes) in
+            var reader = ByteReader(bytes)
+            _ = try reader.read(UInt8.self)
+            _ = try reader.read(count: count)
+        }
+        #expect((result != nil) == isRead)
+    }
+
     // MARK: Records
 
     /// A header with its checksum made right, after a number was put into it.
