@@ -16,55 +16,22 @@
 # quickest first, until one notices; those that take long only if they fit. Those that do not compile are left out.
 #
 # A mutant that no suite notices is a survivor: it gets a test, or the line goes. Those that stay as they are have their
-# reasons below. Fails if there is another.
+# reasons in Tests/mutants-known.txt. Fails if there is another.
 #
 # STRATA_MUTANT_FILTER   the suites, as a regular expression of their names
-# STRATA_MUTANT_CONDITIONS  the files that have mutants of bound and guard, as a regular expression (all)
+# STRATA_MUTANT_CONDITIONS  the files that have mutants of bound and guard, as a regular expression (those that read and
+#                        write the log and its indexes)
+# STRATA_MUTANT_EVERY    of bound and guard every so manieth (5)
 # STRATA_SHARE           which part of their usual seeds the sweeps take: 4 for a fourth
 # STRATA_MUTANT_SECONDS  for each suite (300, or three times what it takes); one that hangs has noticed
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
-copy=${STRATA_MUTANTS:-$root/.build-mutants}
 swift=${SWIFT:-swift}
+export STRATA_MUTANT_CONDITIONS=${STRATA_MUTANT_CONDITIONS:-StrataLog/(Format|Recovery|Write|Index|Compaction)/}
+every=${STRATA_MUTANT_EVERY:-5}
 filter=${STRATA_MUTANT_FILTER:-^(StrataLogTests\.|StrataTests\.(MigrationSweep|StoreDirectory|StoreFileReplacement|AtomicStoreMigration)|StrataTransferTests\.(ImportSweep|TextTransfer))}
 export STRATA_TESTS=sweeps STRATA_SHARE=${STRATA_SHARE:-4} STRATA_MUTANT_SECONDS=${STRATA_MUTANT_SECONDS:-300}
-
-# Survivors that are known: rule, file, the how-manieth mutant of that rule and text in the file, the text, and why it
-# stays, with bars between.
-known() {
-    cat <<'END'
-flush|Sources/Strata/Stores/StoreOpening.swift|1|try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()|a copy reads what was written, flushed or not
-flush|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }|bounds memory, at 64 MiB of unflushed records; nothing is lost without
-flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|2|try flushParent()|StoreDirectory.finish brings back a store from any order of the renames
-flush|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|3|try flushParent()|as above
-flush|Sources/StrataLog/Recovery/Checkpoint.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|spreads the writing of a large file; the whole of it is flushed before it gets its name
-step|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|writer.beginFlushing(image.bytes.count)|begins the writing early; the flush that follows is what counts
-step|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try output.truncate(to: byteCount)|what it adds to the copy is space that the source has reserved and not written
-step|Sources/StrataLog/Write/LogWriter.swift|1|source.setDurable(end.position)|until the next flush values out of line count as not yet in their final place, and are copied instead of referred to
-step|Sources/StrataLog/Write/LogWriter.swift|1|source.setDurable(created.end.position)|as above
-step|Sources/StrataLog/Write/LogWriter.swift|1|try preallocate(to: newEnd.position.offset)|reserves space ahead; without it the write or the flush finds out that there is none
-step|Sources/StrataLog/Write/LogWriter.swift|1|file.beginWriting(from: Int64(end.position.offset - byteCount), byteCount: Int64(byteCount))|begins the writing early; the flush that follows is what counts
-step|Sources/StrataLog/Write/LogWriter.swift|1|noteFlush()|what was flushed with the cut counts as unflushed until the next flush
-order|Sources/StrataLog/Compaction/LogStore+Compaction.swift|1|try writer.write([image], newEnd: end, unsynced: [.compaction(record)])|begins the writing early; asked for before the write, it begins with nothing
-order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try flushParent()|as for these flushes
-order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|2|try flushParent()|as for these flushes
-order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|1|try move(discarded, to: path)|StoreDirectory.finish ends it from either state
-order|Sources/StrataLog/Directory/StoreDirectory+Replacing.swift|3|try flushParent()|the old store has left its name durably by then, and finish takes the new one from either of its names
-order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeTree(copy)|neither is of value to anybody, so either may go first
-order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeTree(discarded)|as above
-order|Sources/StrataLog/Directory/StoreDirectory.swift|1|try removeFiles(of: path) { $0 == "STRATA-VOID" }|whoever makes a store in between makes STRATA-VOID itself; a first segment without it counts as unborn until it is whole
-order|Sources/StrataLog/Recovery/StoreOpener+Recovery.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before the store is open; one without the other is what a crash before them leaves, too
-order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.sync() }|both are done before anything goes into the segment; one without the other is what a crash before them leaves, too
-order|Sources/StrataLog/Write/LogWriter.swift|1|try io("flush", path) { () throws(Errno) in try file.syncData() }|when that flush fails, too, the log refuses writes, and nobody asks any more what is durable
-checksum|Sources/Strata/Migration/NSManagedObjectModelReference.swift|1|guard found.versionChecksum == checksum else {|StagedMigrationTests notices, which is not built in release
-checksum|Sources/Strata/Migration/StoreOpening+Migration.swift|1|if let only = migration.onlySource, source.versionChecksum != only {|as above
-step|Sources/Strata/Coordinator/NSPersistentStore.swift|1|try StoreMetadata.write(box.value, to: handle.log)|WrittenStoreTests notices, which is not built in release
-step|Sources/Strata/CustomStores/PropertyListStore.swift|1|try write(list, to: url)|AtomicStoreTests notices, which is not built in release
-step|Sources/Strata/Migration/StoreMigration.swift|1|try StoreMetadata.write(store.metadata ?? [:], to: log)|StoreMovingTests notices, which is not built in release
-step|Sources/Strata/Stores/StoreOpening.swift|1|try withExisting(url, readOnly: false, options) { try StoreMetadata.write(metadata ?? [:], to: $0) }|CoordinatorTests notices, which is not built in release
-END
-}
 
 # Why a mutant's survival is known; nothing if it is not. Its number, rule and file.
 reason() {
@@ -74,7 +41,7 @@ reason() {
             split($0, part, "|")
             head = part[1] "|" part[2] "|" part[3] "|"
             if (head == rule "|" file "|" nth "|" && index($0, head text "|") == 1) print substr($0, length(head text) + 2)
-        }' "$copy/.list" <(known)
+        }' "$copy/.list" <(grep -v '^#' "$root/Tests/mutants-known.txt")
 }
 
 list=false
@@ -90,8 +57,16 @@ shift $((OPTIND - 1))
 rules=("$@")
 [ ${#rules[@]} -gt 0 ] || rules=(flush order step lock checksum)
 rules=$(IFS=, && echo "${rules[*]}")
-mapfile -t files < <(git ls-files -- Sources/StrataSupport Sources/StrataIO Sources/StrataLog \
-    Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Transfer} | grep '\.swift$')
+# Conditions are tried in the engine, which is built alone.
+folders=(Sources/StrataSupport Sources/StrataIO Sources/StrataLog)
+if [[ $rules =~ ^(bound|guard|,)+$ ]]; then
+    copy=${STRATA_MUTANTS:-$root/.build-mutants-engine}
+    export STRATA_TESTS=engine
+else
+    copy=${STRATA_MUTANTS:-$root/.build-mutants}
+    folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Transfer})
+fi
+mapfile -t files < <(git ls-files -- "${folders[@]}" | grep '\.swift$')
 
 if $list; then
     perl Tests/mutants.pl -l "$rules" "${files[@]}" | awk -F'\t' '{ printf "%4d %-8s %s:%d %s\n", $1, $2, $3, $4, $5 }'
@@ -246,6 +221,8 @@ while IFS=$'\t' read -r number rule file line text; do
     if [ -n "$numbers" ]; then
         perl -e 'my $n = shift; exit !grep { /^(\d+)(?:-(\d+))?$/ && $n >= $1 && $n <= ($2 // $1) } split /,/, shift' \
             "$number" "$numbers" || continue
+    elif [[ $rule =~ ^(bound|guard)$ ]] && ((number % every)); then
+        continue
     fi
     verdict=
     # Those of less than a second together, then one after the other.

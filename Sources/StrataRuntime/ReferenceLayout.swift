@@ -30,9 +30,9 @@ package enum ReferenceLayout {
         return UnsafeBufferPointer(start: base, count: objects.count)
     }
 
-    /// Uninitialised places of a list, to be filled with references that become the list's.
+    /// Uninitialised elements of a list, to be filled with references that become the list's.
     @inlinable @inline(__always)
-    package static func places<Object: AnyObject>(
+    package static func elements<Object: AnyObject>(
         _ base: UnsafeMutablePointer<Object>, capacity: Int
     ) -> UnsafeMutablePointer<Unmanaged<Object>?> {
         UnsafeMutableRawPointer(base).bindMemory(to: Unmanaged<Object>?.self, capacity: capacity)
@@ -70,7 +70,7 @@ package enum ReferenceLayout {
         }
         let filled = [Probe](unsafeUninitializedCapacity: 1) { buffer, count in
             guard let base = buffer.baseAddress else { return }
-            places(base, capacity: 1).initialize(to: .passRetained(probes[1]))
+            elements(base, capacity: 1).initialize(to: .passRetained(probes[1]))
             count = 1
         }
         guard isSame, isNil, filled.first === probes[1] else {

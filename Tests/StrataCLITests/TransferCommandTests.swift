@@ -33,8 +33,8 @@ import Testing
             let file = fixture.directory.appendingPathComponent(name).path
             let written = try fixture.run("export", [file, "--core-data", "--format", "json"] + options)
             #expect(written.code == 0, "\(written.messages)")
-            let facts = written.json as? [String: Any]
-            #expect((facts?["transactions"] as? Int ?? 0 > 0) == !options.isEmpty)
+            let output = written.json as? [String: Any]
+            #expect((output?["transactions"] as? Int ?? 0 > 0) == !options.isEmpty)
         }
         for form in ["--jsonl", "--csv"] {
             let refused = try fixture.run("export", "x", form, "--history")

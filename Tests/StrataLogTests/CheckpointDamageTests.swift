@@ -1,3 +1,4 @@
+import StrataIO
 import StrataTestKit
 import SystemPackage
 import Testing
@@ -31,6 +32,44 @@ import Testing
             for person in people { #expect(try store.snapshot.row(person) != nil, "byte \(offset)") }
             try store.close()
         }
+    }
+
+    /// With its checksum made right again. The offset of the directory and its length decide what is read next.
+    @Test func aTrailerOfAnotherCheckpointIsRefused() throws {
+        let (fileSystem, path, people) = try Self.sample()
+        let count = try fileSystem.contents(of: path).count
+        let trailer = count - Checkpoint.trailerByteCount
+        let numberOffset = 44
+        let number = try fileSystem.contents(of: path).withUnsafeBytes {
+            $0.loadUnaligned(fromByteOffset: trailer + numberOffset, as: UInt64.self)
+        }
+        let forgeries: [(offset: Int, value: UInt64)] = [
+            (0, 0), (8, 0), (16, 0), (24, .max), (24, 1 << 62), (24, UInt64(count) + 1), (32, .max), (32, 1 << 62),
+            (32, UInt64(Checkpoint.directoryMaximumByteCount) + 1), (32, UInt64(count)), (numberOffset, number + 1),
+        ]
+        for (offset, value) in forgeries {
+            let image = fileSystem.fork()
+            var bytes = try image.contents(of: path)
+            put(value, into: &bytes, at: trailer + offset)
+            let crc = bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[trailer..<trailer + 60])) }
+            put(crc, into: &bytes, at: trailer + 60)
+            try image.corrupt(path, .overwrite(offset: 0, bytes))
+            let store = try StoreWorkload.open(image, StoreWorkload.options())
+            #expect(store.recovery.damagedCheckpoints.count == 1, "\(value) at \(offset)")
+            for person in people { #expect(try store.snapshot.row(person) != nil) }
+            try store.close()
+        }
+    }
+
+    /// Made anew by the next opening: one that is there is a page long.
+    @Test(arguments: [(0, true), (1, false), (4095, false), (4096, true)])
+    func aPageOfReadersThatIsCutOffIsDamage(byteCount: Int, isSound: Bool) throws {
+        let (fileSystem, _, _) = try Self.sample()
+        let file = try fileSystem.open(Self.path.appending("TAIL"), .createIfMissing)
+        try file.truncate(to: Int64(byteCount))
+        try file.close()
+        let report = try LogStore.verifyFiles(Self.path, in: fileSystem)
+        #expect(report.problems.isEmpty && report.damagedCaches.isEmpty == isSound)
     }
 
     /// Named by the check of a store that is not opened, too.

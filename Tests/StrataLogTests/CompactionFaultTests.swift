@@ -166,10 +166,10 @@ import Testing
 
     /// No record begins there, and what is read behind it trapped.
     @Test func anArchiveAtAnImpossiblePlaceIsRefused() {
-        var facts = CompactionState()
-        facts.add(.init(first: 1, last: 2, position: LogPosition(segment: 1, offset: 1000)))
+        var state = CompactionState()
+        state.add(.init(first: 1, last: 2, position: LogPosition(segment: 1, offset: 1000)))
         var writer = ByteWriter()
-        facts.append(to: &writer)
+        state.append(to: &writer)
         #expect(throws: MalformedBytes.self) {
             try writer.bytes.withBytes { bytes throws(MalformedBytes) in
                 var reader = ByteReader(bytes)
@@ -213,6 +213,27 @@ import Testing
                 return steps < 50
             }
         }
+        #expect(error?.code == .corruption)
+    }
+
+    /// The number of a row past the end of a block fits the key of the next object, which lies elsewhere.
+    @Test(arguments: [false, true]) func anIndexThatNamesARowPastItsBlockIsNoticed(hasLargeValue: Bool) throws {
+        let store = try Self.open(MemoryFileSystem(), Self.options())
+        let first = try StoreTests.insert(store, 3, department: .null)[0]
+        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.person)
+        writer.beginInsert(key: key)
+        writer.set(0, String(repeating: "x", count: hasLargeValue ? 100_000 : 1))
+        writer.endRow()
+        _ = try store.commit(transaction)
+        #expect(key == first.key + 3)
+        var edit = SnapshotEdit(base: store.snapshot)
+        let location = Location(rawValue: try store.snapshot.locate(first).rawValue + 3)
+        try edit.place(ObjectRef(entity: SampleSchema.person, key: key), at: location)
+        let end = store.snapshot
+        store.publish(try edit.finish(end: end.end, checksum: end.checksum))
+        let error = #expect(throws: StoreError.self) { try store.compact() }
         #expect(error?.code == .corruption)
     }
 

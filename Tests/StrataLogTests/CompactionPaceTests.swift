@@ -97,6 +97,31 @@ import Testing
         #expect(pace.nanosecondsPerByte > 30 && pace.nanosecondsPerByte < 40)
     }
 
+    /// Commits add to what is needed before anybody has looked how much that is.
+    @Test func nobodyWaitsBeforeTheFirstSurvey() {
+        var schedule = CompactionSchedule()
+        schedule.isRunning = true
+        schedule.newByteCount = 1_000_000
+        schedule.neededByteCount = 1_000
+        #expect(schedule.delay(replaced: 1_000_000, target: 0.7, after: 0) == 0)
+        schedule.usedByteCount = 1_000
+        #expect(schedule.delay(replaced: 1_000_000, target: 0.7, after: 0) > 0)
+        schedule.isRunning = false
+        #expect(schedule.delay(replaced: 1_000_000, target: 0.7, after: 0) == 0)
+    }
+
+    /// A compaction by hand moves segments that hold little garbage: it seems slow.
+    @Test func aCompactionByHandSaysNothingAboutTheBackground() throws {
+        var options = StoreTests.options()
+        options.compaction.isAutomatic = false
+        let store = try LogStore.open(
+            "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
+        _ = try StoreTests.insert(store, 100, department: .null)
+        let before = store.state.withLock { $0.compaction.pace.nanosecondsPerByte }
+        #expect(try store.compact().segments > 0)
+        #expect(store.state.withLock { $0.compaction.pace.nanosecondsPerByte } == before)
+    }
+
     /// Only rows that replace others are counted; what is new is needed.
     @Test func transactionsKnowWhatTheyReplace() throws {
         let fileSystem = SimulatedFileSystem()

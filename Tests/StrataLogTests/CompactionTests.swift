@@ -73,6 +73,32 @@ import Testing
         try rebuilt.close()
     }
 
+    /// The older of two checkpoints has rows whose deletion was compacted away since: it does not stand in for the newer.
+    @Test func anOlderCheckpointThanACompactionIsNotUsed() throws {
+        var refused = 0
+        for seed in 0..<UInt64(12) {
+            let (fileSystem, workload) = try Self.worked(seed, steps: 80)
+            try workload.opened().checkpoint()
+            for _ in 0..<10 { try workload.commit() }
+            let store = try workload.opened()
+            try store.compact()
+            try store.checkpoint()
+            for _ in 0..<3 { try workload.commit() }
+            let image = fileSystem.fork()
+            let checkpoints = try image.list(StoreWorkload.path).filter { $0.hasSuffix(".chk") }.sorted()
+            let newest = try #require(checkpoints.last)
+            try image.corrupt(StoreWorkload.path.appending(newest), .zero(0..<64))
+            let rebuilt = try StoreWorkload.open(image, StoreWorkload.options())
+            if checkpoints.count > 1, rebuilt.recovery.checkpoint == nil { refused += 1 }
+            try workload.model.check(rebuilt, "seed \(seed)")
+            try workload.model.checkHistory(rebuilt, "seed \(seed)")
+            let problems = try rebuilt.verify().problems
+            #expect(problems.isEmpty, "seed \(seed): \(problems)")
+            try rebuilt.close()
+        }
+        #expect(refused > 0)
+    }
+
     /// A segment that is missing without having been compacted away is damage.
     @Test func aMissingSegmentIsNoticed() throws {
         let (fileSystem, workload) = try Self.worked(3)

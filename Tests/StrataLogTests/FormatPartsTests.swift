@@ -57,6 +57,41 @@ import Testing
         }
     }
 
+    /// The number of their bits is no number any more, or a small one.
+    @Test(arguments: [(1 << 58) + 1, 1 << 62, .max]) func integerColumnsOfImpossibleCountsAreRefused(count: Int) {
+        let bytes = [64] + [UInt8](repeating: 0, count: 200)
+        for skips in [false, true] {
+            let result: Void? = try? bytes.withBytes { bytes throws(MalformedBytes) in
+                var reader = ByteReader(bytes)
+                if skips { return try IntegerColumn.skip(count: count, in: &reader) }
+                _ = try IntegerColumn.read(count: count, from: &reader)
+            }
+            #expect(result == nil, "skips \(skips)")
+        }
+    }
+
+    /// Lengths that no value and no block has are refused by the header, before anybody makes a number of them.
+    @Test(arguments: [.max, 1 << 63, 1 << 32] as [UInt64]) func impossibleLengthsAreRefused(_ length: UInt64) throws {
+        let address = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        for offset in [8, 16] {
+            var bytes = [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { LargeValue.encode($0) }
+            bytes.withUnsafeMutableBytes {
+                $0.storeBytes(of: length.littleEndian, toByteOffset: offset, as: UInt64.self)
+            }
+            _ = LargeValue.stamp(&bytes, at: address)
+            #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: address) } == nil, "offset \(offset)")
+        }
+        var block = stamped(encode([], makeLayout([.int32]))).bytes
+        let longest = BlockHeader.byteCountMaximum / Location.alignmentBytes * Location.alignmentBytes
+        for (byteCount, isRead) in [(longest, true), (longest + Location.alignmentBytes, false)] {
+            block.withUnsafeMutableBytes {
+                $0.storeBytes(
+                    of: UInt32(byteCount).littleEndian, toByteOffset: BlockFormat.Header.totalLength, as: UInt32.self)
+            }
+            #expect((block.withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } != nil) == isRead)
+        }
+    }
+
     /// Every byte that a slot of the manifest has, reserved ones too.
     @Test func aManifestIsReadAsItWasWritten() {
         let manifest = Manifest(

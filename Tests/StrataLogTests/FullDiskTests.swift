@@ -98,6 +98,39 @@ import Testing
         try store.close()
     }
 
+    /// What stopped it is reported, although it has freed some space by then.
+    @Test func aCompactionOfAFullDiskCanBeStopped() throws {
+        let disk = SmallDiskFileSystem(MemoryFileSystem(), directory: Self.path, capacity: Self.capacity)
+        var generator = SeededGenerator(seed: 1)
+        var names: [UInt64: String] = [:]
+        let store = try Self.open(disk)
+        for _ in 0..<20 { try Self.update(store, &names, &generator) }
+        store.keepReserve(for: 2 << 20)
+        #expect(throws: StoreError.self) {
+            for _ in 0..<10_000 { try Self.update(store, &names, &generator) }
+        }
+        let reserve = Self.path.appending("RESERVE")
+        // It begins anew without the reserve, once it has met the full disk.
+        let error = #expect(throws: StoreError.self) {
+            try store.compact { progress in
+                (try? disk.attributes(reserve)) != nil || progress.completedSegments == 0
+            }
+        }
+        #expect(error?.code == .cancelled && error?.errno == nil)
+        try Self.check(store, names, "after a compaction that was stopped")
+        try store.close()
+    }
+
+    @Test func aSmallLogHasNoReserve() throws {
+        let disk = MemoryFileSystem()
+        let store = try LogStore.open(Self.path, in: disk, options: Self.options, schema: SampleSchema.schema)
+        store.keepReserve(for: Self.options.reserveLogMinimumBytes - 1)
+        #expect(try disk.attributes(Self.path.appending("RESERVE")) == nil)
+        store.keepReserve(for: Self.options.reserveLogMinimumBytes)
+        #expect(try disk.attributes(Self.path.appending("RESERVE")) != nil)
+        try store.close()
+    }
+
     /// Without a reserve, and with garbage only in segments that hold much else: no step forward, and nothing lost.
     @Test func aCompactionThatFindsNoRoomLosesNothing() throws {
         var generator = SeededGenerator(seed: 9)

@@ -20,17 +20,18 @@ import Testing
 
     /// One segment with header and preamble; each may lie about what came before.
     private static func writeSegment(
-        _ files: StoreFiles, headerSequence: UInt64, preambleSequence: UInt64, preambleChecksum: UInt32 = 0
+        _ files: StoreFiles, _ kind: RecordHeader.Kind = .preamble, headerSequence: UInt64, preambleSequence: UInt64,
+        preambleChecksum: UInt32 = 0
     ) throws {
         let header = SegmentHeader(
             storeUUID: uuid, segment: 1, previousSegment: 0, previousValidByteCount: 0,
             previousSequence: headerSequence, previousChecksum: 0)
         var body = ByteWriter()
-        var facts = StoreState()
-        facts.schemas = [NumberedSchema(version: 1, schema: SampleSchema.schema)]
-        facts.append(to: &body)
+        var state = StoreState()
+        state.schemas = [NumberedSchema(version: 1, schema: SampleSchema.schema)]
+        state.append(to: &body)
         let preamble = RecordImage.plain(
-            .preamble, body: body.bytes,
+            kind, body: body.bytes,
             placement: RecordPlacement(
                 storeUUID: uuid, position: LogPosition(segment: 1, offset: 64), sequence: preambleSequence,
                 timestampNanoseconds: 0, previousChecksum: preambleChecksum,
@@ -51,6 +52,14 @@ import Testing
         _ = try StoreTests.insert(store, 2, department: .null)
         try store.close()
         #expect(try Self.open(files).snapshot.count(entity: SampleSchema.person) == 2)
+    }
+
+    /// Without the schemas that only a preamble has, rows behind it could not be read.
+    @Test func aSegmentThatBeginsWithAnotherRecordIsRefused() throws {
+        let files = try Self.files()
+        try Self.writeSegment(files, .metadata, headerSequence: 3, preambleSequence: 3)
+        let error = #expect(throws: StoreError.self) { try Self.open(files) }
+        #expect(error?.code == .corruption)
     }
 
     /// A record of the right place and number that was written behind another one: what is left of a log that was cut off
@@ -83,15 +92,18 @@ import Testing
         }
     }
 
-    /// A segment that follows another log than the one that is there, with the same length and number of transactions.
-    @Test func aSegmentThatFollowsAnotherLogIsRefused() throws {
+    /// A segment that follows another log than the one that is there: one of them differs, length, number of transactions
+    /// or checksum.
+    @Test(arguments: [(64, 0, 0), (0, 1, 0), (0, 0, 1)] as [(length: Int, sequence: UInt64, checksum: UInt32)])
+    func aSegmentThatFollowsAnotherLogIsRefused(length: Int, sequence: UInt64, checksum: UInt32) throws {
         let files = try Self.files()
         let store = try Self.open(files)
         _ = try StoreTests.insert(store, 2, department: .null)
         let snapshot = store.snapshot
         let state = try store.withWriter { writer throws(StoreError) in writer.storeState }
         let other = LogWriter.End(
-            position: snapshot.end, sequence: snapshot.sequence, checksum: snapshot.checksum ^ 1)
+            position: LogPosition(segment: snapshot.end.segment, offset: snapshot.end.offset + length),
+            sequence: snapshot.sequence + sequence, checksum: snapshot.checksum ^ checksum)
         var mayReappear = false
         _ = try LogWriter.createSegment(
             2, after: other, files: files,

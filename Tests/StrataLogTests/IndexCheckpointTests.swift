@@ -73,6 +73,7 @@ import Testing
         #expect(try index.location(of: 7).byteOffset == 7 * 64)
         #expect(try index.location(of: 99_997).byteOffset == 99_997 * 64)
         #expect(index.residentPageCount == 2)
+        try index.forEachRun(from: 1, to: 500) { _ in true }
         #expect(source.readCount.load(ordering: .relaxed) == before + 2)
 
         // A page that is replaced as a whole is not read.
@@ -213,6 +214,61 @@ import Testing
         ] {
             #expect(throws: StoreError.self) { try ObjectIndex.load(bad, from: source) }
         }
+    }
+
+    /// With the directory's checksum made right again.
+    @Test func directoriesThatContradictThemselvesAreRefused() throws {
+        let (source, section) = try write(try smallIndex())
+        let start = Int(section.offset)
+        func isRead<Value: FixedWidthInteger>(_ value: Value, at offset: Int) -> Bool {
+            var bytes = source.bytes
+            put(value, into: &bytes, at: start + offset)
+            resealDirectory(&bytes, section)
+            return (try? ObjectIndex.load(section, from: IndexTestSource(bytes))) != nil
+        }
+        let groupCount = source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + 16, as: UInt32.self) }
+        let version = source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + 4, as: UInt16.self) }
+        #expect(isRead(version, at: 4) && isRead(groupCount, at: 16))
+        #expect(!isRead(0 as UInt32, at: 0))
+        #expect(!isRead(version + 1, at: 4))
+        #expect(!isRead(ObjectRef.maximumKey + 1, at: 8))
+        #expect(!isRead(groupCount + 1, at: 16))
+        #expect(!isRead(groupCount - 1, at: 16))
+        // The first group: its number, which pages it has, where they lie, and the length of the first.
+        #expect(!isRead(1 << 40 as UInt64, at: 24))
+        #expect(!isRead(UInt64.max, at: 32))
+        #expect(!isRead(0 as UInt64, at: 32))
+        #expect(!isRead(-1 as Int64, at: 40))
+        #expect(!isRead(section.offset, at: 40))
+        #expect(!isRead(1 as UInt16, at: 48))
+    }
+
+    /// With the checksums made right again: a key without a location, or a location without a key.
+    @Test func sparsePagesThatContradictThemselvesAreRefused() throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        for key in stride(from: UInt64(1), to: 512, by: 4) {
+            edit.set(key, Location(segment: 2, byteOffset: Int(key) * 64, row: 7))
+        }
+        let (source, section) = try write(try edit.finish())
+        let entry = Int(section.offset) + 48
+        let length = Int(source.bytes[entry]) + Int(source.bytes[entry + 1]) << 8
+        try #require(IndexSparse.count(fileByteCount: length) == 128)
+        func isRead(_ change: (inout [UInt8]) -> Void) throws -> Bool {
+            var bytes = source.bytes
+            change(&bytes)
+            let crc = bytes.withUnsafeBytes {
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), key: 0)
+            }
+            put(crc, into: &bytes, at: entry + 2)
+            resealDirectory(&bytes, section)
+            let index = try ObjectIndex.load(section, from: IndexTestSource(bytes))
+            return (try? index.location(of: 1)) != nil
+        }
+        #expect(try isRead { _ in })
+        #expect(try !isRead { $0[0] ^= 1 })
+        #expect(try !isRead { $0[1] ^= 1 })
+        #expect(try !isRead { $0[1] ^= 2 })
+        #expect(try !isRead { put(0 as UInt64, into: &$0, at: IndexSparse.fileHeaderByteCount + 80) })
     }
 
     @Test func bytesThatMeanHarmGiveErrorsOrSomeIndex() throws {

@@ -95,6 +95,11 @@ extension ObjectIndex {
     }
 }
 
+/// Puts a number into bytes.
+func put<Value: FixedWidthInteger>(_ value: Value, into bytes: inout [UInt8], at offset: Int) {
+    withUnsafeBytes(of: value.littleEndian) { bytes.replaceSubrange(offset..<offset + $0.count, with: $0) }
+}
+
 /// Replaces the checksum at the end of a directory, as someone would who means harm.
 func resealDirectory(_ bytes: inout [UInt8], _ section: CheckpointSection) {
     let start = Int(section.offset)

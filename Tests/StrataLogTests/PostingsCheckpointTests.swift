@@ -120,6 +120,39 @@ import Testing
         #expect(try lists(reopened, targets) == lists(postings, targets))
     }
 
+    /// With the directory's checksum made right again.
+    @Test func directoriesThatContradictThemselvesAreRefused() throws {
+        let (postings, _) = try small()
+        let (source, section) = try write(postings)
+        let start = Int(section.offset)
+        func isRead<Value: FixedWidthInteger>(_ value: Value, at offset: Int) -> Bool {
+            var bytes = source.bytes
+            put(value, into: &bytes, at: start + offset)
+            resealDirectory(&bytes, section)
+            return (try? Postings.load(section, from: IndexTestSource(bytes))) != nil
+        }
+        func stored<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
+            source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + offset, as: type) }
+        }
+        let (version, pairs, blocks) = (stored(4, UInt16.self), stored(8, UInt64.self), stored(16, UInt32.self))
+        try #require(blocks >= 2)
+        #expect(isRead(version, at: 4) && isRead(pairs, at: 8) && isRead(blocks, at: 16))
+        #expect(!isRead(0 as UInt32, at: 0))
+        #expect(!isRead(version + 1, at: 4))
+        #expect(!isRead(pairs + 1, at: 8))
+        #expect(!isRead(blocks + 1, at: 16))
+        #expect(!isRead(blocks - 1, at: 16))
+        #expect(!isRead(-1 as Int64, at: 24))
+        #expect(!isRead(section.offset, at: 24))
+        #expect(!isRead(section.offset + 1, at: 24))
+        // The first block's entry: its first pair, its length, and how many pairs it has.
+        #expect(!isRead(UInt64.max, at: 32))
+        #expect(!isRead(UInt16(PostingsBlock.headerByteCount - 1), at: 48))
+        #expect(!isRead(UInt16.max, at: 48))
+        #expect(!isRead(0 as UInt16, at: 50))
+        #expect(!isRead(UInt16.max, at: 50))
+    }
+
     @Test func bytesThatMeanHarmGiveErrorsOrSomePostings() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

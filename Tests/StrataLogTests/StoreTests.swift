@@ -127,10 +127,65 @@ enum SampleSchema {
             _ = try store.commit(transaction)
         }
         try update(5)
-        #expect(throws: StoreError.self) { try update(6) }
+        let published = store.publicationCount
+        let error = #expect(throws: StoreError.self) { try update(6) }
+        #expect(error?.code == .conflict && store.publicationCount == published)
         let row = try #require(try store.snapshot.row(person))
         #expect(try row.block.column(1).int16(row.index) == 5)
         #expect(try store.verify().problems.isEmpty)
+    }
+
+    /// In whatever order the keys come.
+    @Test(arguments: [[1, 1], [2, 1, 2], [1, 2, 2], [3, 2, 1, 2]] as [[UInt64]])
+    func anObjectThatATransactionInsertsTwiceIsRefused(keys: [UInt64]) throws {
+        let store = try LogStore.open(
+            "/s", in: MemoryFileSystem(), options: Self.options(), schema: SampleSchema.schema)
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.department)
+        for key in keys {
+            writer.beginInsert(key: key)
+            writer.endRow()
+        }
+        let error = #expect(throws: StoreError.self) { try store.commit(transaction) }
+        #expect(error?.code == .invalidArgument && store.snapshot.count(entity: SampleSchema.department) == 0)
+    }
+
+    /// Rows from before have no such slot.
+    @Test func aRelationshipThatASchemaAddsCanBeSet() throws {
+        let store = try LogStore.open(
+            "/s", in: MemoryFileSystem(), options: Self.options(), schema: SampleSchema.schema)
+        let department = try Self.makeDepartment(store)
+        let person = try Self.insert(store, 2, department: department)[0]
+        var entities = SampleSchema.schema.entities
+        let index = try #require(entities.firstIndex { $0.id == SampleSchema.person })
+        let slot = entities[index].slots.count
+        entities[index].slots.append(SlotLayout(.reference, postingsID: 9))
+        try store.register(Schema(entities: entities))
+        for target in [department, .null] {
+            let row = try #require(try store.snapshot.row(person))
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.person)
+            try writer.beginUpdate(key: person.key, replacing: row.version, changed: SlotSet([slot]))
+            writer.set(slot, target)
+            writer.endRow()
+            _ = try store.commit(transaction)
+            let found = try #require(try store.snapshot.row(person))
+            #expect(try found.block.column(slot).reference(found.index) == target)
+            #expect(try store.verify().problems.isEmpty)
+        }
+    }
+
+    /// Where rows lie is known once they have been committed.
+    @Test func askingForTheRowsOfATransactionBeforeItIsCommittedStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let store = try LogStore.open(
+                "/s", in: MemoryFileSystem(), options: StoreTests.options(), schema: SampleSchema.schema)
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.department)
+            writer.beginInsert(key: 1)
+            let ticket = writer.endRow()
+            _ = transaction.locations(of: [ticket])
+        }
     }
 
     @Test func largeValuesComeBack() throws {

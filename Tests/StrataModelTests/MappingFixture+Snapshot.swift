@@ -14,16 +14,16 @@ extension MappingFixture {
         }
         for entity in document.entities {
             var properties: [(String, ArchiveWriter.Node)] = entity.attributes.map { attribute in
-                let facts: [(String, ArchiveWriter.Node)] = [
+                let entries: [(String, ArchiveWriter.Node)] = [
                     ("XD_PAttK_attributeType", .integer(number(attribute.type)))
                 ]
-                let all = fields(writer, attribute.property, "XD_PAtt_Stereotype", facts)
+                let all = fields(writer, attribute.property, "XD_PAtt_Stereotype", entries)
                 return (attribute.name, writer.object("XDPMAttribute", all))
             }
             for relationship in entity.relationships {
                 let place = relationships["\(entity.name).\(relationship.name)"] ?? 0
                 let inverse = relationships["\(relationship.destinationName).\(relationship.inverseName ?? "")"] ?? 0
-                let facts: [(String, ArchiveWriter.Node)] = [
+                let entries: [(String, ArchiveWriter.Node)] = [
                     ("XD_PRK_minCount", .integer(Int64(relationship.minCount))),
                     ("XD_PRK_maxCount", .integer(Int64(relationship.maxCount))), ("XD_PRK_deleteRule", .integer(1)),
                     ("XD_PRK_ordered", .bool(relationship.isOrdered)),
@@ -31,12 +31,12 @@ extension MappingFixture {
                     ("XD_PRK_inverseRelationship", .uid(inverse)),
                 ]
                 writer.fill(
-                    place, "XDPMRelationship", fields(writer, relationship.property, "XD_PR_Stereotype", facts))
+                    place, "XDPMRelationship", fields(writer, relationship.property, "XD_PR_Stereotype", entries))
                 properties.append((relationship.name, .uid(place)))
             }
             let parents = entity.parentName.flatMap { places[$0] }.map { [$0] } ?? []
             let generalizations = parents.map { writer.object("XDUMLGeneralizationImp", [("_general", .uid($0))]) }
-            let facts: [(String, ArchiveWriter.Node)] = [
+            let entries: [(String, ArchiveWriter.Node)] = [
                 ("XD_PSK_versionHashModifier", entity.versionHashModifier.map { writer.string($0) } ?? .uid(0)),
                 ("XD_PSK_elementID", .uid(0)), ("XD_PSK_entityClassName", writer.string(entity.name)),
                 (
@@ -49,7 +49,7 @@ extension MappingFixture {
                 places[entity.name] ?? 0, "XDPMEntity",
                 [
                     ("_name", writer.string(entity.name)), ("_isAbstract", .bool(entity.isAbstract)),
-                    ("XDBucketForStereotypesstorage", stereotypes(writer, [("XD_PStereotype", facts)])),
+                    ("XDBucketForStereotypesstorage", stereotypes(writer, [("XD_PStereotype", entries)])),
                     ("XDBucketForOwnedAttributesstorage", writer.dictionary(properties)),
                     ("XDBucketForGeneralizationsstorage", writer.list(generalizations)),
                 ])
@@ -70,7 +70,7 @@ extension MappingFixture {
 
     private static func fields(
         _ writer: ArchiveWriter, _ property: ModelDocument.Property, _ stereotype: String,
-        _ facts: [(String, ArchiveWriter.Node)]
+        _ entries: [(String, ArchiveWriter.Node)]
     ) -> [(String, ArchiveWriter.Node)] {
         let common: [(String, ArchiveWriter.Node)] = [
             ("XD_PPSK_isOptional", .bool(property.isOptional)), ("XD_PPSK_isTransient", .bool(property.isTransient)),
@@ -80,7 +80,7 @@ extension MappingFixture {
             ("_name", writer.string(property.name)),
             (
                 "XDBucketForStereotypesstorage",
-                stereotypes(writer, [("XD_PPropStereotype", common), (stereotype, facts)])
+                stereotypes(writer, [("XD_PPropStereotype", common), (stereotype, entries)])
             ),
         ]
     }
@@ -89,8 +89,8 @@ extension MappingFixture {
         _ writer: ArchiveWriter, _ all: [(String, [(String, ArchiveWriter.Node)])]
     ) -> ArchiveWriter.Node {
         writer.dictionary(
-            all.map { name, facts in
-                let holders = facts.map { ($0.0, writer.object("XDUMLPropertyImp", [("_default", $0.1)])) }
+            all.map { name, entries in
+                let holders = entries.map { ($0.0, writer.object("XDUMLPropertyImp", [("_default", $0.1)])) }
                 let stereotype = writer.object(
                     "XDUMLStereotypeImp", [("XDBucketForOwnedAttributesstorage", writer.dictionary(holders))])
                 return (name, stereotype)

@@ -5,10 +5,10 @@ import StrataRuntime
 /// same order. When the fault of one fires, the rows of the next are looked up as far as their blocks are cached, and
 /// brought into the processor's caches.
 ///
-/// Only places are kept; an object takes its row when its own fault fires. What was looked up counts only while nothing
-/// has been saved since: a fault shows the newest row.
+/// Only locations are remembered; an object takes its row when its own fault fires. What was looked up counts only
+/// while nothing has been saved since: a fault shows the newest row.
 final class RecentFaults {
-    private struct Place {
+    private struct Entry {
         var location = Location.absent
         /// With a reference, nil when the block is not in the cache.
         var block: Unmanaged<Block>?
@@ -18,7 +18,7 @@ final class RecentFaults {
     private static let capacity = 1_024
     /// How many rows are known ahead at most; grows up to it while faults fire in the order in which they were made.
     private static let maximumAhead = 28
-    private static let placeCount = 64
+    private static let entryCount = 64
     /// With fewer rows than this known ahead, the next are looked up.
     private static let lead = 4
     /// After more faults than this that did not fire, their order is not that in which they were made.
@@ -29,10 +29,10 @@ final class RecentFaults {
     @exclusivity(unchecked) private var refs: UnsafeMutablePointer<ObjectRef>!
     /// Those of the faults from ``next`` up to, not including, ``located``, by their number modulo the count. Made with
     /// ``refs``.
-    @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>!
+    @exclusivity(unchecked) private var entries: UnsafeMutablePointer<Entry>!
     @exclusivity(unchecked) private var storeIndex: UInt16 = 0
-    /// How many faults were made, the number of the one that is expected to fire, and of the first whose place is not
-    /// known.
+    /// How many faults were made, the number of the one that is expected to fire, and of the first whose row is not
+    /// located.
     @exclusivity(unchecked) private var made = 0
     @exclusivity(unchecked) private var next = 0
     @exclusivity(unchecked) private var located = 0
@@ -46,15 +46,15 @@ final class RecentFaults {
 
     deinit {
         forgetLocations()
-        places?.deallocate()
+        entries?.deallocate()
         refs?.deallocate()
     }
 
     @inline(never)
     private func allocate() {
         refs = .allocate(capacity: Self.capacity)
-        places = .allocate(capacity: Self.placeCount)
-        places.initialize(repeating: Place(), count: Self.placeCount)
+        entries = .allocate(capacity: Self.entryCount)
+        entries.initialize(repeating: Entry(), count: Self.entryCount)
     }
 
     /// A fault was made. Returns its number, of which the object keeps the lowest bits.
@@ -118,14 +118,14 @@ final class RecentFaults {
             locate(upTo: min(next + ahead, made), handle)
             ahead = min(ahead * 2, Self.maximumAhead)
         }
-        let place = places[index & (Self.placeCount - 1)]
-        places[index & (Self.placeCount - 1)].block = nil
+        let entry = entries[index & (Self.entryCount - 1)]
+        entries[index & (Self.entryCount - 1)].block = nil
         let asked = pipeline.advance(to: index, limit: located, isScattered ? wanted : 0) { number in
-            let place = number == index ? place : places[number & (Self.placeCount - 1)]
-            return place.block.map { ($0, place.location.row) }
+            let entry = number == index ? entry : entries[number & (Self.entryCount - 1)]
+            return entry.block.map { ($0, entry.location.row) }
         }
         if toOne != 0, !asked.isEmpty { prefetchTargets(asked, toOne, registry) }
-        return place.block.map { ($0, place.location) }
+        return entry.block.map { ($0, entry.location) }
     }
 
     /// Brings the objects that the rows of some faults refer to into the caches, as far as there are any.
@@ -135,8 +135,8 @@ final class RecentFaults {
             let slot = rest.trailingZeroBitCount
             rest &= rest - 1
             registry.prefetch(numbers, storeIndex) { number in
-                let place = places[number & (Self.placeCount - 1)]
-                return place.block?.withBorrowed { $0.knownReference(place.location.row, slot) } ?? .null
+                let entry = entries[number & (Self.entryCount - 1)]
+                return entry.block?.withBorrowed { $0.knownReference(entry.location.row, slot) } ?? .null
             }
         }
     }
@@ -152,7 +152,7 @@ final class RecentFaults {
         log.snapshot.locate(first..<end) {
             refs[$0 & (Self.capacity - 1)]
         } _: { number, location in
-            places[number & (Self.placeCount - 1)] = Place(location: location)
+            entries[number & (Self.entryCount - 1)] = Entry(location: location)
             if location.isAbsent || location.block == last { return }
             last = location.block
             log.prefetchLocation(at: location)
@@ -160,7 +160,7 @@ final class RecentFaults {
         last = .absent
         var blocks = 0
         for number in first..<end {
-            let location = places[number & (Self.placeCount - 1)].location
+            let location = entries[number & (Self.entryCount - 1)].location
             if location.isAbsent || location.block == last { continue }
             last = location.block
             blocks += 1
@@ -170,22 +170,22 @@ final class RecentFaults {
         isScattered = blocks * 4 > end - first
         var block: Block?
         for number in first..<end {
-            let place: UnsafeMutablePointer<Place> = places + (number & (Self.placeCount - 1))
-            let location = place.pointee.location
+            let entry: UnsafeMutablePointer<Entry> = entries + (number & (Self.entryCount - 1))
+            let location = entry.pointee.location
             if location.isAbsent { continue }
             if block?.location != location.block {
                 block = log.cachedBlock(at: location)
                 if let found = block, (try? found.verify()) == nil { block = nil }
             }
-            place.pointee.block = block.map { .passRetained($0) }
+            entry.pointee.block = block.map { .passRetained($0) }
         }
         located = end
     }
 
     /// Passes over the next fault.
     private func drop() {
-        places[next & (Self.placeCount - 1)].block?.release()
-        places[next & (Self.placeCount - 1)].block = nil
+        entries[next & (Self.entryCount - 1)].block?.release()
+        entries[next & (Self.entryCount - 1)].block = nil
         next += 1
     }
 }

@@ -41,12 +41,12 @@ struct AtomicStoreMigration {
                 .migrationMissingSourceModel,
                 "The model that the store was written with is not in the program's bundles.", path)
         }
-        let way = try MigrationPath(from: source, to: model, infers: migration.infers, path: path)
+        let migrationPath = try MigrationPath(from: source, to: model, infers: migration.infers, path: path)
         try StoreFile.replace(url) { copy in
             // Somebody else may have migrated it before this process came to its turn.
             let now = try type.metadataForPersistentStore(with: url)
             guard now[NSStoreUUIDKey] as? String == metadata[NSStoreUUIDKey] as? String else { return false }
-            try way.copy(
+            try migrationPath.copy(
                 from: url, to: copy, type: typeName, configuration: configuration, options: migration.storeOptions,
                 metadata: metadata, destination: model)
             return true

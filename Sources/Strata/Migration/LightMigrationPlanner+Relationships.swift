@@ -30,15 +30,15 @@ extension LightMigrationPlanner {
 
     /// What entities that are gone leave behind must not be reached any more.
     mutating func checkRemovedEntities() {
-        func isKept(_ entity: NSEntityDescription) -> Bool {
+        func survives(_ entity: NSEntityDescription) -> Bool {
             match.destination(of: entity).map { new in held.contains { $0.name == new.name } } == true
         }
-        let removed = match.source.entities.filter { !isKept($0) && count($0) > 0 }
+        let removed = match.source.entities.filter { !survives($0) && count($0) > 0 }
         guard !removed.isEmpty else { return }
         func root(_ entity: NSEntityDescription) -> UInt16? { old.entity(entity.name ?? "")?.root }
         let pairs = pairs
         for entity in removed.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-            if match.source.entities.contains(where: { isKept($0) && root($0) == root(entity) }) {
+            if match.source.entities.contains(where: { survives($0) && root($0) == root(entity) }) {
                 obstacles.append("objects of \(entity.name ?? "") go, and others of its hierarchy stay")
             }
             for pair in pairs {
@@ -88,11 +88,11 @@ extension LightMigrationPlanner {
                 guard case .slot(let stored?) = StoredRelationship(relationship, of: entity).storage,
                     let owner = old.postings[stored].flatMap({ owners[$0] })
                 else { continue }
-                let isKept = pairs.contains {
+                let survives = pairs.contains {
                     $0.entity === entity && $0.old.description.name == relationship.name
                         && $0.relationship.storedName == owner
                 }
-                if !isKept { obstacles.append("\(entity.name ?? "") does not have \(owner) any more") }
+                if !survives { obstacles.append("\(entity.name ?? "") does not have \(owner) any more") }
             }
         }
     }
@@ -128,14 +128,14 @@ extension LightMigrationPlanner {
                 guard case .link(let name, _) = StoredRelationship(relationship, of: entity).storage,
                     let owner = owners[name]
                 else { continue }
-                let isKept = pairs.contains { pair in
+                let survives = pairs.contains { pair in
                     guard case .link(let link, _) = pair.relationship.storage else { return false }
                     return pair.entity === entity && pair.old.description.name == relationship.name
                         && link.name == owner
                 }
                 // One side alone may go: the links are still those of the other.
                 let isOther = pairs.contains { $0.entity !== entity && isLink($0, owner) }
-                if !isKept, !isOther { obstacles.append("\(entity.name ?? "") does not have \(owner) any more") }
+                if !survives, !isOther { obstacles.append("\(entity.name ?? "") does not have \(owner) any more") }
             }
         }
     }

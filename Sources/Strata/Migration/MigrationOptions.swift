@@ -9,21 +9,21 @@ struct MigrationOptions {
     /// How the store is opened.
     let storeOptions: [AnyHashable: Any]
     /// Whoever opens the store does so for the migration that has claimed it.
-    let claim: SharedLogs.Claim?
+    let reservation: SharedLogs.Reservation?
 
     /// The checksum of the only model that the store may be migrated from; nil for any.
     let onlySource: String?
 
     /// The option whose value is ``onlySource``.
     static let onlySourceOption = "StrataMigrationSource"
-    /// The option whose value is the claim.
-    static let claimOption = "StrataMigrationClaim"
+    /// The option whose value is the reservation.
+    static let reservationOption = "StrataMigrationReservation"
 
     init(_ options: [AnyHashable: Any]?) {
         isAutomatic = StoreOptions.flag(options, NSMigratePersistentStoresAutomaticallyOption)
         infers = StoreOptions.flag(options, NSInferMappingModelAutomaticallyOption)
         storeOptions = options ?? [:]
-        claim = options?[Self.claimOption] as? SharedLogs.Claim
+        reservation = options?[Self.reservationOption] as? SharedLogs.Reservation
         onlySource = options?[Self.onlySourceOption] as? String
     }
 }

@@ -40,11 +40,11 @@ struct MigrationPath {
     /// - Parameters:
     ///   - configuration: the entities that it is to hold; nil for all.
     ///   - options: those that the program opens the store with.
-    ///   - claim: keeps others away from the source; nil for a store that is no log.
+    ///   - reservation: keeps others away from the source; nil for a store that is no log.
     ///   - metadata: the program's own entries are taken over.
     func copy(
         from url: URL, to copy: URL, type: String, configuration: String?, options: [AnyHashable: Any],
-        claim: SharedLogs.Claim? = nil, metadata: [String: Any], destination: NSManagedObjectModel
+        reservation: SharedLogs.Reservation? = nil, metadata: [String: Any], destination: NSManagedObjectModel
     ) throws {
         let mapping =
             try self.mapping
@@ -55,9 +55,9 @@ struct MigrationPath {
             NSPersistentStoreStagedMigrationManagerOptionKey, StrataHistoryRetentionOption,
         ] { options[key] = nil }
         var sourceOptions = options
-        sourceOptions[MigrationOptions.claimOption] = claim
+        sourceOptions[MigrationOptions.reservationOption] = reservation
         // Nobody sees a log before it is complete, and closing it flushes it.
-        if claim != nil { options[StrataDurabilityOption] = "os" }
+        if reservation != nil { options[StrataDurabilityOption] = "os" }
         let manager = NSMigrationManager(sourceModel: source, destinationModel: destination)
         try manager.migrate(
             from: MigrationEnd.Address(url: url, type: type, options: sourceOptions), with: mapping,

@@ -35,20 +35,20 @@ struct StoreMigration {
         let opening = try StoreOpening(
             coordinator.shapes, type: type, configuration: configuration, url: url, options: options)
         let fileSystem = StoreHost.of(options).fileSystem
-        let isSamePlace = store.url.map { StoreLocation($0) == StoreLocation(url) } ?? false
+        let isSameLocation = store.url.map { StoreLocation($0) == StoreLocation(url) } ?? false
         do {
             // What another coordinator would write from now on would be lost.
-            let claim = isSamePlace ? SharedLogs.claim(source.log) : nil
-            if isSamePlace, claim == nil {
+            let reservation = isSameLocation ? SharedLogs.reserve(source.log) : nil
+            if isSameLocation, reservation == nil {
                 throw StoreError(.locked, "another coordinator uses the store that is to be replaced", path: url.path)
             }
-            defer { if let claim { SharedLogs.endClaim(source.log, claim) } }
+            defer { if let reservation { SharedLogs.endReservation(source.log, reservation) } }
             try StoreDirectory(FilePath(url.path), fileSystem).replace(
-                mustBeSound: true, isInUse: isSamePlace,
+                mustBeSound: true, isInUse: isSameLocation,
                 // From here on the old store is the coordinator's no more, even if it lies at the same place.
                 beforeInstalling: {
                     guard let handle = try withdraw() else { return nil }
-                    if isSamePlace { return try handle.closeKeepingLock() }
+                    if isSameLocation { return try handle.closeKeepingLock() }
                     try handle.close()
                     return nil
                 }

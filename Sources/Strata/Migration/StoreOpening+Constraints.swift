@@ -22,8 +22,8 @@ extension StoreOpening {
             before = shapes.model.copy() as? NSManagedObjectModel
             for entity in before?.entities ?? [] { entity.uniquenessConstraints = [] }
         }
-        guard let claim = SharedLogs.claim(log) else { return nil }
-        defer { SharedLogs.endClaim(log, claim) }
+        guard let reservation = SharedLogs.reserve(log) else { return nil }
+        defer { SharedLogs.endReservation(log, reservation) }
         if let before {
             var planner = LightMigrationPlanner(
                 log, stored, ModelMatch(before, shapes.model), shapes, holding: held)

@@ -8,9 +8,9 @@ extension StoreOpening {
     /// What a store of an older model needs.
     struct MigrationPlan {
         let stored: StoredModel
-        let way: MigrationPath
+        let migrationPath: MigrationPath
         /// Keeps the process's other coordinators away until the store has been migrated.
-        let claim: SharedLogs.Claim
+        let reservation: SharedLogs.Reservation
     }
 
     /// - Throws: `CocoaError` 134100 when the store may not be migrated, 134130 when it does not say what its model is,
@@ -29,7 +29,7 @@ extension StoreOpening {
         guard !log.isReadOnly, options.access == .readWrite else {
             throw incompatible("A store that is opened read-only is not migrated.")
         }
-        guard let claim = SharedLogs.claim(log) else {
+        guard let reservation = SharedLogs.reserve(log) else {
             throw incompatible("Another coordinator of this process uses the store with its own model.")
         }
         guard let source else {
@@ -40,8 +40,9 @@ extension StoreOpening {
         if let only = migration.onlySource, source.versionChecksum != only {
             throw incompatible("Another process has migrated the store meanwhile.")
         }
-        let way = try MigrationPath(from: source, to: shapes.model, infers: migration.infers, path: path.string)
-        return MigrationPlan(stored: stored, way: way, claim: claim)
+        let migrationPath = try MigrationPath(
+            from: source, to: shapes.model, infers: migration.infers, path: path.string)
+        return MigrationPlan(stored: stored, migrationPath: migrationPath, reservation: reservation)
     }
 
     /// Has the store's rows read by the newer model from now on, without writing any.
@@ -51,8 +52,8 @@ extension StoreOpening {
     /// - Returns: the newer model as the store keeps it; nil when the objects have to be copied.
     /// - Complexity: O(1) in the rows, but for an attribute that is no longer optional and has no default value.
     func migrateLightly(_ log: LogStore, _ plan: MigrationPlan) throws -> StoredModel? {
-        guard plan.way.mapping == nil else { return nil }
-        var planner = LightMigrationPlanner(log, plan.stored, plan.way.match, shapes, holding: held)
+        guard plan.migrationPath.mapping == nil else { return nil }
+        var planner = LightMigrationPlanner(log, plan.stored, plan.migrationPath.match, shapes, holding: held)
         let light = try planner.plan()
         guard light.obstacles.isEmpty else { return nil }
         try log.register(light.schema)
@@ -71,9 +72,9 @@ extension StoreOpening {
             mustBeSound: true, isInUse: true, beforeInstalling: { try SharedLogs.closeKeepingLock(log) }
         ) { target in
             let url = URL(fileURLWithPath: target.string, isDirectory: true)
-            try plan.way.copy(
+            try plan.migrationPath.copy(
                 from: source, to: url, type: type, configuration: configuration, options: migration.storeOptions,
-                claim: plan.claim, metadata: metadata, destination: shapes.model)
+                reservation: plan.reservation, metadata: metadata, destination: shapes.model)
             try PendingStage(log)?.note(at: url, options: migration.storeOptions)
         }
     }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A thread that waits for a queue, to run a block there.
 final class QueueWait: @unchecked Sendable {
-    // Unchecked: `target` and `lent` are guarded by the graph's lock; the block belongs to whoever has claimed it.
+    // Unchecked: `target` and `lent` are guarded by the graph's lock; the block belongs to whoever has taken it.
 
     /// What has to go on first.
     enum Target {
@@ -26,7 +26,7 @@ final class QueueWait: @unchecked Sendable {
     /// The blocks that this thread is to run while it waits.
     var lent = JobQueue<QueueWait>()
     private var block: (() -> Void)?
-    private let isClaimed = Atomic<Bool>(false)
+    private let isTaken = Atomic<Bool>(false)
     private let isFinished = Atomic<Bool>(false)
 
     init(
@@ -62,9 +62,9 @@ final class QueueWait: @unchecked Sendable {
     /// Takes it on oneself to run the block. False if another one has.
     ///
     /// Of a wait for a serial queue also takes it out of the queue's line.
-    func claim() -> Bool {
+    func take() -> Bool {
         if case .queue(let queue) = target, !queue.remove(self) { return false }
-        return isClaimed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
+        return isTaken.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing).exchanged
     }
 
     /// Runs the block on behalf of the thread that waits.

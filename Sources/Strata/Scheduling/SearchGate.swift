@@ -41,7 +41,7 @@ final class SearchGate: Sendable {
         let permits: Int
         var free: Int
         /// Free places to which nobody is expected back.
-        var unclaimed: Int
+        var unassigned: Int
         var waiting = JobQueue<Waiter>()
         /// The first in line has been woken and has not looked yet.
         var isCalling = false
@@ -49,7 +49,7 @@ final class SearchGate: Sendable {
         var isOverdue = false
 
         init(permits: Int) {
-            (self.permits, free, unclaimed) = (permits, permits, permits)
+            (self.permits, free, unassigned) = (permits, permits, permits)
         }
 
         /// Whether who has no slice may come before those who wait. They may have begun to wait later than `now`.
@@ -58,20 +58,20 @@ final class SearchGate: Sendable {
         /// - Parameter isExpected: whether the place was kept for who takes it.
         mutating func take(isExpected: Bool) {
             free -= 1
-            unclaimed = min(isExpected ? unclaimed : max(0, unclaimed - 1), free)
+            unassigned = min(isExpected ? unassigned : max(0, unassigned - 1), free)
         }
 
         mutating func giveBack(isExpected: Bool) {
             free += 1
-            if !isExpected || isOverdue { unclaimed += 1 }
+            if !isExpected || isOverdue { unassigned += 1 }
         }
 
         /// Somebody for whom a place was kept does not take it.
-        mutating func expectNobody() { unclaimed = min(unclaimed + 1, free) }
+        mutating func expectNobody() { unassigned = min(unassigned + 1, free) }
 
         /// Who is to be woken: the first in line, if a place is kept for nobody and he has not been.
         mutating func call() -> Waiter? {
-            guard unclaimed > 0, !isCalling, let first = waiting.first else { return nil }
+            guard unassigned > 0, !isCalling, let first = waiting.first else { return nil }
             isCalling = true
             return first
         }
@@ -177,7 +177,7 @@ final class SearchGate: Sendable {
     // MARK: Waiting
 
     private enum Look {
-        case hasPlace
+        case isAdmitted
         case isFirst
         case isBehind
     }
@@ -204,7 +204,7 @@ final class SearchGate: Sendable {
             try check()
             let isLate = Self.now >= ownLook
             switch look(waiter, takesAny: isLate) {
-            case .hasPlace: return
+            case .isAdmitted: return
             case .isFirst where isLate: ownLook = .max
             case .isFirst where !isFirst:
                 isFirst = true
@@ -224,7 +224,7 @@ final class SearchGate: Sendable {
             guard mayTake, state.free > 0 else { return (.isFirst, nil, nil) }
             state.take(isExpected: false)
             _ = state.waiting.popFirst()
-            return (.hasPlace, state.call(), state.waiting.first)
+            return (.isAdmitted, state.call(), state.waiting.first)
         }
         wake(called, promoted)
         return look

@@ -75,7 +75,7 @@ final class WaitGraph: @unchecked Sendable {
     /// The block of a wait for the main queue has its turn there.
     func mainQueueRuns(_ wait: QueueWait) {
         let isTaken = lock.withLock { () -> Bool in
-            guard wait.claim() else { return false }
+            guard wait.take() else { return false }
             wait.target = .thread(QueueWait.currentThread)
             return true
         }
@@ -107,7 +107,7 @@ final class WaitGraph: @unchecked Sendable {
         }
         let movable = wanted.filter { !$0.isOnMain }
         guard let chosen = movable.first(where: \.isQuestion) ?? movable.last ?? wanted.last,
-            let thread = holder(of: chosen.target), let lender = waits[thread], chosen.claim()
+            let thread = holder(of: chosen.target), let lender = waits[thread], chosen.take()
         else { return }
         chosen.target = .thread(thread)
         lender.lent.append(chosen)

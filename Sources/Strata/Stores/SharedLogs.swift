@@ -17,11 +17,11 @@ enum SharedLogs {
         var location: String
         var count: Int
         /// Whose the log is alone.
-        var claim: Claim?
+        var reservation: Reservation?
     }
 
     /// Stands for one who has a log alone, such as a migration, and opens it under this name.
-    final class Claim: Sendable {}
+    final class Reservation: Sendable {}
 
     /// Held while a store is opened or closed.
     private final class Gate: Sendable {
@@ -36,15 +36,15 @@ enum SharedLogs {
     /// - Parameters:
     ///   - isWriter: whether `body` opens for writing. Only such logs are shared, also with readers. A log that somebody
     ///     has claimed is not: readers open their own.
-    ///   - claim: who asks.
+    ///   - reservation: who asks.
     /// - Throws: `.locked` when somebody else has claimed the log; what `body` throws.
     static func open(
-        _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, claim: Claim? = nil,
+        _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, reservation: Reservation? = nil,
         _ body: () throws -> LogStore
     ) throws -> LogStore {
         let location = StoreLocation.canonical(path, fileSystem)
         return try alone(at: location) {
-            if let log = try take(path, fileSystem, isWriter, claim) { return log }
+            if let log = try take(path, fileSystem, isWriter, reservation) { return log }
             let log = try body()
             if isWriter, let found = try? fileSystem.attributes(path) {
                 open.withLock {
@@ -57,13 +57,13 @@ enum SharedLogs {
 
     /// One more use of a log that is open.
     private static func take(
-        _ path: FilePath, _ fileSystem: any FileSystem, _ isWriter: Bool, _ claim: Claim?
+        _ path: FilePath, _ fileSystem: any FileSystem, _ isWriter: Bool, _ reservation: Reservation?
     ) throws(StoreError) -> LogStore? {
         guard let found = try? fileSystem.attributes(path) else { return nil }
         return try open.withLock { entries throws(StoreError) in
             guard let index = entries.firstIndex(where: { $0.device == found.device && $0.inode == found.inode })
             else { return nil }
-            if let owner = entries[index].claim, owner !== claim {
+            if let owner = entries[index].reservation, owner !== reservation {
                 guard isWriter else { return nil }
                 throw StoreError(
                     .locked, "the store is being migrated by another coordinator of this process", path: path.string)
@@ -78,24 +78,26 @@ enum SharedLogs {
         open.withLock { entries in entries.first { $0.log === log }?.count ?? 0 }
     }
 
-    /// Makes a log that nobody shares its only user's alone, until ``endClaim(_:_:)`` or until it is closed.
+    /// Makes a log that nobody shares its only user's alone, until ``endReservation(_:_:)`` or until it is closed.
     ///
     /// - Returns: nil when somebody shares it.
-    static func claim(_ log: LogStore) -> Claim? {
-        let claim = Claim()
+    static func reserve(_ log: LogStore) -> Reservation? {
+        let reservation = Reservation()
         return open.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.log === log }) else { return claim }
-            guard entries[index].count == 1, entries[index].claim == nil else { return nil }
-            entries[index].claim = claim
-            return claim
+            guard let index = entries.firstIndex(where: { $0.log === log }) else { return reservation }
+            guard entries[index].count == 1, entries[index].reservation == nil else { return nil }
+            entries[index].reservation = reservation
+            return reservation
         }
     }
 
     /// From now on others may share the log again.
-    static func endClaim(_ log: LogStore, _ claim: Claim) {
+    static func endReservation(_ log: LogStore, _ reservation: Reservation) {
         open.withLock { entries in
-            guard let index = entries.firstIndex(where: { $0.log === log && $0.claim === claim }) else { return }
-            entries[index].claim = nil
+            guard let index = entries.firstIndex(where: { $0.log === log && $0.reservation === reservation }) else {
+                return
+            }
+            entries[index].reservation = nil
         }
     }
 
@@ -103,7 +105,7 @@ enum SharedLogs {
     static func isClaimed(_ path: FilePath, in fileSystem: any FileSystem) -> Bool {
         guard let found = try? fileSystem.attributes(path) else { return false }
         return open.withLock { entries in
-            entries.contains { $0.device == found.device && $0.inode == found.inode && $0.claim != nil }
+            entries.contains { $0.device == found.device && $0.inode == found.inode && $0.reservation != nil }
         }
     }
 

@@ -6,8 +6,8 @@ import StrataLog
 /// Got from ``NSPersistentStoreCoordinator/damage(of:)``. `strata verify` reads the whole store; this says what the
 /// program has met.
 public struct StoreDamage: Sendable {
-    /// A damaged place.
-    public struct Place: Sendable {
+    /// A damaged location.
+    public struct Location: Sendable {
         /// The name of the file in the store's directory; nil when that is not known.
         public var file: String?
         /// Where it begins in the file, in bytes; nil when that is not known.
@@ -20,18 +20,18 @@ public struct StoreDamage: Sendable {
         public var objectIDs: [NSManagedObjectID]
     }
 
-    /// In the order in which they were met. A place that can be read after all is taken out.
-    public var places: [Place]
-    /// How often something could not be read, in whatever place.
+    /// In the order in which they were met. A location that can be read after all is taken out.
+    public var locations: [Location]
+    /// How often something could not be read, in whatever location.
     public var count: Int
 
     init(_ handle: StoreHandle) {
         count = handle.log.damage.count
-        places = handle.log.damage.entries.map { entry in
+        locations = handle.log.damage.entries.map { entry in
             let file =
                 entry.spot.segment.map { LogStore.segmentFileName($0) }
                 ?? entry.spot.path.map { ($0 as NSString).lastPathComponent }
-            return Place(
+            return Location(
                 file: file, offset: entry.spot.offset, message: entry.error.description, count: entry.count,
                 objectIDs: entry.objects.compactMap { handle.objectID($0) })
         }
@@ -43,7 +43,7 @@ extension NSPersistentStoreCoordinator {
     /// share it.
     ///
     /// - Throws: `CocoaError` 134070 when the store is none of the coordinator's.
-    /// - Complexity: O(n) in the damaged places. May be called on any thread.
+    /// - Complexity: O(n) in the damaged locations. May be called on any thread.
     public final func damage(of store: NSPersistentStore) throws -> StoreDamage {
         StoreDamage(try handle(ofOwn: store))
     }

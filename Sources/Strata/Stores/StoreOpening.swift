@@ -150,7 +150,7 @@ struct StoreOpening {
             if try isReadable(stored) { return handle(log, stored) }
             if let known = try withConstraints(stored, log) { return handle(log, known) }
             let plan = try migrationPlan(stored, log)
-            defer { SharedLogs.endClaim(log, plan.claim) }
+            defer { SharedLogs.endReservation(log, plan.reservation) }
             if let migrated = try migrateLightly(log, plan) { return handle(log, migrated) }
             // Closes the log when the new store is complete.
             try migrateByCopying(log, plan)
@@ -171,7 +171,7 @@ struct StoreOpening {
 
     private func openLog(_ schema: Schema?) throws -> LogStore {
         let isWriter = options.access == .readWrite
-        let log = try SharedLogs.open(path, in: fileSystem, isWriter: isWriter, claim: migration.claim) {
+        let log = try SharedLogs.open(path, in: fileSystem, isWriter: isWriter, reservation: migration.reservation) {
             var options = options
             if options.access == .readOnly { options.createsIfMissing = false }
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)

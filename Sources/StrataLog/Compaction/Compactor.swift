@@ -188,11 +188,11 @@ final class Compactor {
             let older = infos.values.filter { $0.segment < victim && !victims.contains($0.segment) }
             guard !older.isEmpty else { continue }
             let layout = store.snapshot.layout
-            var kept: [UInt16: [UInt64]] = [:]
+            var deletions: [UInt16: [UInt64]] = [:]
             func add(_ keys: [UInt64], _ entity: UInt16) {
                 guard let root = layout.root(ofEntity: entity) else { return }
                 for key in keys where older.contains(where: { $0.mayHaveRow(root: root, key: key) }) {
-                    kept[entity, default: []].append(key)
+                    deletions[entity, default: []].append(key)
                 }
             }
             try SegmentScan.forEachRecord(try reader(victim)) { _, _, body in
@@ -203,7 +203,7 @@ final class Compactor {
                     for group in body.absent { add(group.keys, group.entity) }
                 }
             }
-            for (entity, keys) in kept.sorted(by: { $0.key < $1.key }) {
+            for (entity, keys) in deletions.sorted(by: { $0.key < $1.key }) {
                 try builder.append(absent: keys.sorted(), entity: entity)
             }
         }
@@ -219,7 +219,7 @@ final class Compactor {
     // MARK: History
 
     /// A transaction whose change tables have to be written down again.
-    private struct Kept {
+    private struct ArchivedEntry {
         var transaction: CompactionBody.ArchivedTransaction
         var segment: UInt32
         /// Where the blocks that its changes name lie.
@@ -230,7 +230,7 @@ final class Compactor {
     private func archiveHistory() throws(StoreError) {
         let compaction = store.state.withLock { $0.storeState.compaction }
         let floor = min(retention.historyFloor, store.snapshot.sequence)
-        var kept: [Kept] = []
+        var entries: [ArchivedEntry] = []
         for victim in victims.sorted() {
             guard let info = infos[victim] else { continue }
             try SegmentScan.forEachRecord(try reader(victim)) { header, offset, body in
@@ -244,8 +244,8 @@ final class Compactor {
                     let transaction = CompactionBody.ArchivedTransaction(
                         sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds,
                         author: body.author, contextName: body.contextName, changes: body.changes)
-                    kept.append(
-                        Self.kept(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                    entries.append(
+                        Self.entry(transaction, body.blocks, info.segment, offset + header.blocksOffset))
                 case .compaction(let body):
                     for transaction in body.transactions {
                         guard transaction.sequence > floor else {
@@ -255,14 +255,14 @@ final class Compactor {
                         guard !isInLog(transaction.sequence), !isArchived(transaction.sequence, compaction) else {
                             continue
                         }
-                        kept.append(Self.kept(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                        entries.append(Self.entry(transaction, body.blocks, info.segment, offset + header.blocksOffset))
                     }
                 }
             }
         }
-        kept.sort { $0.transaction.sequence < $1.transaction.sequence }
+        entries.sort { $0.transaction.sequence < $1.transaction.sequence }
         var last: UInt64 = 0
-        for entry in kept where entry.transaction.sequence > last {
+        for entry in entries where entry.transaction.sequence > last {
             last = entry.transaction.sequence
             var tombstones: [Block] = []
             for position in entry.tombstones {
@@ -276,10 +276,10 @@ final class Compactor {
     }
 
     /// The transaction with its blocks of preserved values counted from the first of them.
-    private static func kept(
+    private static func entry(
         _ transaction: CompactionBody.ArchivedTransaction, _ blocks: [TransactionBody.Piece], _ segment: UInt32,
         _ start: Int
-    ) -> Kept {
+    ) -> ArchivedEntry {
         var transaction = transaction
         var positions: [Int] = []
         var position = start
@@ -296,7 +296,7 @@ final class Compactor {
                 return tombstones.count - 1
             }
         }
-        return Kept(transaction: transaction, segment: segment, tombstones: tombstones, byteCount: byteCount)
+        return ArchivedEntry(transaction: transaction, segment: segment, tombstones: tombstones, byteCount: byteCount)
     }
 
     /// Whether an archive outside of the victims has the transaction.

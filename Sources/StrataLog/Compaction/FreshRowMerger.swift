@@ -39,7 +39,7 @@ struct FreshRowMerger {
             guard let source = try read(location) else { continue }
             let live = try liveRows(of: source.block, number: sources.count)
             guard !live.isEmpty else { continue }
-            guard try hasFinalPlaces(source.block) else {
+            guard try hasFinalOffsets(source.block) else {
                 later.append(location)
                 continue
             }
@@ -79,7 +79,7 @@ struct FreshRowMerger {
     }
 
     /// Whether all values out of line are flushed: a copied row can refer to them where they are then.
-    private func hasFinalPlaces(_ block: Block) throws(StoreError) -> Bool {
+    private func hasFinalOffsets(_ block: Block) throws(StoreError) -> Bool {
         guard block.hasExternals else { return true }
         for slot in 0..<block.slotCount where block.layout.slots[slot].kind.fixedWidth == 0 {
             let column = try block.column(slot)

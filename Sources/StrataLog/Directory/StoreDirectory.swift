@@ -135,7 +135,7 @@ public struct StoreDirectory: Sendable {
 
     private var hasRemains: Bool {
         get throws(StoreError) {
-            for place in [copy, replacement, discarded, copyLockPath] where try attributes(place) != nil { return true }
+            for path in [copy, replacement, discarded, copyLockPath] where try attributes(path) != nil { return true }
             return false
         }
     }

@@ -19,7 +19,7 @@ package final class HelperPool: Sendable {
         var threads = 0
         var most = 0
 
-        private static let roomKept = 64
+        private static let retainedCapacity = 64
 
         mutating func next() -> (@Sendable () -> Void)? {
             guard first < waiting.count else { return nil }
@@ -28,7 +28,7 @@ package final class HelperPool: Sendable {
             first += 1
             if first == waiting.count {
                 (waiting, first) = ([], 0)
-            } else if first >= Self.roomKept, first * 2 >= waiting.count {
+            } else if first >= Self.retainedCapacity, first * 2 >= waiting.count {
                 waiting.removeFirst(first)
                 first = 0
             }

@@ -47,13 +47,13 @@ extension LogStore {
     ) throws(StoreError) -> Snapshot {
         // What a migration does without is not in the newest state, also where a later one has it again.
         let migrations = later.filter(\.isMigration)
-        func isKept(_ isThere: (Schema) -> Bool) -> Bool { migrations.allSatisfy(isThere) }
+        func survives(_ isThere: (Schema) -> Bool) -> Bool { migrations.allSatisfy(isThere) }
         let postings = Set(schema.entities.flatMap { $0.slots.map(\.postingsID) }).subtracting([0])
         let kept = postings.filter { id in
-            isKept { $0.entities.contains { $0.slots.contains { $0.postingsID == id } } }
+            survives { $0.entities.contains { $0.slots.contains { $0.postingsID == id } } }
         }
         let roots = Set(schema.entities.map(\.rootID)).filter { root in
-            !isKept { $0.entities.contains { $0.rootID == root } }
+            !survives { $0.entities.contains { $0.rootID == root } }
         }
         var builder = PastSnapshotBuilder(base: newest, at: sequence, source: source, keeping: kept)
         if !roots.isEmpty { try builder.restore(roots) }

@@ -17,7 +17,7 @@ struct PastSnapshotBuilder {
     /// Where the rows to go back to are read from.
     let source: BlockSource
     /// Relationships of the base that the state has, too; nil for all.
-    private let kept: Set<UInt16>?
+    private let relationships: Set<UInt16>?
     let target: UInt64
     var edit: SnapshotEdit
     private var lost: [LostRow] = []
@@ -31,11 +31,11 @@ struct PastSnapshotBuilder {
     ///   - base: a state after the one wanted.
     ///   - sequence: the last transaction to be shown, 0 for a store without objects.
     ///   - source: where to read the state's rows from, if not as the base's.
-    ///   - kept: relationships of the base that the state has, too; nil for all.
-    init(base: Snapshot, at sequence: UInt64, source: BlockSource? = nil, keeping kept: Set<UInt16>? = nil) {
+    ///   - relationships: relationships of the base that the state has, too; nil for all.
+    init(base: Snapshot, at sequence: UInt64, source: BlockSource? = nil, keeping relationships: Set<UInt16>? = nil) {
         self.base = base
         self.source = source ?? base.source
-        self.kept = kept
+        self.relationships = relationships
         target = sequence
         // Ordered indexes are not taken back: fetches of the past do without.
         edit = SnapshotEdit(base: base.with(.none))
@@ -102,7 +102,7 @@ struct PastSnapshotBuilder {
     private mutating func note(_ row: Row, isRemoval: Bool) throws(StoreError) {
         for (slot, layout) in row.block.layout.slots.enumerated()
         where layout.postingsID != 0 && slot < row.block.slotCount {
-            if let kept, !kept.contains(layout.postingsID) { continue }
+            if let relationships, !relationships.contains(layout.postingsID) { continue }
             let column = try row.block.column(slot)
             if column.isNull(row.index) { continue }
             references[layout.postingsID, default: []].append(

@@ -54,7 +54,7 @@ public final class Block: @unchecked Sendable {
     private let lock = Mutex<Void>(())
     /// Set before the block is handed out.
     private var epoch: SegmentEpoch?
-    private var kept: [Block] = []
+    private var referredBlocks: [Block] = []
     /// Where a column is told of that cannot be decoded after it was verified. Set before the block is handed out.
     private var damage: DamagedLocations?
     /// What stands for such columns, by slot. Guarded by `lock`.
@@ -287,11 +287,11 @@ public final class Block: @unchecked Sendable {
 
     /// Whether values of the block lie out of line: then it keeps the segments that they lie in, and rows that refer to
     /// them have to keep it.
-    public var isPinned: Bool { epoch != nil || !kept.isEmpty }
+    public var isPinned: Bool { epoch != nil || !referredBlocks.isEmpty }
 
     /// Keeps blocks whose values rows of this one refer to. Before the block is handed to other threads.
     package func keep(_ blocks: [Block]) {
-        kept += blocks
+        referredBlocks += blocks
     }
 
     func damaged(_ message: String) -> StoreError {

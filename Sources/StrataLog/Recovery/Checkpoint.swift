@@ -220,7 +220,7 @@ struct Checkpoint {
             guard magic.elementsEqual(Self.magic),
                 checksum(UnsafeRawBufferPointer(rebasing: trailer[..<60])) == trailerChecksum,
                 uuid == storeUUID, storedNumber == number, offset >= 0, length >= 0,
-                length <= Int64(directoryMaximumByteCount), offset <= byteCount, length <= byteCount - offset
+                length <= Int64(directoryMaximumByteCount), length <= byteCount - offset
             else { throw damaged("trailer does not match") }
             if isWhole || offset <= checkedMaximumByteCount,
                 try Self.sectionsChecksum(pages, end: offset) != sectionsChecksum

@@ -148,7 +148,7 @@ extension RecordContents {
         var position = header.blocksOffset
         let end = bytes.count - RecordFooter.byteCount
         func piece(_ byteCount: Int) -> UnsafeRawBufferPointer? {
-            guard byteCount > 0, position <= end, byteCount <= end - position,
+            guard byteCount > 0, byteCount <= end - position,
                 (offset + position) % Location.alignmentBytes == 0
             else { return nil }
             return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])

@@ -86,7 +86,7 @@ struct RecordContents {
         var position = header.blocksOffset
         let end = bytes.count - RecordFooter.byteCount
         func piece(_ byteCount: Int) throws(StoreError) -> UnsafeRawBufferPointer {
-            guard byteCount >= alignment, position <= end, byteCount <= end - position else {
+            guard byteCount >= alignment, byteCount <= end - position else {
                 throw StoreError(
                     .corruption, "a record's pieces are longer than it", segment: segment, offset: offset + position)
             }

@@ -36,7 +36,7 @@ final class RecordReader {
 
     /// The bytes of a range, valid until the next call; nil when it goes past ``limit``.
     func bytes(at offset: Int, count: Int) throws(StoreError) -> UnsafeRawBufferPointer? {
-        guard offset >= 0, count >= 0, offset <= limit, count <= limit - offset else { return nil }
+        guard offset >= 0, count >= 0, count <= limit - offset else { return nil }
         if offset < windowOffset || offset + count > windowOffset + windowCount {
             try fill(from: offset, count: count)
         }

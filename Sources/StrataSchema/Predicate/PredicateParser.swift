@@ -126,7 +126,7 @@ package struct PredicateParser {
     }
 
     /// The place of the placeholder that is the current token, of a template.
-    mutating func nextPlace(_ kind: PredicateToken.Placeholder) -> FormatArgument {
+    mutating func nextPlaceholder(_ kind: PredicateToken.Placeholder) -> FormatArgument {
         defer { argumentCount += 1 }
         return FormatArgument(number: argumentCount, kind: kind)
     }

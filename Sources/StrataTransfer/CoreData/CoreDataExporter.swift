@@ -137,11 +137,11 @@ public final class CoreDataExporter {
         for table in schema.tables {
             var done: Set<String> = []
             for rows in table.family {
-                let places = table.places[rows.name] ?? []
+                let columns = table.columnsBySlot[rows.name] ?? []
                 for (slot, info) in rows.slots.enumerated() where info.kind == .position {
-                    let order = table.columns[places[slot].value].name
+                    let order = table.columns[columns[slot].value].name
                     guard done.insert(order).inserted else { continue }
-                    statements.append(renumber(table.name, "rowid", table.columns[places[slot - 1].value].name, order))
+                    statements.append(renumber(table.name, "rowid", table.columns[columns[slot - 1].value].name, order))
                 }
             }
         }

@@ -11,8 +11,8 @@ extension ExportSchema {
         tables.flatMap { table in
             table.root.slots.enumerated().flatMap { slot, info -> [String] in
                 guard let name = relationship(counted: info.attribute),
-                    slot < table.places[table.root.name]?.count ?? 0,
-                    let column = table.places[table.root.name]?[slot].value,
+                    slot < table.columnsBySlot[table.root.name]?.count ?? 0,
+                    let column = table.columnsBySlot[table.root.name]?[slot].value,
                     let inverse = table.root.entity.relationshipsByName[name]?.inverseRelationship,
                     let back = self.column(of: inverse)
                 else { return [] }
@@ -45,10 +45,10 @@ extension ExportSchema {
 
     private func column(of relationship: NSRelationshipDescription) -> (table: String, column: String)? {
         guard !relationship.isToMany, let entity = relationship.entity.name,
-            let table = tables.first(where: { $0.places[entity] != nil }),
+            let table = tables.first(where: { $0.columnsBySlot[entity] != nil }),
             let rows = table.family.first(where: { $0.name == entity }),
             let slot = rows.slots.firstIndex(where: { $0.kind == .toOne && $0.name == relationship.name }),
-            let origin = table.places[entity]?[slot]
+            let origin = table.columnsBySlot[entity]?[slot]
         else { return nil }
         return (table.name, table.columns[origin.value].name)
     }

@@ -17,7 +17,7 @@ struct ExportSchema {
         /// Behind "Z_PK", "Z_ENT" and "Z_OPT".
         var columns: [Column] = []
         /// By entity, for each slot the column; and the column for the entity of a to-one relationship's target.
-        var places: [String: [(value: Int, entity: Int?)]] = [:]
+        var columnsBySlot: [String: [(value: Int, entity: Int?)]] = [:]
     }
 
     /// The table of links.
@@ -54,7 +54,7 @@ struct ExportSchema {
             return table.columns.count - 1
         }
         for rows in family {
-            table.places[rows.name] = rows.slots.map { slot in
+            table.columnsBySlot[rows.name] = rows.slots.map { slot in
                 let column = names.column(rows.name, slot.name)
                 if slot.kind == .position { return (index(ColumnNames.order(column), "INTEGER"), nil) }
                 let value = index(column, Self.type(slot.kind))
@@ -123,7 +123,7 @@ struct ExportSchema {
         var statements: [String] = []
         for table in tables {
             let toOnes = table.family.flatMap { rows in
-                zip(rows.slots, table.places[rows.name] ?? []).filter { $0.0.kind == .toOne }.map { $0.1.value }
+                zip(rows.slots, table.columnsBySlot[rows.name] ?? []).filter { $0.0.kind == .toOne }.map { $0.1.value }
             }
             for column in Set(toOnes).sorted() {
                 let name = table.columns[column].name
@@ -150,7 +150,7 @@ struct ExportSchema {
             let names = constraint.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
             let columns = names.compactMap { name -> String? in
                 guard let slot = rows.slots.firstIndex(where: { $0.name == name && $0.kind != .position }),
-                    let origin = table.places[rows.name]?[slot]
+                    let origin = table.columnsBySlot[rows.name]?[slot]
                 else { return nil }
                 return table.columns[origin.value].name
             }

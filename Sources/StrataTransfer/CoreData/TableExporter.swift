@@ -20,7 +20,7 @@ struct TableExporter {
             schema.numbers.ordered.map { ($0.number, schema.numbers.number($0.name)) },
             uniquingKeysWith: { one, _ in one })
         try reader.forEachRow(root: table.root.root) { row in
-            guard let rows = byNumber[row.entity], let places = table.places[rows.name] else { return }
+            guard let rows = byNumber[row.entity], let columns = table.columnsBySlot[rows.name] else { return }
             for column in table.columns.indices { statement.bindNull(3 + column) }
             statement.bind(0, Int64(row.key))
             statement.bind(1, schema.numbers.number(rows.name))
@@ -28,12 +28,12 @@ struct TableExporter {
             for (slot, info) in rows.slots.enumerated() {
                 if info.kind == .toOne {
                     guard let target = try row.reference(slot) else { continue }
-                    statement.bind(3 + places[slot].value, Int64(target.key))
-                    if let column = places[slot].entity {
+                    statement.bind(3 + columns[slot].value, Int64(target.key))
+                    if let column = columns[slot].entity {
                         statement.bind(3 + column, entityNumbers[target.entity] ?? 0)
                     }
                 } else {
-                    try bind(info, slot, row, statement, 3 + places[slot].value)
+                    try bind(info, slot, row, statement, 3 + columns[slot].value)
                 }
             }
             try statement.execute()

@@ -352,4 +352,33 @@ import Testing
         }
         #expect(try fileSystem.attributes("/d/store") == nil)
     }
+
+    /// What the system says about the lock's file is what the caller gets, and not that others are busy.
+    @Test(arguments: [Errno.permissionDenied, .ioError]) func aLockThatCannotBeOpenedIsNamed(_ errno: Errno) throws {
+        let fileSystem = try store()
+        fileSystem.inject(.init(.fail(errno), of: .open, pathSuffix: "LOCK", repetition: .always))
+        let error = #expect(throws: StoreError.self) {
+            try LogStore.open(Fixture.store, in: fileSystem, options: Fixture.options(), schema: Fixture.schema)
+        }
+        #expect(error?.code == .io && error?.errno == errno)
+    }
+
+    /// Neither where there is nothing, nor in an empty directory.
+    @Test(arguments: [false, true], [LogOptions.Access.readWrite, .readOnly])
+    func aStoreIsMadeOnlyWhereThatIsWanted(isThere: Bool, access: LogOptions.Access) throws {
+        let fileSystem = SimulatedFileSystem()
+        try fileSystem.createDirectory("/d")
+        if isThere { try fileSystem.createDirectory(Fixture.store) }
+        for creates in access == .readWrite ? [false] : [false, true] {
+            var options = Fixture.options()
+            options.access = access
+            options.createsIfMissing = creates
+            let error = #expect(throws: StoreError.self) {
+                try LogStore.open(Fixture.store, in: fileSystem, options: options, schema: Fixture.schema)
+            }
+            #expect(error?.code == .notFound)
+            #expect(try fileSystem.list("/d") == (isThere ? [Fixture.store.lastComponent!.string] : []))
+            if isThere { #expect(try fileSystem.list(Fixture.store).isEmpty) }
+        }
+    }
 }

@@ -107,7 +107,7 @@ import Testing
             forName: .StrataStoreDamage, object: damaged.coordinator, queue: nil
         ) { heard.infos.append($0.userInfo ?? [:]) }
         defer { NotificationCenter.default.removeObserver(token) }
-        #expect(try damaged.coordinator.damage(of: damaged.store).places.isEmpty)
+        #expect(try damaged.coordinator.damage(of: damaged.store).locations.isEmpty)
         damaged.meet()
         damaged.meet()
         #expect(heard.infos.count == 1)
@@ -118,9 +118,9 @@ import Testing
         #expect(info[StrataDamagedObjectIDsKey] as? [NSManagedObjectID] == [damaged.ids[300]])
         #expect(info[StrataDamageErrorKey] is NSError)
         let known = try damaged.coordinator.damage(of: damaged.store)
-        #expect(known.count == 2 && known.places.count == 1)
-        #expect(known.places.first?.count == 2 && known.places.first?.objectIDs == [damaged.ids[300]])
-        #expect(known.places.first?.file == info[StrataDamagedFileKey] as? String)
+        #expect(known.count == 2 && known.locations.count == 1)
+        #expect(known.locations.first?.count == 2 && known.locations.first?.objectIDs == [damaged.ids[300]])
+        #expect(known.locations.first?.file == info[StrataDamagedFileKey] as? String)
     }
 
     /// An observer may wait for a thread that has to search first. It was called while its thread had a place among those
@@ -210,7 +210,7 @@ import Testing
             #expect(throws: CocoaError.self) { try context.execute(update) }
             update.predicate = NSPredicate(format: "title BEGINSWITH 'part'")
             #expect(throws: CocoaError.self) { try context.execute(update) }
-            #expect(try !damaged.coordinator.damage(of: damaged.store).places.isEmpty)
+            #expect(try !damaged.coordinator.damage(of: damaged.store).locations.isEmpty)
         }
     }
 
@@ -226,7 +226,7 @@ import Testing
         context.performAndWait {
             _ = #expect(throws: CocoaError.self) { try context.fetch(Self.whole) }
         }
-        #expect(try other.damage(of: store).places.count == 1)
+        #expect(try other.damage(of: store).locations.count == 1)
         try other.remove(store)
     }
 
@@ -318,7 +318,7 @@ import Testing
             } else {
                 #expect(throws: CocoaError.self) { try context.fetch(request) }
             }
-            #expect(try !damaged.coordinator.damage(of: damaged.store).places.isEmpty)
+            #expect(try !damaged.coordinator.damage(of: damaged.store).locations.isEmpty)
         }
     }
 
@@ -378,8 +378,8 @@ import Testing
             try context.save()
         }
         damaged.meet()
-        #expect(try damaged.coordinator.damage(of: damaged.store).places.count == 1)
-        #expect(try writers.damage(of: store).places.isEmpty)
+        #expect(try damaged.coordinator.damage(of: damaged.store).locations.count == 1)
+        #expect(try writers.damage(of: store).locations.isEmpty)
         let reader = damaged.context()
         try reader.performAndWait { () throws in
             #expect(throws: CocoaError.self) { try reader.fetch(Self.whole) }

@@ -20,7 +20,7 @@ final class LeavingObjects: @unchecked Sendable {
     private let count = Atomic<Int>(0)
 
     /// A larger table is given back when it is empty.
-    private static let capacityKept = 1 << 16
+    private static let retainedCapacity = 1 << 16
 
     /// What becomes of the reference to the registry that the objects share.
     enum Removal {
@@ -106,7 +106,7 @@ final class LeavingObjects: @unchecked Sendable {
 
     private func subtract(_ taken: Int, _ table: inout RefTable) -> Removal {
         if count.subtract(taken, ordering: .relaxed).newValue > 0 { return .removed }
-        if table.capacity > Self.capacityKept { table = RefTable() }
+        if table.capacity > Self.retainedCapacity { table = RefTable() }
         return .last
     }
 }

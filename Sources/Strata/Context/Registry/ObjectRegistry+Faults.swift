@@ -11,7 +11,7 @@ extension ObjectRegistry {
         if refs.isEmpty { return [] }
         return [NSManagedObject](unsafeUninitializedCapacity: refs.count) { buffer, count in
             guard let base = buffer.baseAddress else { return }
-            let places = ReferenceLayout.places(base, capacity: refs.count)
+            let places = ReferenceLayout.elements(base, capacity: refs.count)
             count = refs.withUnsafeBufferPointer { fill(places, $0, storeIndex, handle) }
         }
     }

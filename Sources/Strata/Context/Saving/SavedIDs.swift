@@ -37,7 +37,7 @@ final class SavedIDs {
         if isStarted { return }
         isStarted = true
         HelperPool.shared.async { [work, finished] in
-            guard work.claim() else { return }
+            guard work.take() else { return }
             work.run()
             finished.signal()
         }
@@ -47,7 +47,7 @@ final class SavedIDs {
     /// because a merge policy has changed what was saved.
     func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObjectID>? {
         // What no helper has begun with is done here: they may be busy with what others want.
-        if work.claim() { work.run() } else { finished.wait() }
+        if work.take() { work.run() } else { finished.wait() }
         // For whoever asks next.
         finished.signal()
         guard objects.count == refs.count else { return nil }
@@ -80,10 +80,10 @@ private struct ShapeReference {
     unowned(unsafe) let shape: EntityShape
 }
 
-/// Unchecked: the input is constant, and the result is written once, by whoever has claimed the work, before the
+/// Unchecked: the input is constant, and the result is written once, by whoever has taken the work, before the
 /// semaphore is signalled that its reader waits for.
 private final class IDWork: @unchecked Sendable {
-    private let isClaimed = Atomic<Bool>(false)
+    private let isTaken = Atomic<Bool>(false)
     private let refs: ContiguousArray<ObjectRef>
     private let shapes: ContiguousArray<ShapeReference>
     private let identity: StoreIdentity
@@ -103,7 +103,7 @@ private final class IDWork: @unchecked Sendable {
     }
 
     /// Whether the caller is the one to do it.
-    func claim() -> Bool { !isClaimed.exchange(true, ordering: .acquiringAndReleasing) }
+    func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
 
     func run() {
         var set = Set<IDMember>(minimumCapacity: ObjectChanges.capacity(refs.count))

@@ -44,7 +44,7 @@ struct IDCache: ~Copyable {
         var added = 0
         let result = [NSManagedObjectID](unsafeUninitializedCapacity: refs.count) { buffer, written in
             guard let base = buffer.baseAddress else { return }
-            let results = ReferenceLayout.places(base, capacity: refs.count)
+            let results = ReferenceLayout.elements(base, capacity: refs.count)
             for ref in refs {
                 if ref.entity != number || shape == nil {
                     (number, shape) = (ref.entity, handle.map.shape(ref.entity).map { .passUnretained($0) })

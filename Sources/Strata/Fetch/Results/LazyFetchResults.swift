@@ -22,7 +22,7 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
     public static var defaultBatchSize: Int { 256 }
 
     private let context: NSManagedObjectContext
-    private let matches: [FetchMatch.Place]
+    private let matches: [FetchMatch.Identity]
     /// Those with unsaved changes at the time, which must not be lost.
     private let pending: [Int: NSManagedObject]
     private let page = Page()
@@ -31,7 +31,7 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
 
     init(_ context: NSManagedObjectContext, _ matches: [FetchMatch], batchSize: Int) {
         self.context = context
-        self.matches = matches.map { FetchMatch.Place(ref: $0.ref, storeIndex: $0.storeIndex) }
+        self.matches = matches.map { FetchMatch.Identity(ref: $0.ref, storeIndex: $0.storeIndex) }
         self.batchSize = batchSize > 0 ? batchSize : Self.defaultBatchSize
         var pending: [Int: NSManagedObject] = [:]
         for (index, match) in matches.enumerated() { pending[index] = match.object }
@@ -80,8 +80,8 @@ public struct LazyFetchResults<Element: NSManagedObject>: RandomAccessCollection
 }
 
 extension FetchMatch {
-    /// Where a match lies, and no more.
-    struct Place {
+    /// Which object matches, and no more.
+    struct Identity {
         var ref: ObjectRef
         var storeIndex: UInt16
     }

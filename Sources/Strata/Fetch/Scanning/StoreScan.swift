@@ -46,7 +46,7 @@ struct StoreScan {
     // MARK: Choosing
 
     /// How the rows are found.
-    private enum Way {
+    private enum RowAccess {
         case refs([ObjectRef])
         /// These satisfy the predicate, and their rows are not needed.
         case matches([ObjectRef])
@@ -54,7 +54,7 @@ struct StoreScan {
         case interpreted
     }
 
-    private func way() throws -> Way {
+    private func rowAccess() throws -> RowAccess {
         do {
             switch try FetchCandidates.of(plan, scope) {
             case .refs(let refs):
@@ -205,7 +205,7 @@ struct StoreScan {
     /// - Throws: the store's error, an error for a key that an entity does not have, and what the body and the
     ///   question for cancellation throw.
     func forEach(_ body: (ObjectRef, RowSource?) throws -> Bool) throws {
-        switch try way() {
+        switch try rowAccess() {
         case .refs(let refs):
             try visit(plan.predicate) { visitor in
                 try look(up: refs) { visitor.visit($0, $1, $2) }

@@ -3,7 +3,7 @@ import SystemPackage
 
 @testable import StrataLog
 
-/// The pieces of the log outside of blocks: headers, bodies, facts, the manifest.
+/// The pieces of the log outside of blocks: headers, bodies, state, the manifest.
 enum LogTargets {
     static let all = [
         FuzzTarget("record-header", maximumByteCount: 128, seeds: { Samples.records() }) { header($0, reseals: false) },
@@ -13,7 +13,7 @@ enum LogTargets {
         FuzzTarget("record", seeds: { Samples.records() }) { record($0, reseals: false) },
         FuzzTarget("record-resealed", seeds: { Samples.records() }) { record($0, reseals: true) },
         FuzzTarget("transaction-body", seeds: { Samples.records().map(body) }) { transactionBody($0) },
-        FuzzTarget("facts", seeds: { facts() }) { facts($0) },
+        FuzzTarget("state", seeds: { state() }) { state($0) },
         FuzzTarget("segment-header", maximumByteCount: 128, seeds: { [Array(Samples.segment().prefix(64))] }) { input in
             segmentHeader(input)
             var resealed = input
@@ -86,31 +86,31 @@ enum LogTargets {
         }
     }
 
-    private static func facts() -> [[UInt8]] {
-        var facts = StoreState()
-        facts.schemas = [
+    private static func state() -> [[UInt8]] {
+        var state = StoreState()
+        state.schemas = [
             NumberedSchema(version: 1, schema: Samples.schema),
             NumberedSchema(version: 2, schema: Schema(entities: [makeLayout(ValueKind.allCases)], model: [1, 2, 3])),
         ]
-        facts.metadata = Array("metadata".utf8)
-        facts.nextKeys = [.init(root: 1, next: 5), .init(root: 2, next: 77)]
+        state.metadata = Array("metadata".utf8)
+        state.nextKeys = [.init(root: 1, next: 5), .init(root: 2, next: 77)]
         var writer = ByteWriter()
-        facts.append(to: &writer)
+        state.append(to: &writer)
         return [writer.bytes]
     }
 
-    private static func facts(_ input: [UInt8]) {
+    private static func state(_ input: [UInt8]) {
         input.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            guard var facts = try? StoreState(from: &reader) else { return }
+            guard var state = try? StoreState(from: &reader) else { return }
             var writer = ByteWriter()
-            facts.append(to: &writer)
+            state.append(to: &writer)
             writer.bytes.withUnsafeBytes { bytes in
                 var reader = ByteReader(bytes)
-                precondition((try? StoreState(from: &reader)) == facts, "facts do not survive writing and reading")
+                precondition((try? StoreState(from: &reader)) == state, "state do not survive writing and reading")
             }
-            facts.raiseNextKey(root: 3, to: 9)
-            _ = StoreLayout(facts.schemas).root(ofEntity: 2)
+            state.raiseNextKey(root: 3, to: 9)
+            _ = StoreLayout(state.schemas).root(ofEntity: 2)
         }
     }
 

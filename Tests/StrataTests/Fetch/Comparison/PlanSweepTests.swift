@@ -9,7 +9,7 @@ import Testing
 ///
 /// 60,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
 @Suite struct PlanSweepTests {
-    private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 2 : 20)
+    private static let seeds = RandomRuns.seeds(from: 100, count: BuildMode.isDebug ? 1 : 20)
     private static let requests = RandomRuns.operations(BuildMode.isDebug ? 500 : 3_000)
     private static let total = LockedBox((requests: 0, comparisons: 0))
 

@@ -13,13 +13,13 @@ import Testing
 /// Whatever comes of it, the store is there whole, in the model of before, of after, or of a stage between; nothing
 /// acknowledged is lost; what is not a store's file stays; and the migration, begun again, comes to its end.
 ///
-/// A debug build looks at some of the places; a release build, or `STRATA_SWEEPS=1`, at all.
+/// A debug build looks at some of the steps; a release build, or `STRATA_SWEEPS=1`, at all.
 @Suite struct MigrationSweepTests {
     typealias Policy = SimulatedFileSystem.CrashPolicy
     typealias Fixture = MigrationFixture
 
-    /// The places that are looked at: all of them, or the one in the middle.
-    private static func places(_ count: Int) -> Range<Int> {
+    /// The steps that are looked at: all of them, or the one in the middle.
+    private static func steps(_ count: Int) -> Range<Int> {
         isThorough ? 0..<count : count / 2..<min(count / 2 + 1, count)
     }
     private static let isThorough =
@@ -69,11 +69,11 @@ import Testing
         let live = try Fixture.disk()
         try work.run(live)
         var cursor = live.trace.cursor()
-        let places = Self.places(live.trace.count)
+        let steps = Self.steps(live.trace.count)
         var states = 0
         repeat {
             let isDone = cursor.position == live.trace.count
-            guard isDone || places.contains(cursor.position) else { continue }
+            guard isDone || steps.contains(cursor.position) else { continue }
             let allowed: Set = isDone ? [work.after] : work.allowed
             for (policy, times) in [(Policy.killed, 1), (.strict, 2), (.ordered, 1), (.evil, 2)]
             where policy == .killed || cursor.hasUnsyncedChanges {
@@ -104,7 +104,7 @@ import Testing
         ]
         var states = 0
         let calls = quiet.callCount() - before
-        for call in Self.places(calls).map({ $0 + 1 }) {
+        for call in Self.steps(calls).map({ $0 + 1 }) {
             // One that happens once, of the three by turns, and one that stays.
             for index in [call % 3, 3] {
                 let live = base.fork()
@@ -127,14 +127,14 @@ import Testing
 
     @Test(arguments: MigrationWork.all, MigrationBystander.all)
     func nobodyLosesWhatWasSavedBeside(_ work: MigrationWork, _ bystander: MigrationBystander) throws {
-        // A manager makes another store and has no claim to the one that it reads.
+        // A manager makes another store and has not reserved the one that it reads.
         if work.makesAnother, bystander.isSameProcess { return }
         let base = try Fixture.disk()
         var states = 0
-        var places = 0..<1
+        var steps = 0..<1
         var step = -1
         // Nobody acts in the first round: it counts the steps.
-        while step < places.upperBound {
+        while step < steps.upperBound {
             let disk = base.fork()
             let process = SimulatedProcess(disk)
             let other = Running(bystander, work, disk)
@@ -147,8 +147,8 @@ import Testing
             let succeeded = (try? work.run(process)) != nil
             process.interleave = {}
             if step < 0 {
-                places = Self.places(position)
-                step = places.lowerBound
+                steps = Self.steps(position)
+                step = steps.lowerBound
                 continue
             }
             guard other.hasActed else { break }
