@@ -160,6 +160,7 @@ extension NSManagedObjectContext {
         noteMerged()
         generation?.moveOn()
         faults.forget()
+        largeValues.removeAll()
         idCache.removeAll()
         registry.forgetLeftovers()
         for object in registry.all {

@@ -1,6 +1,7 @@
 public import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 import Synchronization
 
 /// A workspace of managed objects: it registers them, tracks their changes and saves these atomically.
@@ -21,7 +22,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// Leads those to the context who do not keep it alive.
     final let reference = ContextReference()
     /// Of ``lock()``; made when somebody asks for it, which contexts of a service never do.
-    private final let lazyLock = AtomicLazyReference<NSRecursiveLock>()
+    private final let lazyLock = CompiledReference<NSRecursiveLock>()
     final var lockForLocking: NSRecursiveLock { lazyLock.load() ?? lazyLock.storeIfNil(NSRecursiveLock()) }
 
     /// Which queue the context works on.
@@ -93,8 +94,12 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     @exclusivity(unchecked) final var coordinatorReference: Unmanaged<NSPersistentStoreCoordinator>?
     /// Nil for a context that works on a coordinator.
     @exclusivity(unchecked) final var link: ParentLink?
-    /// There from the start, since children may be made on any thread.
-    final let children = ContextChildren()
+    /// Made for the first child, which contexts of a service never have; children may be made on any thread.
+    private final let knownChildren = CompiledReference<ContextChildren>()
+    final var children: ContextChildren? { knownChildren.load() }
+    final var madeChildren: ContextChildren { knownChildren.load() ?? knownChildren.storeIfNil(ContextChildren()) }
+    /// The children that are alive.
+    final var allChildren: [NSManagedObjectContext] { children?.all ?? [] }
     /// By store, which newer rows do not make what children have read before out of date.
     final var knownSequences: [ObjectIdentifier: KnownSequences] = [:]
     /// The generation that the context is pinned to; nil for one that reads what is newest.
@@ -116,6 +121,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     final let faults = FaultService()
     /// The results of the fetches of the block that runs.
     @exclusivity(unchecked) final var heldResults = DeferredRelease()
+    /// What objects have lately been asked for of what lies outside of their rows.
+    @exclusivity(unchecked) final var largeValues = LargeValueCache()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
     /// What reading objects has cost so far.
@@ -160,6 +167,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     deinit {
         reference.clear()
+        knownChildren.release()
+        lazyLock.release()
         if let coordinator { faults.end(coordinator.readSlots) }
         detachAll()
     }

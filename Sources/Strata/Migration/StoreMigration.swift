@@ -214,6 +214,8 @@ extension NSManagedObjectContext {
         let objects = registry.all.filter { registry.handle($0.storeIndex) === source }
         for object in objects { registry.forget(object) }
         guard registry.exchange(source, for: target) != nil else { return }
+        // The same index is another store from now on.
+        largeValues.removeAll()
         let snapshot = target.log.snapshot
         for object in objects {
             object.ref = moved.map { $0[object.ref] ?? object.ref } ?? object.ref

@@ -123,14 +123,23 @@ extension NSManagedObject {
         let info = shape.slots[slot]
         if let block, info.isPersistent {
             let column = block.verifiedColumn(slot)
-            guard column.isExternal(Int(row)), let bytes = readExternal(column.external(Int(row))) else { return nil }
-            return bytes.withUnsafeBytes { Value._decode($0) }
+            return column.isExternal(Int(row)) ? largeValue(column.external(Int(row))) : nil
         }
         guard flags.contains(.defaultsBelow) || !info.isPersistent || storeIndex == 0, let value = info.defaultValue
         else {
             return nil
         }
         return convertDefault(value)
+    }
+
+    /// A value that lies outside of its row; nil after a read error, which marks the object.
+    private final func largeValue<Value: AttributeValue>(_ location: ExternalValue) -> Value? {
+        guard let context = registry?.context else { return nil }
+        if let known: Value = context.largeValues.value(at: location, storeIndex) { return known }
+        guard let bytes = readExternal(location) else { return nil }
+        let value = bytes.withUnsafeBytes { Value._decode($0) }
+        context.largeValues.keep(value, at: location, storeIndex)
+        return value
     }
 
     /// Makes the object writable and tells the context that it changes, and observers that the slot is about to;

@@ -206,15 +206,18 @@ public final class Block: @unchecked Sendable {
         bytes = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
         estimatedByteCount = memory.heldByteCount + slotCount * perSlot + 256
-        (views, owned, ready) = Self.allocateColumns(slotCount)
+        (views, owned, ready) = Self.allocateColumns(slotCount, isSmall: memory.rowCount < BlockFormat.plainRows)
         owned.initialize(repeating: nil, count: slotCount)
         var zones: [ZoneRange?] = []
+        // Few rows have none where they are stored either: a scan asks the rows themselves as quickly.
+        let hasZones = location != Self.locationInMemory && memory.rowCount >= BlockFormat.plainRows
+        if hasZones { zones.reserveCapacity(slotCount) }
         for slot in 0..<slotCount {
             let column = memory.columns[slot]
             let view = ColumnView(
                 kind: column.kind, rows: memory.rowCount, values: column.values, heap: column.heap ?? column.values,
                 nulls: column.nulls.map { UnsafePointer($0) }, externals: column.externals.map { UnsafePointer($0) })
-            if location != Self.locationInMemory { zones.append(ZoneRange(view)) }
+            if hasZones { zones.append(ZoneRange(view)) }
             (views + slot).initialize(to: view)
             (ready + slot).initialize(to: Atomic(1))
         }
@@ -239,9 +242,10 @@ public final class Block: @unchecked Sendable {
         free(UnsafeMutableRawPointer(mutating: bytes))
     }
 
-    /// What there is for each column, side by side in memory that begins with a line of the processor's caches.
+    /// What there is for each column, side by side in memory that begins with a line of the processor's caches. Such
+    /// memory costs more than other, which small blocks are content with.
     private static func allocateColumns(
-        _ slots: Int
+        _ slots: Int, isSmall: Bool = false
     ) -> (
         views: UnsafeMutablePointer<ColumnView>, owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
         ready: UnsafeMutablePointer<Atomic<UInt8>>
@@ -249,7 +253,7 @@ public final class Block: @unchecked Sendable {
         let viewBytes = slots * MemoryLayout<ColumnView>.stride
         let ownedBytes = slots * MemoryLayout<UnsafeMutableRawPointer?>.stride
         let start = UnsafeMutableRawPointer.allocate(
-            byteCount: Swift.max(viewBytes + ownedBytes + slots, 1), alignment: 64)
+            byteCount: Swift.max(viewBytes + ownedBytes + slots, 1), alignment: isSmall ? 16 : 64)
         return (
             start.bindMemory(to: ColumnView.self, capacity: slots),
             (start + viewBytes).bindMemory(to: UnsafeMutableRawPointer?.self, capacity: slots),

@@ -43,13 +43,11 @@ public final class EntityWriter {
     /// The job of the block of inserted rows while it is the one that was begun last, else -1: what every row of an
     /// import asks for, without references.
     @exclusivity(unchecked) private var insertJob = -1
-    /// For each slot the accumulator of its postings, nil where it keeps none; empty when no slot does.
-    private let postings: [PostingsAccumulator?]
     private let postingSlots: [Int]
-    /// The accumulators, parallel to `postingSlots`, without counting references; `postings` holds them.
+    /// The accumulators, parallel to `postingSlots`, without counting references: the transaction holds them.
     private let postingLists: [Unmanaged<PostingsAccumulator>]
-    /// For each slot its position in `postingSlots`.
-    private let postingIndexes: [Int?]
+    /// For each slot its position in `postingSlots`, -1 where it keeps no postings; empty when no slot does.
+    private let postingIndexes: [Int]
     private let preservedSlots: [Int]
     /// The constraints that bind the entity's rows.
     private let constraints: [Int]
@@ -71,22 +69,22 @@ public final class EntityWriter {
         self.schemaVersion = schemaVersion
         // Lists grow by appending, and only where there is something to be in them: most of what a small save costs is
         // memory.
-        var (postings, postingSlots, preservedSlots): ([PostingsAccumulator?], [Int], [Int]) = ([], [], [])
-        var (indexes, lists, targets): ([Int?], [Unmanaged<PostingsAccumulator>], [ObjectRef]) = ([], [], [])
-        for (slot, description) in layout.slots.enumerated() {
-            if description.preservedInHistory { preservedSlots.append(slot) }
-            guard description.postingsID != 0 else { continue }
-            while postings.count < layout.slots.count {
-                postings.append(nil)
-                indexes.append(nil)
+        var (postingSlots, preservedSlots, indexes): ([Int], [Int], [Int]) = ([], [], [])
+        var (lists, targets): ([Unmanaged<PostingsAccumulator>], [ObjectRef]) = ([], [])
+        for slot in layout.slots.indices {
+            if layout.slots[slot].preservedInHistory { preservedSlots.append(slot) }
+            let postingsID = layout.slots[slot].postingsID
+            guard postingsID != 0 else { continue }
+            if indexes.isEmpty {
+                indexes.reserveCapacity(layout.slots.count)
+                for _ in layout.slots.indices { indexes.append(-1) }
             }
-            let list = transaction.accumulator(for: description.postingsID)
-            (postings[slot], indexes[slot]) = (list, postingSlots.count)
+            indexes[slot] = postingSlots.count
             postingSlots.append(slot)
-            lists.append(.passUnretained(list))
+            lists.append(.passUnretained(transaction.accumulator(for: postingsID)))
             targets.append(.null)
         }
-        (self.postings, self.postingSlots, self.preservedSlots) = (postings, postingSlots, preservedSlots)
+        (self.postingSlots, self.preservedSlots) = (postingSlots, preservedSlots)
         (postingIndexes, postingLists, newTargets, replacedTargets) = (indexes, lists, targets, targets)
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
         ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
@@ -273,7 +271,7 @@ public final class EntityWriter {
         } else {
             row.set(slot, value)
         }
-        if keepsPostings, let index = postingIndexes[slot] { newTargets[index] = value }
+        if keepsPostings, postingIndexes[slot] >= 0 { newTargets[postingIndexes[slot]] = value }
     }
 
     /// UTF-8 of any length; over 64 KiB it is stored out of line.
@@ -305,7 +303,7 @@ public final class EntityWriter {
     ///
     /// - Precondition: the slots are of the same kind.
     public func copy(_ slot: Int, from row: Row, slot source: Int) throws(StoreError) {
-        if keepsPostings, postings[slot] != nil {
+        if keepsPostings, postingIndexes[slot] >= 0 {
             let column = try row.block.column(source)
             if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
             return
@@ -361,7 +359,7 @@ public final class EntityWriter {
         for index in postingSlots.indices {
             let new = newTargets[index]
             newTargets[index] = .null
-            // SAFETY: the writer holds the accumulator.
+            // SAFETY: the transaction, which owns the writer, holds the accumulator.
             postingLists[index].withBorrowed { list in
                 if isInserting {
                     if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
@@ -385,7 +383,7 @@ public final class EntityWriter {
                 for index in postingSlots.indices where postingSlots[index] < block.slotCount {
                     let column = try block.column(postingSlots[index])
                     if column.isNull(row) { continue }
-                    // SAFETY: the writer holds the accumulator.
+                    // SAFETY: the transaction, which owns the writer, holds the accumulator.
                     postingLists[index].withBorrowed {
                         $0.others.append(
                             PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import StrataSupport
 
 /// A comparison of two expressions.
 ///
@@ -86,7 +86,7 @@ open class NSComparisonPredicate: NSPredicate {
     /// Whether null satisfies no comparison, as in SQL, instead of being unequal to everything else. Only fetches ask for
     /// that, of predicates that nobody else sees.
     package let excludesNull: Bool
-    private let preparedComparator = AtomicLazyReference<PreparedComparator>()
+    private let preparedComparator = CompiledReference<PreparedComparator>()
     /// Prepared when it is first asked for: fetches compile most comparisons instead.
     package var comparator: ValueComparator {
         if let prepared = preparedComparator.load() { return prepared.comparator }
@@ -125,6 +125,8 @@ open class NSComparisonPredicate: NSPredicate {
         depth = 1 + max(left.depth, right.depth)
         super.init(value: false)
     }
+
+    deinit { preparedComparator.release() }
 
     /// Whether the comparison holds for an object.
     open override func evaluate(with object: Any?) -> Bool {

@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import Strata
+import Synchronization
 
 /// What somebody ordered.
 final class Order: NSManagedObject {
@@ -78,6 +80,28 @@ struct Catalog {
         }
     }
 
+    /// As ``total(_:)`` from tasks, one order after the other; returns how many there are.
+    func totalsByTasks(from first: Int, count: Int) throws -> Int {
+        let (done, found) = (DispatchSemaphore(value: 0), Found())
+        Task.detached { [coordinator] in
+            for number in first + 1...first + count {
+                let reference = Self.reference(number)
+                let context = NSManagedObjectContext(.privateQueue)
+                context.persistentStoreCoordinator = coordinator
+                let total = try await context.perform { () -> Double? in
+                    let request = NSFetchRequest<Order>(entityName: "Order")
+                    request.predicate = NSPredicate(format: "reference == %@", reference)
+                    request.fetchLimit = 1
+                    return try context.fetch(request).first?.total
+                }
+                if total != nil { found.count.withLock { $0 += 1 } }
+            }
+            done.signal()
+        }
+        done.wait()
+        return found.count.withLock { $0 }
+    }
+
     /// Twenty orders of a status from some date on, with their buyers.
     func page(_ number: Int) throws -> Int {
         let status = Self.statuses[number % Self.statuses.count]
@@ -124,4 +148,9 @@ struct Catalog {
         (attribute.name, attribute.attributeType) = (name, type)
         return attribute
     }
+}
+
+/// How many orders tasks have found.
+private final class Found: Sendable {
+    let count = Mutex(0)
 }

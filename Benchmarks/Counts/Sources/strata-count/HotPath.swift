@@ -109,6 +109,22 @@ struct HotPath {
                 return try !staff.context.fetch(request).isEmpty
             },
             requesting("fetch-by-key", 200) { catalog, number in try catalog.total(number) != nil },
+            HotPath(name: "task-by-key", operations: 200) {
+                let catalog = try Catalog()
+                var number = 0
+                return {
+                    guard try catalog.totalsByTasks(from: number, count: 200) == 200 else {
+                        throw CocoaError(.coderInvalidValue)
+                    }
+                    number += 200
+                }
+            },
+            reading("read-large-text") { staff, members in
+                guard let team = members.first?.team else { return false }
+                var sum = 0
+                for _ in members { sum &+= team.charter?.utf8.count ?? 0 }
+                return sum == members.count * Staff.charterBytes
+            },
             requesting("fetch-list", 50) { catalog, number in try catalog.page(number) > 0 },
             HotPath(name: "parse-predicate", operations: 100) {
                 return {

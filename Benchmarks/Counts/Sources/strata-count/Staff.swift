@@ -29,17 +29,25 @@ final class Member: NSManagedObject {
 /// Where they work.
 final class Team: NSManagedObject {
     private static let titleSlot = AttributeSlot<String>("title")
+    private static let charterSlot = AttributeSlot<String?>("charter")
     private static let membersSlot = ToManySlot<Member>("members")
 
     var title: String {
         get { self[Self.titleSlot] }
         set { self[Self.titleSlot] = newValue }
     }
+    var charter: String? {
+        get { self[Self.charterSlot] }
+        set { self[Self.charterSlot] = newValue }
+    }
     var members: Set<Member> { self[Self.membersSlot] }
 }
 
 /// A store in memory with members of one team.
 struct Staff {
+    /// Of the team's charter, which therefore lies outside of its row.
+    static let charterBytes = 100_000
+
     let context: NSManagedObjectContext
 
     init(_ count: Int) throws {
@@ -52,6 +60,7 @@ struct Staff {
         try context.performAndWait {
             let team = Team(context: context)
             team.title = "the team"
+            team.charter = String(repeating: "long text ", count: Self.charterBytes / 10)
             add(count, to: team)
             try context.save()
             context.reset()
@@ -83,7 +92,9 @@ struct Staff {
             attribute("name", .stringAttributeType), attribute("age", .integer64AttributeType),
             attribute("born", .dateAttributeType), toTeam,
         ]
-        team.properties = [attribute("title", .stringAttributeType), toMembers]
+        team.properties = [
+            attribute("title", .stringAttributeType), attribute("charter", .stringAttributeType), toMembers,
+        ]
         let model = NSManagedObjectModel()
         model.entities = [member, team]
         return model

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
                 "NSManagedObjectContext.parent", "objects are registered with the context",
                 "Set the parent of a new context, before it has objects")
         }
-        link?.parent.children.remove(self)
+        link?.parent.children?.remove(self)
         link = nil
         registry.permanentIDs = nil
         setCoordinator(nil)
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
                 "NSManagedObjectContext.parent", "the context would descend from itself",
                 "Set a parent that is not one of its own children")
         }
-        let family = newValue.children
+        let family = newValue.madeChildren
         let ids = newValue.link?.permanentIDs ?? family.makePermanentIDs()
         link = ParentLink(newValue, ids)
         registry.permanentIDs = ids
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         forgetModel()
         if let new { register(with: new) }
         if link == nil, automaticallyMergesChangesFromParent { new?.observe(self) }
-        for child in children.all { child.setCoordinator(new) }
+        for child in allChildren { child.setCoordinator(new) }
     }
 
     private func register(with coordinator: NSPersistentStoreCoordinator) {
@@ -81,7 +81,7 @@ extension NSManagedObjectContext {
 
     /// The ID's permanent name if it has become permanent.
     private final func resolved(_ ref: SharedRef) -> SharedRef {
-        guard ref.handle == nil, let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref.ref) else {
+        guard ref.handle == nil, let entry = (link?.permanentIDs ?? children?.permanentIDs)?.entry(for: ref.ref) else {
             return ref
         }
         return SharedRef(entry.ref, entry.handle, ref.shape)
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
             return object(ref, registry.storeIndex(of: handle))
         }
         if let object = registry.object(ref, 0) ?? registry.object(ref, ObjectRegistry.unsavedIndex) { return object }
-        if let entry = (link?.permanentIDs ?? children.permanentIDs)?.entry(for: ref) {
+        if let entry = (link?.permanentIDs ?? children?.permanentIDs)?.entry(for: ref) {
             return object(entry.ref, registry.storeIndex(of: entry.handle))
         }
         guard let link else { return nil }
@@ -165,7 +165,7 @@ extension NSManagedObjectContext {
 
     /// Tells the descendants what the objects, which are about to become permanent, will be called.
     final func sharePermanentIDs(_ objects: ContiguousArray<NSManagedObject>, _ handle: StoreHandle) {
-        guard let ids = link?.permanentIDs ?? children.permanentIDs else { return }
+        guard let ids = link?.permanentIDs ?? children?.permanentIDs else { return }
         var new: [(temporary: ObjectRef, entry: PermanentIDs.Entry)] = []
         objects.forEachUnretained { object in
             guard object.storeIndex == 0, object.flags.contains(.knownToChildren) else { return }
@@ -177,7 +177,7 @@ extension NSManagedObjectContext {
     /// Called when the context has forgotten all objects. What its root is saving just now nobody below hears of before
     /// that is done, and then by its permanent name.
     final func forgetPermanentIDs() {
-        guard let link, link.parent.link == nil, children.all.isEmpty, link.parent.children.all.count == 1 else {
+        guard let link, link.parent.link == nil, allChildren.isEmpty, link.parent.allChildren.count == 1 else {
             return
         }
         link.permanentIDs.removeAll()
@@ -186,7 +186,7 @@ extension NSManagedObjectContext {
     /// As ``sharePermanentIDs(_:_:)``, of an object that gets another reference than the one reserved for it.
     final func sharePermanentID(_ ref: ObjectRef, of object: NSManagedObject, _ handle: StoreHandle) {
         guard object.storeIndex == 0, object.flags.contains(.knownToChildren),
-            let ids = link?.permanentIDs ?? children.permanentIDs
+            let ids = link?.permanentIDs ?? children?.permanentIDs
         else { return }
         ids.add([(object.ref, PermanentIDs.Entry(ref: ref, handle: handle))])
     }
@@ -208,7 +208,7 @@ extension NSManagedObjectContext {
 
     /// Tells the children that merge by themselves what has changed in this context.
     final func tellChildren(_ changes: ObjectChanges, except child: NSManagedObjectContext? = nil) {
-        let listeners = children.all.filter { $0 !== child && $0.automaticallyMergesChangesFromParent }
+        let listeners = allChildren.filter { $0 !== child && $0.automaticallyMergesChangesFromParent }
         guard !listeners.isEmpty else { return }
         let ids = MergedIDs(
             inserted: changes.inserted.map(\.objectID), updated: changes.updated.map(\.objectID),
@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
 
     /// As ``tellChildren(_:except:)``, of changes that were merged into this context.
     final func tellChildren(of ids: MergedIDs) {
-        for child in children.all where child.automaticallyMergesChangesFromParent {
+        for child in allChildren where child.automaticallyMergesChangesFromParent {
             child.perform { child.merge(ids) }
         }
     }
@@ -226,7 +226,7 @@ extension NSManagedObjectContext {
     /// Remembers that the context's objects are as new as the stores: what children read before does not count as
     /// out of date any more.
     final func noteMerged() {
-        guard link == nil, !children.all.isEmpty else { return }
+        guard link == nil, !allChildren.isEmpty else { return }
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
             knownSequences[ObjectIdentifier(handle)] = KnownSequences(merged: handle.log.snapshot.sequence)
         }
@@ -234,7 +234,7 @@ extension NSManagedObjectContext {
 
     /// Remembers that a transaction of a store was this context's own.
     final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
-        guard !children.all.isEmpty else { return }
+        guard !allChildren.isEmpty else { return }
         knownSequences[ObjectIdentifier(handle), default: KnownSequences()].insert(sequence)
     }
 }
