@@ -137,11 +137,6 @@ int strata_file_sync_data(int fd) {
 #endif
 }
 
-int strata_processor_count(void) {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (int)count;
-}
-
 void strata_file_begin_writing(int fd, int64_t offset, int64_t count) {
 #if defined(SYNC_FILE_RANGE_WRITE)
     // Without waiting: errors stay with the file for whoever flushes it.

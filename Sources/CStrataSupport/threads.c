@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -58,4 +60,32 @@ int strata_thread_is_asleep(int thread) {
     (void)thread;
     return 1;
 #endif
+}
+
+#if defined(__linux__)
+/// The number in a file; 0 when there is none.
+static long number_in(const char *path) {
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    char text[32] = {0};
+    ssize_t count = read(file, text, sizeof text - 1);
+    close(file);
+    return count > 0 ? strtol(text, NULL, 10) : 0;
+}
+#endif
+
+int strata_processor_count(void) {
+    long count = 0;
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) count = CPU_COUNT(&set);
+#endif
+    if (count < 1) count = sysconf(_SC_NPROCESSORS_ONLN);
+    if (count < 1) count = 1;
+#if defined(__linux__)
+    long quota = number_in("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+    long period = quota > 0 ? number_in("/sys/fs/cgroup/cpu/cpu.cfs_period_us") : 0;
+    if (period > 0 && (quota - 1) / period + 1 < count) count = (quota - 1) / period + 1;
+#endif
+    return (int)count;
 }

@@ -29,4 +29,18 @@ extension FilePath {
             }
         }
     }
+
+    /// Whether the last component has an extension: what `extension` returns, for the same reason without collections.
+    package func hasExtension(_ suffix: StaticString) -> Bool {
+        withPlatformString { start in
+            let count = strlen(start)
+            let length = suffix.utf8CodeUnitCount
+            // Before the dot there is a name, and not the separator.
+            guard count > length + 1, memcmp(start + count - length, suffix.utf8Start, length) == 0 else {
+                return false
+            }
+            let (dot, before) = (start[count - length - 1], start[count - length - 2])
+            return dot == CChar(UInt8(ascii: ".")) && before != CChar(UInt8(ascii: "/"))
+        }
+    }
 }

@@ -6,9 +6,11 @@ public import Synchronization
 /// Looking up takes no lock and writes nothing that other threads read, but for the count of references of what it
 /// finds. A key has four places, by its hash; a fifth key drives one of the others out, in turn.
 ///
-/// What looks up is inlined: asked for by way of the generic code, a key costs five times as much to find.
+/// What looks up is inlined: asked for by way of the generic code, a key costs five times as much to find. Only the
+/// methods ask for keys that can be hashed: were it the class, Swift's runtime would search for that the first time a
+/// cache is made, while a store is opened.
 @usableFromInline
-package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject & Sendable>: @unchecked Sendable {
+package final class ReadMostlyCache<Key: Sendable, Value: AnyObject & Sendable>: @unchecked Sendable {
     // Unchecked: the places are atomic, an entry is immutable, and readers look at entries under a `ReadGuard`.
 
     @usableFromInline
@@ -67,7 +69,9 @@ package final class ReadMostlyCache<Key: Hashable & Sendable, Value: AnyObject &
     func bucket(_ hash: Int) -> UnsafeMutablePointer<Atomic<UInt>> {
         buckets + (hash & (bucketCount - 1)) * Self.ways
     }
+}
 
+extension ReadMostlyCache where Key: Hashable {
     /// The value that was added last for a key, if it is still there.
     ///
     /// - Complexity: O(1).

@@ -14,6 +14,18 @@ struct FilePathTests {
         #expect(path.directoryAbove == (above.isEmpty ? "." : above))
     }
 
+    @Test(
+        "a path has the extension that its last component ends in",
+        arguments: [
+            "/", "", "/a/b.copy", "a.copy", ".copy", "/a/.copy", "..copy", "/a/..copy", "/a.copy/b", "/a.copy/",
+            "acopy",
+            "/a/copy", "a.copy.old", "a.Copy", "ü.copy", "copy", "/a/b.xcopy", ".", "..",
+        ])
+    func hasExtension(_ text: String) {
+        let path = FilePath(text)
+        #expect(path.hasExtension("copy") == (path.extension == "copy"))
+    }
+
     @Test("bytes that are no characters stay as they are")
     func invalidNames() {
         let bytes: [CChar] = [47, -1, 98, 47, -2, 47, 99, 0]

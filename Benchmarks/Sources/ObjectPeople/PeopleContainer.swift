@@ -1,7 +1,6 @@
 import BenchSupport
 import DataSet
 import Strata
-import Synchronization
 
 /// Containers over the data set's model.
 enum PeopleContainer {
@@ -10,9 +9,9 @@ enum PeopleContainer {
     ) throws -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "People", managedObjectModel: model)
         container.persistentStoreDescriptions = [store]
-        let failure = Mutex<(any Error)?>(nil)
-        container.loadPersistentStores { _, error in failure.withLock { $0 = error } }
-        if let error = failure.withLock({ $0 }) { throw error }
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        if let failure { throw failure }
         return container
     }
 

@@ -30,9 +30,6 @@ int strata_file_sync_data(int fd);
 /// Lets the device begin with a range (sync_file_range(2)); does nothing where there is no such call.
 void strata_file_begin_writing(int fd, int64_t offset, int64_t count);
 
-/// How many processors there are to run on; at least 1.
-int strata_processor_count(void);
-
 /// Flushes data and all metadata, as far as the device can be told to.
 int strata_file_sync(int fd);
 

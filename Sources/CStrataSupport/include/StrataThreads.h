@@ -13,4 +13,8 @@ void strata_thread_set_name(const char *_Nonnull name);
 /// Whether a thread of the process sleeps, going by its number: 1 also where the system does not say.
 int strata_thread_is_asleep(int thread);
 
+/// How many processors the process may use: those that its threads may run on, and no more than its control group may
+/// fill (of the first version of control groups, as Foundation counts). At least 1.
+int strata_processor_count(void);
+
 #endif

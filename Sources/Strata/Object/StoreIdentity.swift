@@ -18,7 +18,9 @@ final class StoreIdentity: Sendable {
 
     private init(uuidString: String) {
         self.uuidString = uuidString
-        escapedUUID = uuidString.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? uuidString
+        escapedUUID = URIPart.escaped(uuidString, .urlHostAllowed) {
+            URIPart.isAlphanumeric($0) || $0 == UInt8(ascii: "-")
+        }
     }
 
     /// The store most recently added under this identity that is still open.

@@ -45,9 +45,9 @@ final class SegmentEpoch: Sendable {
 
 /// The open segment files.
 final class SegmentFiles: Sendable {
-    private let files = AdaptiveMutex<[UInt32: any File]>([:])
+    private let files = AdaptiveMutex(NumberTable<any File>())
     /// Numbers of the segments that are open.
-    var open: [UInt32] { files.withLock { Array($0.keys) } }
+    var open: [UInt32] { files.withLock { $0.numbers.map { UInt32($0) } } }
 
     subscript(segment: UInt32) -> (any File)? { files.withLock { $0[segment] } }
 

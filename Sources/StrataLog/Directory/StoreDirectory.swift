@@ -47,7 +47,7 @@ public struct StoreDirectory: Sendable {
 
     /// Whether a path is that of what is to take a store's place, as ``replace`` makes it.
     public static func isUnfinished(_ path: FilePath) -> Bool {
-        path.extension == "strata-copy" || path.extension == "strata-new"
+        path.hasExtension("strata-copy") || path.hasExtension("strata-new")
     }
 
     var copy: FilePath { sibling("strata-copy") }

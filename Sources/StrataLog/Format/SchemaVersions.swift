@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// All schemas of a store, and the one that rows are read as: rows of earlier versions are lifted to it.
 struct SchemaVersions: Sendable {
     /// Ascending by version.
@@ -9,7 +11,7 @@ struct SchemaVersions: Sendable {
     /// Whether ``target`` is a version of before: rows that a later one wrote are taken back to it.
     private var isPast = false
     /// By entity and version.
-    private var shapes: [UInt32: BlockShape] = [:]
+    private var shapes = NumberTable<BlockShape>()
 
     func schema(version: UInt16) -> Schema? { list.first { $0.version == version }?.schema }
 
@@ -40,13 +42,13 @@ struct SchemaVersions: Sendable {
         isPinned = true
         isPast = true
         target = version
-        shapes.removeAll()
+        shapes = NumberTable()
     }
 
     private mutating func aim() -> Bool {
         let before = target
         target = list.last?.version ?? 0
-        shapes.removeAll()
+        shapes = NumberTable()
         return before != 0 && before != target && list.contains { $0.version > before && $0.schema.isMigration }
     }
 

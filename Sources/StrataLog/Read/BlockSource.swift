@@ -30,7 +30,7 @@ final class BlockSource: MemoryHolder {
     /// Where transactions lie.
     let transactionOffsets = TransactionOffsets()
     /// Where the valid bytes end of segments that a failed flush made the log leave.
-    private let abandoned = AdaptiveMutex<[UInt32: Int]>([:])
+    private let abandoned = AdaptiveMutex(NumberTable<Int>())
 
     /// What the cache shares with those of other stores.
     private let budget: MemoryBudget

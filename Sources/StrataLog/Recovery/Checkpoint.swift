@@ -156,7 +156,7 @@ struct Checkpoint {
                 indexes.append(ObjectIndex())
             }
         }
-        var postings: [UInt16: Postings] = [:]
+        var postings = NumberTable<Postings>()
         for entry in directory.postings {
             postings[entry.id] = try Postings.load(entry.section, from: pages)
         }
@@ -279,8 +279,8 @@ struct Checkpoint {
         for (root, index) in zip(snapshot.layout.roots, snapshot.indexes) {
             directory.indexes.append((root, try index.encode(into: sink)))
         }
-        for (id, list) in snapshot.postings.sorted(by: { $0.key < $1.key }) {
-            directory.postings.append((id, try list.encode(into: sink)))
+        for (id, list) in zip(snapshot.postings.numbers, snapshot.postings.values) {
+            directory.postings.append((UInt16(id), try list.encode(into: sink)))
         }
         for index in snapshot.ordered.list where index.isReady {
             do throws(StoreError) {

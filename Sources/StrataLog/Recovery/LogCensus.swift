@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// Counts by entity and postings, made anew from the live rows: a log with holes lacks records that they are sums of.
 enum LogCensus {
     /// So many relationships are laid over the postings at once.
@@ -9,7 +11,7 @@ enum LogCensus {
     static func complete(_ snapshot: Snapshot) throws(StoreError) -> Snapshot {
         var counts = [Int](repeating: 0, count: snapshot.counts.count)
         var pending: [UInt16: [PostingChange]] = [:]
-        var postings: [UInt16: Postings] = [:]
+        var postings = NumberTable<Postings>()
         func add(_ id: UInt16) {
             guard let changes = pending[id], !changes.isEmpty else { return }
             postings[id] = (postings[id] ?? Postings()).adding(changes)

@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// The store as it was after one transaction.
 ///
 /// Immutable and safe to use from any thread. Keeping it keeps its index pages in memory and its rows readable;
@@ -11,7 +13,7 @@ public final class Snapshot: Sendable {
     let layout: StoreLayout
     /// Parallel to the layout's roots.
     let indexes: [ObjectIndex]
-    let postings: [UInt16: Postings]
+    let postings: NumberTable<Postings>
     /// Live objects by entity number.
     let counts: [Int]
     let ordered: OrderedIndexes
@@ -24,7 +26,7 @@ public final class Snapshot: Sendable {
 
     init(
         sequence: UInt64, timestampNanoseconds: Int64, layout: StoreLayout, indexes: [ObjectIndex],
-        postings: [UInt16: Postings], counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32,
+        postings: NumberTable<Postings>, counts: [Int], source: BlockSource, end: LogPosition, checksum: UInt32,
         ordered: OrderedIndexes = .none, epoch: SegmentEpoch? = nil
     ) {
         self.ordered = ordered
@@ -44,13 +46,13 @@ public final class Snapshot: Sendable {
     static func empty(layout: StoreLayout, source: BlockSource, end: LogWriter.End) -> Snapshot {
         Snapshot(
             sequence: end.sequence, timestampNanoseconds: 0, layout: layout,
-            indexes: layout.roots.map { _ in ObjectIndex() }, postings: [:],
+            indexes: layout.roots.map { _ in ObjectIndex() }, postings: NumberTable(),
             counts: Array(repeating: 0, count: layout.entityLimit), source: source, end: end.position,
             checksum: end.checksum)
     }
 
     private func with(
-        indexes: [ObjectIndex], postings: [UInt16: Postings], ordered: OrderedIndexes
+        indexes: [ObjectIndex], postings: NumberTable<Postings>, ordered: OrderedIndexes
     ) -> Snapshot {
         Snapshot(
             sequence: sequence, timestampNanoseconds: timestampNanoseconds, layout: layout, indexes: indexes,
@@ -95,7 +97,7 @@ public final class Snapshot: Sendable {
             return index.rebased(onto: reopened.indexes[position])
         }
         var postings = postings
-        for (id, list) in postings {
+        for (id, list) in zip(postings.numbers, postings.values) {
             guard let base = reopened.postings[id], let before = sealed.postings[id] else { continue }
             postings[id] = list.rebased(onto: base, from: before)
         }

@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// The next snapshot while transactions are being laid over the one before.
 ///
 /// Belongs to the thread that commits (or recovers); nothing is visible before ``finish(end:checksum:)``.
@@ -5,7 +7,7 @@ struct SnapshotEdit {
     let base: Snapshot
     private let layout: StoreLayout
     private var indexes: [IndexEdit?]
-    private var postings: [UInt16: Postings]
+    private var postings: NumberTable<Postings>
     private var ordered: OrderedIndexes
     private var counts: [Int]
     /// Roots whose objects are gone with the entities.
@@ -258,7 +260,7 @@ struct SnapshotEdit {
     mutating func retire(by schemas: [NumberedSchema]) {
         guard let newest = schemas.last?.schema, schemas.contains(where: \.schema.isMigration) else { return }
         let kept = Set(newest.entities.flatMap { $0.slots.map(\.postingsID) })
-        postings = postings.filter { kept.contains($0.key) }
+        postings.removeAll { id, _ in !kept.contains(UInt16(id)) }
         retiredRoots = Set(layout.roots).subtracting(newest.entities.map(\.rootID))
         for entity in counts.indices where counts[entity] != 0 {
             if newest.entity(UInt16(entity)) == nil { counts[entity] = 0 }

@@ -1,3 +1,5 @@
+internal import StrataIO
+
 /// Which entities a store has and which key space each belongs to, over all its schemas. Immutable.
 final class StoreLayout: Sendable {
     /// Root entities, ascending: the positions of their indexes in every snapshot.
@@ -5,22 +7,33 @@ final class StoreLayout: Sendable {
     /// For each entity number the position of its root's index, or -1.
     private let positions: [Int]
     /// Entities with references that are listed from the other end.
-    private let referring: Set<UInt16>
+    /// For each entity number, whether the entity has references that are listed from the other end.
+    private let referring: [Bool]
 
+    // Without sets and dictionaries: see ``NumberTable``.
     init(_ schemas: [NumberedSchema]) {
-        var rootOf: [UInt16: UInt16] = [:]
+        var rootOf = NumberTable<UInt16>()
         for numbered in schemas {
             for entity in numbered.schema.entities { rootOf[entity.id] = entity.rootID }
         }
         // The entity that a key space was named after may be gone.
-        for root in Set(rootOf.values) where rootOf[root] == nil { rootOf[root] = root }
-        referring = Set(
-            schemas.flatMap(\.schema.entities).filter { $0.slots.contains { $0.postingsID != 0 } }.map(\.id))
-        let roots = Set(rootOf.values).sorted()
-        var positions = [Int](repeating: -1, count: (rootOf.keys.max().map(Int.init) ?? -1) + 1)
-        for (entity, root) in rootOf { positions[Int(entity)] = roots.firstIndex(of: root) ?? -1 }
+        for root in rootOf.values where rootOf[root] == nil { rootOf[root] = root }
+        var roots: [UInt16] = []
+        for root in rootOf.values.sorted() where root != roots.last { roots.append(root) }
+        let limit = rootOf.numbers.last.map { Int($0) + 1 } ?? 0
+        var positions = [Int](repeating: -1, count: limit)
+        for index in rootOf.numbers.indices {
+            positions[Int(rootOf.numbers[index])] = roots.firstIndex(of: rootOf.values[index]) ?? -1
+        }
+        var referring = [Bool](repeating: false, count: limit)
+        for numbered in schemas {
+            for entity in numbered.schema.entities where entity.slots.contains(where: { $0.postingsID != 0 }) {
+                referring[Int(entity.id)] = true
+            }
+        }
         self.roots = roots
         self.positions = positions
+        self.referring = referring
     }
 
     /// Position of the index that holds an entity's objects; nil for an entity the store does not have.
@@ -38,7 +51,7 @@ final class StoreLayout: Sendable {
     }
 
     /// Whether the entity has references that are listed from the other end.
-    func hasPostings(_ entity: UInt16) -> Bool { referring.contains(entity) }
+    func hasPostings(_ entity: UInt16) -> Bool { Int(entity) < referring.count && referring[Int(entity)] }
 
     /// Room for a count for every entity number.
     var entityLimit: Int { positions.count }

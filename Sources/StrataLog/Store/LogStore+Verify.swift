@@ -155,7 +155,7 @@ extension LogStore {
             problem("the count of entity \(entity) is not the one that the log gives")
         }
         let targets = try Self.targets(rebuilt)
-        for id in Set(snapshot.postings.keys).union(rebuilt.postings.keys).sorted() {
+        for id in Set(snapshot.postings.numbers + rebuilt.postings.numbers).sorted().map({ UInt16($0) }) {
             let ours = snapshot.postings[id]?.pairCount ?? 0
             let theirs = rebuilt.postings[id]?.pairCount ?? 0
             if ours != theirs { problem("relationship \(id) has \(ours) pairs, the log gives \(theirs)") }

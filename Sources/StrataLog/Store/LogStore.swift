@@ -44,7 +44,7 @@ public final class LogStore: Sendable {
         var orderedRules = OrderedRules.none
         var isBuildingIndexes = false
         /// Next primary key by root entity, beyond those only reserved.
-        var nextKeys: [UInt16: UInt64] { didSet { keysVersion += 1 } }
+        var nextKeys: NumberTable<UInt64> { didSet { keysVersion += 1 } }
         /// Counts the changes of ``nextKeys``.
         private(set) var keysVersion = 0
         var isClosed = false
@@ -73,7 +73,7 @@ public final class LogStore: Sendable {
         recovery = opened.report
         published = AdaptiveMutex(opened.snapshot)
         opened.source.pinSchema()
-        var nextKeys: [UInt16: UInt64] = [:]
+        var nextKeys = NumberTable<UInt64>()
         for range in opened.storeState.nextKeys { nextKeys[range.root] = range.next }
         state = AdaptiveMutex(
             SharedState(
@@ -315,7 +315,7 @@ public final class LogStore: Sendable {
                 return
             }
             let (keys, version) = state.withLock { state in
-                (writer.keysVersion == state.keysVersion ? [:] : state.nextKeys, state.keysVersion)
+                (writer.keysVersion == state.keysVersion ? NumberTable() : state.nextKeys, state.keysVersion)
             }
             writer.raiseNextKeys(keys, version: version)
             var commit = GroupCommit(writer: writer, base: snapshot, durability: options.durability)

@@ -412,9 +412,11 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Takes over which keys are free, as far as they have changed.
-    func raiseNextKeys(_ keys: [UInt16: UInt64], version: Int) {
+    func raiseNextKeys(_ keys: NumberTable<UInt64>, version: Int) {
         keysVersion = version
-        for (root, next) in keys { storeState.raiseNextKey(root: root, to: min(next, ObjectRef.maximumKey)) }
+        for (root, next) in zip(keys.numbers, keys.values) {
+            storeState.raiseNextKey(root: UInt16(root), to: min(next, ObjectRef.maximumKey))
+        }
     }
 
     /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.

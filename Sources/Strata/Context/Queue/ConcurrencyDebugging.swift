@@ -42,6 +42,11 @@ public enum ConcurrencyDebugging: Sendable {
     private static let argument = "-com.apple.CoreData.ConcurrencyDebug"
     private static let variable = "STRATA_CONCURRENCY_DEBUG"
 
+    /// Of the process's environment what counts. Foundation would read all of it, while a store is opened.
+    fileprivate static var environment: [String: String] {
+        getenv(variable).map { [variable: String(cString: $0)] } ?? [:]
+    }
+
     private init?(_ text: String) {
         switch text.lowercased() {
         case "0", "no", "false", "off": self = .off
@@ -69,7 +74,7 @@ public enum ConcurrencyDebugging: Sendable {
 enum ConcurrencyMonitor {
     private static let setting = AdaptiveMutex(
         ConcurrencyDebugging.initial(
-            arguments: CommandLine.arguments, environment: ProcessInfo.processInfo.environment))
+            arguments: CommandLine.arguments, environment: ConcurrencyDebugging.environment))
     /// Whether the setting is `off`: 1 or 0, -1 before the first read. Every new context reads it, and a service makes
     /// one for each request: a lock that all its threads take would slow them down.
     private static let known = Atomic<Int>(-1)

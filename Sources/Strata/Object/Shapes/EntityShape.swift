@@ -117,7 +117,7 @@ final class EntityShape: @unchecked Sendable {
         self.objectClass = objectClass
         isAbstract = entity.isAbstract
         name = entity.name ?? ""
-        escapedName = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? name
+        escapedName = URIPart.escaped(name, .alphanumerics, isAllowed: URIPart.isAlphanumeric)
         depth = (parent?.depth ?? -1) + 1
         slots = layout.slots
         let codes = UnsafeMutablePointer<SlotCode>.allocate(capacity: max(1, layout.slots.count))

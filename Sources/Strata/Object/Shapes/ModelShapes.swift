@@ -1,5 +1,6 @@
 import Foundation
 import StrataIO
+import StrataSupport
 
 /// All entities of one model, compiled.
 ///
@@ -14,12 +15,14 @@ final class ModelShapes: @unchecked Sendable {
     private(set) var hasDerivations = false
     /// What has to be watched to keep derived attributes right.
     private(set) var dependencies: [DerivationDependency] = []
-    private var byClass: [ObjectIdentifier: EntityShape] = [:]
+    /// By ``number(_:)``.
+    private var byClass = NumberTable<EntityShape>()
     let model: NSManagedObjectModel
 
     private struct Known {
         var nextID: UInt32 = 1
-        var shapesByClass: [ObjectIdentifier: [EntityShape]] = [:]
+        /// By ``number(_:)``.
+        var shapesByClass = NumberTable<[EntityShape]>()
     }
     private static let known = AdaptiveMutex<Known>(Known())
 
@@ -50,7 +53,8 @@ final class ModelShapes: @unchecked Sendable {
             shapes.compile(&known.nextID)
             for shape in shapes.shapes {
                 _ = shape.entity.keepShape(shape)
-                known.shapesByClass[ObjectIdentifier(shape.objectClass), default: []].append(shape)
+                let number = number(shape.objectClass)
+                known.shapesByClass[number] = (known.shapesByClass[number] ?? []) + [shape]
             }
             _ = model.compiledForm.storeIfNil(shapes)
             return shapes
@@ -59,12 +63,17 @@ final class ModelShapes: @unchecked Sendable {
 
     /// The shapes in all compiled models whose objects are of this class.
     static func shapes(ofClass type: NSManagedObject.Type) -> [EntityShape] {
-        known.withLock { $0.shapesByClass[ObjectIdentifier(type)] ?? [] }
+        known.withLock { $0.shapesByClass[number(type)] ?? [] }
     }
 
     /// The only shape of this model whose objects are of the class; nil when there is none or more than one.
     func shape(ofClass type: NSManagedObject.Type) -> EntityShape? {
-        byClass[ObjectIdentifier(type)]
+        byClass[Self.number(type)]
+    }
+
+    /// A class as a number. Classes are never freed.
+    private static func number(_ type: NSManagedObject.Type) -> UInt64 {
+        UInt64(UInt(bitPattern: ObjectIdentifier(type)))
     }
 
     private func compile(_ nextID: inout UInt32) {
@@ -72,13 +81,13 @@ final class ModelShapes: @unchecked Sendable {
         for shape in shapes { shape.link() }
         hasDerivations = shapes.contains { !$0.derivations.isEmpty }
         dependencies = shapes.flatMap { DerivationDependency.of($0) }
-        var ambiguous: Set<ObjectIdentifier> = []
+        var ambiguous: [UInt64] = []
         for shape in shapes {
-            let key = ObjectIdentifier(shape.objectClass)
+            let key = Self.number(shape.objectClass)
             if let other = byClass[key] {
                 // A subentity that has no class of its own shares its parent's; the class then stands for the parent.
                 if shape.isKind(of: other) { continue }
-                if other.isKind(of: shape) { byClass[key] = shape } else { ambiguous.insert(key) }
+                if other.isKind(of: shape) { byClass[key] = shape } else { ambiguous.append(key) }
             } else {
                 byClass[key] = shape
             }

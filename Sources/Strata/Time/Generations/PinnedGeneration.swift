@@ -1,5 +1,6 @@
 import StrataIO
 import StrataLog
+import StrataSupport
 
 /// The states of the stores that a context reads, once it has begun to read.
 final class PinnedGeneration {
@@ -46,12 +47,12 @@ final class HeldSnapshots: Sendable {
         weak let snapshot: Snapshot?
     }
 
-    private let held = AdaptiveMutex<[UInt64: WeakSnapshot]>([:])
+    private let held = AdaptiveMutex(NumberTable<WeakSnapshot>())
 
     func add(_ snapshot: Snapshot) {
         held.withLock { held in
             if held[snapshot.sequence]?.snapshot != nil { return }
-            if held.count >= 64 { held = held.filter { $0.value.snapshot != nil } }
+            if held.count >= 64 { held.removeAll { $1.snapshot == nil } }
             held[snapshot.sequence] = WeakSnapshot(snapshot: snapshot)
         }
     }

@@ -2,10 +2,15 @@ import StrataIO
 
 /// Wakes those who follow the history of a coordinator's stores.
 final class HistoryWaiters: Sendable {
+    private struct Waiter {
+        let id: UInt64
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var generation: UInt64 = 0
         var nextID: UInt64 = 0
-        var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
+        var waiting: [Waiter] = []
     }
 
     private let state = AdaptiveMutex(State())
@@ -16,11 +21,11 @@ final class HistoryWaiters: Sendable {
     func signal() {
         let woken = state.withLock { state in
             state.generation += 1
-            if state.waiting.isEmpty { return [CheckedContinuation<Void, Never>]() }
-            defer { state.waiting = [:] }
-            return Array(state.waiting.values)
+            if state.waiting.isEmpty { return [Waiter]() }
+            defer { state.waiting = [] }
+            return state.waiting
         }
-        for continuation in woken { continuation.resume() }
+        for waiter in woken { waiter.continuation.resume() }
     }
 
     /// Returns once the generation is another one than that given, or the task has been cancelled.
@@ -33,13 +38,17 @@ final class HistoryWaiters: Sendable {
             await withCheckedContinuation { continuation in
                 let waits = state.withLock { state in
                     guard state.generation == generation, !Task.isCancelled else { return false }
-                    state.waiting[id] = continuation
+                    state.waiting.append(Waiter(id: id, continuation: continuation))
                     return true
                 }
                 if !waits { continuation.resume() }
             }
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+            let cancelled = state.withLock { state -> Waiter? in
+                guard let index = state.waiting.firstIndex(where: { $0.id == id }) else { return nil }
+                return state.waiting.remove(at: index)
+            }
+            cancelled?.continuation.resume()
         }
     }
 }
