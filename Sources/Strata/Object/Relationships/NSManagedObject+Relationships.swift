@@ -111,7 +111,8 @@ extension NSManagedObject {
         if target.isNull { return nil }
         guard let known = storedTarget(target) else { return orphanTarget(target) }
         // Kept, so that the target lives as long as this object refers to it and is found at once next time.
-        let overlay = ensuredOverlay
+        let overlay = self.overlay ?? Overlay.allocateShort(summary)
+        self.overlay = overlay
         (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: known)
         overlay.markCached(slot, isNull: false)
         return known
