@@ -140,10 +140,16 @@ extension NSManagedObject {
         }
     }
 
-    /// The overlay, made if need be.
+    /// The overlay with room for all values, made if need be.
     final var ensuredOverlay: Overlay {
-        if let overlay { return overlay }
-        let new = Overlay.allocate(shape)
+        if let overlay, !overlay.isShort { return overlay }
+        return exchangeOverlay(for: Overlay.allocate(shape))
+    }
+
+    /// Gives the object an overlay that has room for all values, in the place of one that has not, or of none.
+    @discardableResult
+    final func exchangeOverlay(for new: Overlay) -> Overlay {
+        overlay?.move(to: new, summary)
         overlay = new
         return new
     }

@@ -62,6 +62,7 @@ extension NSManagedObject {
     final func _setPresent<Value: AttributeValue>(_ value: consuming Value, _ token: SlotToken) {
         let slot = token.index
         guard flags.isSuperset(of: .writable), let overlay else { return setAnnounced(value, token) }
+        assert(!overlay.isShort, "an object with dirtySlots has an overlay for all values")
         // SAFETY: as for reading.
         let address = (overlay.base + token.offset).assumingMemoryBound(to: Value.self)
         if overlay.holdsValue(slot) { address.pointee = value } else { address.initialize(to: value) }
@@ -91,6 +92,7 @@ extension NSManagedObject {
     @inlinable @inline(__always)
     final func put<Value: AttributeValue>(_ value: __owned Value?, slot: Int, offset: Int) {
         guard let overlay else { return }
+        assert(!overlay.isShort, "an object with dirtySlots has an overlay for all values")
         // SAFETY: as for reading; prepareToChange has made the overlay.
         let address = (overlay.base + offset).assumingMemoryBound(to: Value.self)
         let holdsValue = overlay.holdsValue(slot)
@@ -147,10 +149,10 @@ extension NSManagedObject {
     @usableFromInline @inline(never)
     final func prepareToChange(_ slot: Int) {
         if isFault { realize(slot) }
-        if overlay == nil {
-            overlay =
-                registryReference?.withBorrowed { Overlay.allocate(summary, in: &$0.overlays) }
-                ?? Overlay.allocate(shape)
+        if overlay?.isShort ?? true {
+            exchangeOverlay(
+                for: registryReference?.withBorrowed { Overlay.allocate(summary, in: &$0.overlays) }
+                    ?? Overlay.allocate(shape))
         }
         if !flags.contains(.unobserved) { observedWillChange(shape.slots[slot].name) }
         // What is transient needs no new row.

@@ -105,7 +105,10 @@ struct ConstraintMerge {
         registry.move(object, to: row.ref, stored.storeIndex)
         object.flags.subtract([.inserted, .defaultsBelow])
         object.flags.insert(.updated)
-        if object.overlay != nil { object.flags.insert(.dirtySlots) }
+        if object.overlay != nil {
+            _ = object.ensuredOverlay
+            object.flags.insert(.dirtySlots)
+        }
         object.attach(row.block, row: row.index, location: row.location)
         for (index, state) in object.toMany.enumerated() {
             guard let state else { continue }

@@ -76,12 +76,23 @@ final class LeavingObjects: @unchecked Sendable {
     /// - Returns: whether none were here before.
     func add(_ pointers: ContiguousArray<(ref: ObjectRef, object: UnsafeMutableRawPointer)>) -> Bool {
         if pointers.isEmpty { return false }
-        return locked { table in
-            for (ref, object) in pointers {
+        return add { add in
+            for (ref, object) in pointers { add(ref, object) }
+        }
+    }
+
+    /// Takes in those that the body is given a way to add, under the lock. Called under the registry's lock.
+    ///
+    /// - Returns: whether none were here before, and some are now.
+    func add(_ body: ((ObjectRef, UnsafeMutableRawPointer) -> Void) -> Void) -> Bool {
+        locked { table in
+            let before = table.count
+            body { ref, object in
                 table.prefetchNext(ref)
                 table.set(ref, object)
             }
-            return count.add(pointers.count, ordering: .relaxed).oldValue == 0
+            let added = table.count - before
+            return added > 0 && count.add(added, ordering: .relaxed).oldValue == 0
         }
     }
 
@@ -89,6 +100,25 @@ final class LeavingObjects: @unchecked Sendable {
         if isEmpty { return .missing }
         return locked { table in
             table.take(ref, object) ? subtract(1, &table) : .missing
+        }
+    }
+
+    /// Calls the body with what takes an object out, and says whether it was here, without the lock for each.
+    ///
+    /// - Returns: what becomes of the shared reference; `missing` if none was taken out.
+    func take(_ body: ((ObjectRef, UnsafeMutableRawPointer) -> Bool) -> Void) -> Removal {
+        if isEmpty {
+            body { _, _ in false }
+            return .missing
+        }
+        return locked { table in
+            var taken = 0
+            body { ref, object in
+                guard table.take(ref, object) else { return false }
+                taken += 1
+                return true
+            }
+            return taken == 0 ? .missing : subtract(taken, &table)
         }
     }
 

@@ -6,11 +6,58 @@ extension ObjectRegistry {
     /// How many objects change tables while others wait for the lock.
     private static let movedAtOnce = 256
 
+    /// As ``becamePermanent(_:_:)`` for what a save has inserted into a store. Many objects are put aside at once, as
+    /// another core is about to let go of them; ``setAside(_:)`` follows, or ``endPuttingAside()``.
+    ///
+    /// Thread rule: on the context's queue.
+    func becamePermanent(bySaving objects: ContiguousArray<NSManagedObject>, _ storeIndex: UInt16) {
+        // Custom stores are told of each object that goes.
+        guard objects.count >= SaveDisposal.minimumCount, storeIndex == 1, !isPuttingAside,
+            !handles.contains(where: { $0.custom != nil })
+        else { return becamePermanent(objects, storeIndex) }
+        isPuttingAside = true
+        leaving.begin(objects.count)
+        var change = PermanenceChange(objects.count)
+        for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
+            var moved = 0
+            locked { tables in
+                let isFirst = leaving.add { add in
+                    objects.forEachUnretained(first..<min(objects.count, first + Self.movedAtOnce)) { object in
+                        guard change.apply(to: object, storeIndex) else { return }
+                        let pointer = Unmanaged.passUnretained(object).toOpaque()
+                        guard object.flags.contains(.registered) else { return tables.first.set(object.ref, pointer) }
+                        add(object.ref, pointer)
+                        moved += 1
+                    }
+                }
+                // The shared reference, which stays until the last of them has gone.
+                if isFirst { _ = Unmanaged.passRetained(self) }
+            }
+            // The objects' own.
+            if moved > 0 { ReferenceCounts.release(self, count: moved) }
+        }
+        locked { forgetTemporary(objects, change, &$0) }
+    }
+
+    /// Ends what a save has begun that is not followed by ``setAside(_:)``.
+    ///
+    /// Thread rule: on the context's queue.
+    func endPuttingAside() {
+        guard isPuttingAside else { return }
+        isPuttingAside = false
+        bringBack()
+    }
+
     /// Puts the objects of the first store aside, so that those that die take a lock that nobody else asks for.
     /// ``bringBack()`` follows, on whatever thread has let go of them.
     ///
     /// Thread rule: on the context's queue.
     func setAside(_ objects: ContiguousArray<NSManagedObject>) {
+        // All of them are there, unless they had permanent references before: those die as others do.
+        if isPuttingAside {
+            isPuttingAside = false
+            return
+        }
         // Custom stores are told of each object that goes.
         let isTold = handles.contains { $0.custom != nil }
         leaving.begin(isTold ? 0 : objects.count)
@@ -77,25 +124,31 @@ extension ObjectRegistry {
         let orphanage = ObjectRegistry()
         orphanage.adopt(handles)
         var orphans = 0
-        for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
-            locked { tables in
-                for index in first..<min(objects.count, first + Self.movedAtOnce) {
-                    // Nobody finds one of them in the tables meanwhile.
-                    guard isKnownUniquelyReferenced(&objects[index]) else { continue }
-                    let object = objects[index]
-                    if object.flags.contains(.registered) {
-                        switch leave(object, &tables) {
-                        case .missing: references += 1
-                        case .last: isLast = true
-                        case .removed: break
+        objects.withUnsafeMutableBufferPointer { objects in
+            for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
+                locked { tables in
+                    let removal = leaving.take { take in
+                        for index in first..<min(objects.count, first + Self.movedAtOnce) {
+                            // Nobody finds one of them in the tables meanwhile.
+                            guard isKnownUniquelyReferenced(&objects[index]) else { continue }
+                            // SAFETY: the list holds the object.
+                            Unmanaged.passUnretained(objects[index]).withBorrowed { object in
+                                guard object.flags.contains(.registered) else { return }
+                                let pointer = Unmanaged.passUnretained(object).toOpaque()
+                                if object.storeIndex != 1 || !take(object.ref, pointer) {
+                                    tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
+                                    references += 1
+                                }
+                                object.registryReference = .passUnretained(orphanage)
+                                orphans += 1
+                                object.flags.remove(.registered)
+                                object.becomeNobodys()
+                            }
+                            if unheld != index { objects.swapAt(unheld, index) }
+                            unheld += 1
                         }
-                        object.registryReference = .passUnretained(orphanage)
-                        orphans += 1
-                        object.flags.remove(.registered)
-                        object.becomeNobodys()
                     }
-                    objects.swapAt(unheld, index)
-                    unheld += 1
+                    if removal == .last { isLast = true }
                 }
             }
         }
@@ -103,16 +156,6 @@ extension ObjectRegistry {
         if references > 0 { ReferenceCounts.release(self, count: references) }
         if isLast { Unmanaged.passUnretained(self).release() }
         return unheld
-    }
-
-    /// Takes an object out of where it lies.
-    ///
-    /// - Returns: what becomes of the shared reference; `missing` for an object with one of its own.
-    private func leave(_ object: NSManagedObject, _ tables: inout Tables) -> LeavingObjects.Removal {
-        let pointer = Unmanaged.passUnretained(object).toOpaque()
-        let removal = object.storeIndex == 1 ? leaving.remove(object.ref, pointer) : .missing
-        if removal == .missing { tables.with(object.storeIndex) { $0.remove(object.ref, pointer) } }
-        return removal
     }
 
     /// The object that is leaving and has this reference. Called under the lock.

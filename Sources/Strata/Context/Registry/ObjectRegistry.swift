@@ -44,6 +44,9 @@ final class ObjectRegistry: @unchecked Sendable {
     let leaving = LeavingObjects()
     /// What lets go of the objects of large saves at this moment. Only touched in `locked`.
     @exclusivity(unchecked) var disposals: [SaveDisposal] = []
+    /// Whether the objects that a save has inserted have been put aside already, and ``setAside(_:)`` is still to
+    /// follow. Only touched on the context's queue.
+    @exclusivity(unchecked) var isPuttingAside = false
 
     func locked<R>(_ body: (inout Tables) -> R) -> R {
         lock.locked { body(&tables) }
@@ -181,35 +184,58 @@ final class ObjectRegistry: @unchecked Sendable {
     /// Their new keys are those reserved for them. Objects that are permanent already are passed over.
     func becamePermanent(_ objects: ContiguousArray<NSManagedObject>, _ storeIndex: UInt16) {
         locked { tables in
-            var isWhole = tables.temporary.count == objects.count
-            var oldRefs = ContiguousArray<ObjectRef>()
-            oldRefs.reserveCapacity(objects.count)
+            var change = PermanenceChange(objects.count)
             tables.with(storeIndex) { table in
                 table.reserve(objects.count)
                 objects.forEachUnretained { object in
-                    oldRefs.append(object.ref)
-                    if object.storeIndex != 0 {
-                        isWhole = false
-                        return
-                    }
-                    if !object.flags.contains(.registered) { isWhole = false }
-                    object.ref = object.reservedRef
-                    object.standing = .none
-                    object.storeIndex = storeIndex
-                    object.cachedID = nil
+                    guard change.apply(to: object, storeIndex) else { return }
                     table.prefetchNext(object.ref)
                     table.set(object.ref, Unmanaged.passUnretained(object).toOpaque())
                 }
             }
-            // Mostly all that was temporary has been saved: then nothing need be searched for.
-            if isWhole, objects.count > tables.temporary.capacity / 8 { return tables.temporary.removeAll() }
-            var next = 0
-            objects.forEachUnretained { object in
-                tables.temporary.remove(oldRefs[next], Unmanaged.passUnretained(object).toOpaque())
-                next += 1
-            }
+            forgetTemporary(objects, change, &tables)
         }
         if let custom = handle(storeIndex)?.custom { custom.didRegister(Array(objects)) }
+    }
+
+    /// What becomes of objects whose references become permanent.
+    struct PermanenceChange {
+        /// Whether all of them were temporary, and registered.
+        private(set) var isWhole = true
+        fileprivate private(set) var oldRefs = ContiguousArray<ObjectRef>()
+
+        init(_ count: Int) { oldRefs.reserveCapacity(count) }
+
+        /// Gives an object the reference that was reserved for it; false for one that has a permanent one.
+        @inline(__always)
+        mutating func apply(to object: NSManagedObject, _ storeIndex: UInt16) -> Bool {
+            oldRefs.append(object.ref)
+            if object.storeIndex != 0 {
+                isWhole = false
+                return false
+            }
+            if !object.flags.contains(.registered) { isWhole = false }
+            object.ref = object.reservedRef
+            object.standing = .none
+            object.storeIndex = storeIndex
+            object.cachedID = nil
+            return true
+        }
+    }
+
+    /// Takes objects that have become permanent out of the temporary table.
+    func forgetTemporary(
+        _ objects: ContiguousArray<NSManagedObject>, _ change: PermanenceChange, _ tables: inout Tables
+    ) {
+        // Mostly all that was temporary has been saved: then nothing need be searched for.
+        if change.isWhole, tables.temporary.count == objects.count, objects.count > tables.temporary.capacity / 8 {
+            return tables.temporary.removeAll()
+        }
+        var next = 0
+        objects.forEachUnretained { object in
+            tables.temporary.remove(change.oldRefs[next], Unmanaged.passUnretained(object).toOpaque())
+            next += 1
+        }
     }
 
     /// A fault for a row; not yet in the table.

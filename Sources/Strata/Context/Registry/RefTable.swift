@@ -24,6 +24,8 @@ struct RefTable: ~Copyable {
     private var entries: UnsafeMutablePointer<Entry>
     private var mask: Int
     private(set) var count = 0
+    /// How many entries have a key: also those whose objects have been removed while others lay behind them.
+    private var used = 0
 
     init() {
         entries = Self.none
@@ -78,12 +80,14 @@ struct RefTable: ~Copyable {
     mutating func set(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) {
         var index = find(ref.rawValue)
         if entries[index].key == 0 {
-            if (count + 1) * 3 > (mask + 1) * 2 {
-                grow(to: max((mask + 1) * 2, Self.initialCapacity))
+            if (used + 1) * 3 > (mask + 1) * 2 {
+                // Where most have been removed, the others have room enough.
+                grow(to: max(count * 3 > mask + 1 ? (mask + 1) * 2 : mask + 1, Self.initialCapacity))
                 index = find(ref.rawValue)
             }
-            count += 1
+            used += 1
         }
+        if entries[index].object == nil { count += 1 }
         entries[index] = Entry(key: ref.rawValue, object: object)
     }
 
@@ -93,23 +97,30 @@ struct RefTable: ~Copyable {
     }
 
     /// As ``remove(_:_:)``; returns whether the entry held this object.
+    @inline(__always)
     mutating func take(_ ref: ObjectRef, _ object: UnsafeMutableRawPointer) -> Bool {
-        var hole = find(ref.rawValue)
-        guard entries[hole].object == object else { return false }
-        count -= 1
-        // Entries behind the hole move up, so that searches need no marks where something once was.
-        var index = hole
-        while true {
-            index = (index + 1) & mask
-            let key = entries[index].key
-            if key == 0 { break }
-            if (index &- home(key)) & mask >= (index &- hole) & mask {
-                entries[hole] = entries[index]
-                hole = index
-            }
-        }
-        entries[hole] = Entry(key: 0, object: nil)
+        let index = find(ref.rawValue)
+        guard entries[index].object == object else { return false }
+        clear(index)
         return true
+    }
+
+    /// Removes the object of an entry.
+    ///
+    /// Searches for what lies behind it still pass the entry, which keeps its key. When nothing lies behind it any more,
+    /// it is free, and so are those before it that were only passed: objects mostly go in the order in which they came,
+    /// and then nothing has to be moved.
+    @inline(__always)
+    private mutating func clear(_ place: Int) {
+        var index = place
+        count -= 1
+        entries[index].object = nil
+        if entries[(index + 1) & mask].key != 0 { return }
+        repeat {
+            entries[index].key = 0
+            used -= 1
+            index = (index &- 1) & mask
+        } while entries[index].object == nil && entries[index].key != 0
     }
 
     /// Removes some entries, hands each to the body, and returns how many there were: less than `limit` only if the
@@ -121,15 +132,12 @@ struct RefTable: ~Copyable {
         cursor &= mask
         while count > 0, taken < limit {
             let entry = entries[cursor]
-            guard let object = entry.object else {
-                cursor = (cursor + 1) & mask
-                continue
+            if let object = entry.object {
+                clear(cursor)
+                body(ObjectRef(rawValue: entry.key), object)
+                taken += 1
             }
-            // Another entry may move here.
-            let ref = ObjectRef(rawValue: entry.key)
-            remove(ref, object)
-            body(ref, object)
-            taken += 1
+            cursor = (cursor + 1) & mask
         }
         return taken
     }
@@ -140,23 +148,25 @@ struct RefTable: ~Copyable {
     ///
     /// - Complexity: O(capacity)
     mutating func removeAll() {
-        if count == 0 { return }
+        if used == 0 { return }
         entries.update(repeating: Entry(key: 0, object: nil), count: mask + 1)
-        count = 0
+        (count, used) = (0, 0)
     }
 
     mutating func reserve(_ additional: Int) {
         var capacity = max(mask + 1, Self.initialCapacity)
         while (count + additional) * 3 > capacity * 2 { capacity *= 2 }
-        if capacity > mask + 1 { grow(to: capacity) }
+        if capacity > mask + 1 || (used + additional) * 3 > capacity * 2 { grow(to: capacity) }
     }
 
+    /// Gives the entries whose objects are there other memory.
     private mutating func grow(to capacity: Int) {
         let old = entries
         let oldCapacity = mask + 1
         entries = Self.allocate(capacity)
         mask = capacity - 1
-        for index in 0..<oldCapacity where old[index].key != 0 { entries[find(old[index].key)] = old[index] }
+        used = count
+        for index in 0..<oldCapacity where old[index].object != nil { entries[find(old[index].key)] = old[index] }
         if oldCapacity > 1 { old.deallocate() }
     }
 

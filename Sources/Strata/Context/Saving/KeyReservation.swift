@@ -48,20 +48,29 @@ struct KeyReservation {
         var run = KeyRun()
         try objects.forEachUnretained { object in
             guard needsKey(object) else { return }
-            if !hasRuns || run.shapeID != object.shapeID { run = try keyRun(of: object, &spaces) }
-            spaces[run.space].count += 1
+            if !hasRuns || run.shapeID != object.shapeID {
+                run.end(counting: &spaces)
+                run = try keyRun(of: object, &spaces)
+            }
+            run.count += 1
         }
+        run.end(counting: &spaces)
         for index in spaces.indices {
             let handle = registry.handles[Int(spaces[index].store) - 1]
             spaces[index].next = handle.log.allocateKeys(
                 root: handle.map.root(at: spaces[index].root), count: spaces[index].count)
         }
+        run = KeyRun()
         try objects.forEachUnretained { object in
             guard needsKey(object) else { return }
-            if !hasRuns || run.shapeID != object.shapeID { run = try keyRun(of: object, &spaces) }
-            object.reservedRef = ObjectRef(entity: run.entity, key: spaces[run.space].next)
-            spaces[run.space].next += 1
+            if !hasRuns || run.shapeID != object.shapeID {
+                run.end(naming: &spaces)
+                run = try keyRun(of: object, &spaces)
+            }
+            object.reservedRef = ObjectRef(entity: run.entity, key: run.next)
+            run.next += 1
         }
+        run.end(naming: &spaces)
     }
 
     private func needsKey(_ object: NSManagedObject) -> Bool {
@@ -78,7 +87,8 @@ struct KeyReservation {
             spaces.append(KeySpace(store: store, root: root, map: registry.handles[Int(store) - 1].map))
         }
         return KeyRun(
-            shapeID: object.shapeID, space: index, entity: spaces[index].map.numbers[object.shape.index])
+            shapeID: object.shapeID, space: index, entity: spaces[index].map.numbers[object.shape.index],
+            next: spaces[index].next)
     }
 
     /// Where objects of one shape get their keys.
@@ -87,6 +97,18 @@ struct KeyReservation {
         var shapeID: UInt32 = 0
         var space = 0
         var entity: UInt16 = 0
+        /// How many there are, while they are counted.
+        var count = 0
+        /// The key of the next one, while they are given.
+        var next: UInt64 = 0
+
+        func end(counting spaces: inout [KeySpace]) {
+            if shapeID != 0 { spaces[space].count += count }
+        }
+
+        func end(naming spaces: inout [KeySpace]) {
+            if shapeID != 0 { spaces[space].next = next }
+        }
     }
 
     private struct KeySpace {

@@ -13,7 +13,7 @@ final class SaveDisposal: @unchecked Sendable {
     // Unchecked: what changes is guarded by the lock.
 
     /// Fewer objects are freed faster than another thread is woken.
-    private static let minimumCount = 1_024
+    static let minimumCount = 1_024
     /// How many objects are freed while a context that is reset may wait.
     private static let freedAtOnce = 256
 

@@ -83,6 +83,7 @@ final class SavePipeline {
         defer {
             coordinator.writing.leave()
             isSaving = false
+            registry.endPuttingAside()
             derivationView = nil
             control = nil
             forgetEndings()

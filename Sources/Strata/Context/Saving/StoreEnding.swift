@@ -162,7 +162,7 @@ class StoreEnding: SaveEnding {
         guard let transaction, let receipt else { return }
         context.noteSaved(receipt.sequence, handle)
         context.sharePermanentIDs(changes.inserted, handle)
-        context.registry.becamePermanent(changes.inserted, storeIndex)
+        context.registry.becamePermanent(bySaving: changes.inserted, storeIndex)
         // Nothing but this save changes what build() went by.
         let locations = transaction.locations(of: tickets)
         var next = 0

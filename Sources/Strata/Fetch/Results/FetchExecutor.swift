@@ -64,6 +64,7 @@ struct FetchExecutor {
         if plan.resultType.contains(.countResultType) { return .counts([NSNumber(value: try count())]) }
         try context.refuseUnread(plan, needsObjects: needsObjects)
         let stores = try stores()
+        if let objects = try storedObjects(stores) { return .objects(objects) }
         if let found = try sortedSearch(stores, PendingOverlay(context, plan, handles)) {
             return try results(of: found)
         }
@@ -109,17 +110,51 @@ struct FetchExecutor {
         context.faults.beginFetch()
         let matches = try checked(window(try sorted(found)))
         let objects = try makeObjects(matches)
+        try complete(objects, FaultBatch(matches, size: plan.batchSize))
+        return objects
+    }
+
+    /// The objects of one store's rows as they are found: without an order, and without changes to be laid over them.
+    /// Nil if it takes more than the rows' references.
+    private func storedObjects(_ stores: [SeenStore]) throws -> [NSManagedObject]? {
+        guard stores.count == 1, plan.sorts.isEmpty, plan.dictionaries == nil, context.link == nil,
+            !plan.resultType.contains(.managedObjectIDResultType),
+            !plan.includesPendingChanges || context.pipeline.changed.isEmpty
+        else { return nil }
+        let store = stores[0]
+        let maximum = maximumMatches
+        var refs: [ObjectRef] = []
+        try turn?.begin()
+        do {
+            defer { turn?.leave() }
+            let scan = StoreScan(plan, store, needsRow: false, context: context, report: report, turn: turn)
+            try scan.forEach { ref, _ in
+                refs.append(ref)
+                return refs.count < maximum
+            }
+        }
+        if plan.offset > 0 || refs.count > plan.limit {
+            refs = Array(refs.dropFirst(plan.offset).prefix(plan.limit))
+        }
+        context.faults.beginFetch()
+        try store.handle.checkDamage(of: refs, in: store.snapshot)
+        let objects = try context.objects(refs, store.index, store.handle, control)
+        try complete(objects, FaultBatch(refs, store.index, size: plan.batchSize))
+        return objects
+    }
+
+    /// Does with results what the request asks for beside them.
+    ///
+    /// - Parameter batch: the same as neighbours.
+    private func complete(_ objects: [NSManagedObject], _ batch: @autoclosure () -> FaultBatch?) throws {
         if plan.refreshes {
             for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
                 context.refresh(object, mergeChanges: true)
             }
         }
-        if plan.includesValues, context.link == nil {
-            context.faults.expect(results: FaultBatch(matches, size: plan.batchSize))
-        }
+        if plan.includesValues, context.link == nil { context.faults.expect(results: batch()) }
         if !plan.returnsFaults { try context.realizeAll(objects, control) }
         for path in plan.prefetchedPaths { try Prefetch(context, control).run(path, objects) }
-        return objects
     }
 
     private func objectIDs(_ matches: [FetchMatch]) throws -> [NSManagedObjectID] {

@@ -28,13 +28,12 @@ extension NSManagedObject {
 
     /// Sets a reference of an object that has none, to an object whose to-many relationship has been changed before:
     /// what an import does for nearly every object. Does nothing and returns false in all other cases.
+    @inline(__always)
     final func setNew(_ relationship: RelationshipShape, to target: NSManagedObject) -> Bool {
         if flags.contains(.scratch), let overlay, !overlay.isPresent(relationship.slot),
             relationship.destinationID == target.shapeID
         {
-            let address = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
-            address.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
-            overlay.markChanged(relationship.slot, isNull: false)
+            putNew(target, relationship.slot, overlay)
             return true
         }
         guard flags.isSuperset(of: .writable), blockReference == nil, let overlay,
@@ -43,12 +42,17 @@ extension NSManagedObject {
             !target.flags.isDisjoint(with: .pending), !target.flags.contains(.gone),
             let state = target.stateReference(relationship.setInverseIndex)
         else { return false }
-        let address = overlay.base + Int(summary.pointee.codes[relationship.slot].offset)
-        address.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
-        overlay.markChanged(relationship.slot, isNull: false)
+        putNew(target, relationship.slot, overlay)
         // SAFETY: the target holds its states, and nothing of this lets go of them.
         state.withBorrowed { $0.insert(self, isOrdered: false) }
         return true
+    }
+
+    @inline(__always)
+    private final func putNew(_ target: NSManagedObject, _ slot: Int, _ overlay: Overlay) {
+        let address = overlay.base + Int(summary.pointee.codes[slot].offset)
+        address.assumingMemoryBound(to: NSManagedObject.self).initialize(to: target)
+        overlay.markChanged(slot, isNull: false)
     }
 
     /// The state of a to-many relationship, without a reference to it; nil if there is none yet.
@@ -187,8 +191,7 @@ extension NSManagedObject {
     private func propagateDeletion(_ relationship: RelationshipShape, in context: NSManagedObjectContext) {
         switch relationship.deleteRule {
         case .nullifyDeleteRule:
-            // The other end is mostly what this object's deletion came from.
-            if isTargetDeleted(relationship) { return }
+            if !relationship.isToMany { return leaveTarget(relationship) }
             for target in targets(relationship) where !target.isMarkedDeleted { unlink(target, relationship) }
         case .cascadeDeleteRule:
             context.delete(cascading: context.membersToDelete(relationship, of: self) ?? targets(relationship))
@@ -197,16 +200,23 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a to-one relationship is known to lead to a deleted object, without keeping a reference to it.
-    private func isTargetDeleted(_ relationship: RelationshipShape) -> Bool {
-        guard !relationship.isToMany, !isFault else { return false }
+    /// Makes the other end of a to-one relationship forget this object, unless it is deleted, too, as what the deletion
+    /// came from. The object does not keep what its row refers to: it is hardly asked again.
+    private func leaveTarget(_ relationship: RelationshipShape) {
+        guard relationship.inverse != nil else { return }
         let slot = relationship.slot
+        if isFault { realize(slot) }
         if let overlay, overlay.isPresent(slot) {
-            return !overlay.isNull(slot) && overlay.object(at: Int(shape.codes[slot].offset)).isMarkedDeleted
+            if overlay.isNull(slot) { return }
+            let target = overlay.object(at: Int(summary.pointee.codes[slot].offset))
+            if !target.isMarkedDeleted { unlink(target, relationship) }
+            return
         }
-        guard let blockReference, let registry else { return false }
-        let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
-        return target.isNull || registry.object(target, storeIndex)?.isMarkedDeleted == true
+        if flags.contains(.sampled) { noteSample(slot) }
+        let reference = storedReference(slot)
+        if reference.isNull { return }
+        guard let target = storedTarget(reference) ?? orphanTarget(reference) else { return }
+        if !target.isMarkedDeleted { unlink(target, relationship) }
     }
 
     final func targets(_ relationship: RelationshipShape) -> [NSManagedObject] {

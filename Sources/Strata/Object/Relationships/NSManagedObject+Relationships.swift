@@ -107,30 +107,39 @@ extension NSManagedObject {
         if isFault { realize(slot) }
         if flags.contains(.sampled) { noteSample(slot) }
         if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.object(at: token.offset) }
-        guard let blockReference, let registryReference else { return nil }
-        // SAFETY: the object has a reference to the block until it takes another one, and to its registry.
-        let target = blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
-        guard !target.isNull else { return nil }
-        let known = registryReference.withBorrowed { registry in
-            registry.contextReference == nil
-                ? nil : registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
-        }
-        guard let known else { return orphanTarget(target) }
+        let target = storedReference(slot)
+        if target.isNull { return nil }
+        guard let known = storedTarget(target) else { return orphanTarget(target) }
         // Kept, so that the target lives as long as this object refers to it and is found at once next time.
-        let overlay = ensuredOverlay
+        let overlay = self.overlay ?? Overlay.allocateShort(summary)
+        self.overlay = overlay
         (overlay.base + token.offset).assumingMemoryBound(to: NSManagedObject.self).initialize(to: known)
         overlay.markCached(slot, isNull: false)
         return known
     }
 
+    /// What the row refers to, of an object that is no fault; null where there is no row.
+    @inline(__always)
+    final func storedReference(_ slot: Int) -> ObjectRef {
+        guard let blockReference else { return .null }
+        // SAFETY: the object has a reference to the block until it takes another one.
+        return blockReference.withBorrowed { $0.verifiedColumn(slot).reference(Int(row)) }
+    }
+
+    /// The object that the row refers to, which nothing else need hold; nil where the context has gone.
+    @inline(__always)
+    final func storedTarget(_ target: ObjectRef) -> NSManagedObject? {
+        // SAFETY: the object has a reference to its registry.
+        registryReference?.withBorrowed { registry in
+            registry.contextReference == nil
+                ? nil : registry.object(target, storeIndex) ?? registry.context?.object(target, storeIndex, of: self)
+        }
+    }
+
     /// What a to-one relationship's row refers to, of an object that is no fault; null where the target is known already.
     final func unknownTarget(_ relationship: RelationshipShape) -> ObjectRef {
         if let overlay, overlay.isPresent(relationship.slot) { return .null }
-        guard let blockReference else { return .null }
-        // SAFETY: the object has a reference to the block until it takes another one.
-        return blockReference.withBorrowed {
-            $0.verifiedColumn(relationship.slot).reference(Int(row))
-        }
+        return storedReference(relationship.slot)
     }
 
     final func existingState(_ relationship: RelationshipShape) -> ToManyState? {

@@ -162,8 +162,9 @@ final class EntityShape: @unchecked Sendable {
         plainValidation.initialize(to: Atomic(0))
         summary = ShapeSummary.keep(
             ShapeSummary(
-                groupCount: groups, overlayBytes: layout.overlayBytes, persistentSlotCount: persistentSlotCount,
-                codes: self.codes, referenceCounted: referenceCounted, persistentMask: persistentMask,
+                groupCount: groups, overlayBytes: layout.overlayBytes, referenceBytes: layout.referenceBytes,
+                persistentSlotCount: persistentSlotCount, codes: self.codes, referenceCounted: referenceCounted,
+                persistentMask: persistentMask,
                 mandatory: mandatory, withDefault: withDefault, toOneMask: toOneMask, hasDefaults: hasDefaults,
                 isAbstract: isAbstract, objectClass: ObjectIdentifier(objectClass),
                 overrides: MethodOverrides.of(objectClass), plainValidation: plainValidation))

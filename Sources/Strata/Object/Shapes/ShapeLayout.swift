@@ -6,6 +6,8 @@ struct ShapeLayout {
     private(set) var relationships: [RelationshipShape] = []
     private(set) var properties: [String: PropertyReference] = [:]
     private(set) var overlayBytes = 0
+    /// As far as the references reach.
+    private(set) var referenceBytes = 0
 
     /// The name of the hidden slot beside a to-one whose inverse is ordered. No property name contains a space.
     static func positionName(_ relationship: String) -> String { "position of \(relationship)" }
@@ -15,7 +17,6 @@ struct ShapeLayout {
     /// Persistent slots come first, the parent's before the entity's own, each sorted by name, so that the same model
     /// always gives the same layout.
     init(entity: NSEntityDescription, parent: EntityShape?) {
-        let header = { (count: Int) in max(1, (count + 63) / 64) * Overlay.groupBytes }
         var persistent = parent?.slots.filter { $0.isPersistent } ?? []
         var transient = parent?.slots.filter { !$0.isPersistent } ?? []
         relationships = []
@@ -48,14 +49,7 @@ struct ShapeLayout {
             }
         }
         let all = persistent + transient
-        var offset = header(all.count)
-        for info in all {
-            // A subentity may have a description of its own; an element of a composite is found by its path only.
-            let attribute = info.attribute.flatMap { _ in entity.attributesByName[info.name] }
-            slots.append(info.placed(at: offset, attribute: attribute ?? info.attribute))
-            offset += info.kind.overlayBytes
-        }
-        overlayBytes = offset
+        place(all, inOrder: Self.order(persistent, inherited: parent?.slots.count { $0.isPersistent } ?? 0), entity)
         for relationship in relationships where relationship.isToMany {
             properties[relationship.name] = .toMany(relationship.index)
         }
@@ -69,6 +63,32 @@ struct ShapeLayout {
         }
         for property in entity.propertiesByName.values {
             if let fetched = property as? NSFetchedPropertyDescription { properties[fetched.name] = .fetched(fetched) }
+        }
+    }
+
+    /// In which order persistent values lie: as in the parent's overlays, then those of the entity itself, references
+    /// first, so that an overlay that only keeps references is short.
+    private static func order(_ persistent: [SlotInfo], inherited: Int) -> [Int] {
+        let own = inherited..<persistent.count
+        return (0..<inherited).sorted { persistent[$0].offset < persistent[$1].offset }
+            + own.filter { persistent[$0].kind == .toOne } + own.filter { persistent[$0].kind != .toOne }
+    }
+
+    /// Gives all slots their places: those that `order` names, then the others.
+    private mutating func place(_ all: [SlotInfo], inOrder order: [Int], _ entity: NSEntityDescription) {
+        var offsets = [Int](repeating: 0, count: all.count)
+        var offset = max(1, (all.count + 63) / 64) * Overlay.groupBytes
+        referenceBytes = offset
+        for slot in order + (order.count..<all.count) {
+            offsets[slot] = offset
+            offset += all[slot].kind.overlayBytes
+            if all[slot].kind == .toOne { referenceBytes = offset }
+        }
+        overlayBytes = offset
+        for (slot, info) in all.enumerated() {
+            // A subentity may have a description of its own; an element of a composite is found by its path only.
+            let attribute = info.attribute.flatMap { _ in entity.attributesByName[info.name] }
+            slots.append(info.placed(at: offsets[slot], attribute: attribute ?? info.attribute))
         }
     }
 

@@ -6,6 +6,8 @@ import Synchronization
 struct ShapeSummary {
     let groupCount: Int
     let overlayBytes: Int
+    /// How much of an overlay the references take, which come first.
+    let referenceBytes: Int
     let persistentSlotCount: Int
     let codes: UnsafePointer<SlotCode>
     /// One word of bits for every 64 slots, as in the shape.

@@ -5,8 +5,11 @@ import StrataRuntime
 ///
 /// First, for every 64 slots, four words of bits: *present* (the overlay holds the value; otherwise it is read from
 /// the row), *null*, *dirty* (differs from what was saved) and *event* (changed since pending changes were last
-/// processed). Then the values, natively, at the offsets that the shape gives. An `Overlay` is an unowned pointer;
-/// the object that has it frees it.
+/// processed). Then the values, natively, at the offsets that the shape gives: references to other objects first. An
+/// `Overlay` is an unowned pointer; the object that has it frees it.
+///
+/// One that was made to keep such references of a row has room for nothing else (``isShort``). An object with
+/// `dirtySlots` never has such a one.
 @usableFromInline
 struct Overlay {
     @usableFromInline let base: UnsafeMutableRawPointer
@@ -30,6 +33,20 @@ struct Overlay {
     @inline(__always)
     static func allocate(_ summary: UnsafePointer<ShapeSummary>, in arena: inout OverlayArena) -> Overlay {
         Overlay(clearing: arena.allocate(summary.pointee.overlayBytes), summary)
+    }
+
+    /// As ``allocate(_:)`` for references only, which objects that are just read keep by the thousand.
+    static func allocateShort(_ summary: UnsafePointer<ShapeSummary>) -> Overlay {
+        Overlay(clearing: OverlayArena.allocateAlone(summary.pointee.referenceBytes, isShort: true), summary)
+    }
+
+    /// Whether there is room for references only.
+    @usableFromInline var isShort: Bool { OverlayArena.isShort(base) }
+
+    /// Gives way to one with room for all values.
+    func move(to other: Overlay, _ summary: UnsafePointer<ShapeSummary>) {
+        other.base.copyMemory(from: base, byteCount: summary.pointee.referenceBytes)
+        OverlayArena.free(base)
     }
 
     @inline(__always)

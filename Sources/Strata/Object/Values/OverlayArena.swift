@@ -7,9 +7,10 @@ import Synchronization
 /// Overlays are made on the context's queue and freed on any thread. A piece that has one overlay left stays whole, so
 /// only overlays of objects that are changed come from here, not those that cache a reference of a row.
 struct OverlayArena: ~Copyable {
-    /// What lies before every overlay: the piece it was cut from, nil if it has memory of its own. As wide as the
-    /// overlay's alignment.
+    /// What lies before every overlay: the piece it was cut from, nil if it has memory of its own; then, only where it
+    /// has, whether it is short. As wide as the overlay's alignment.
     static let prefixBytes = 16
+    private static let shortOffset = 8
     /// Larger overlays would leave too much of a piece unused.
     private static let maximumBytes = 512
 
@@ -51,12 +52,20 @@ struct OverlayArena: ~Copyable {
     }
 
     /// Memory of its own, with a prefix that says so.
-    static func allocateAlone(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    static func allocateAlone(_ byteCount: Int, isShort: Bool = false) -> UnsafeMutableRawPointer {
         guard let start = strata_heap_allocate(byteCount + prefixBytes) else {
             fatalError("there is no memory for the values of a managed object")
         }
         start.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
+        start.storeBytes(of: isShort, toByteOffset: shortOffset, as: Bool.self)
         return start + prefixBytes
+    }
+
+    /// What ``allocateAlone(_:isShort:)`` was told of the memory.
+    static func isShort(_ memory: UnsafeMutableRawPointer) -> Bool {
+        let start = memory - prefixBytes
+        return start.load(as: UnsafeMutableRawPointer?.self) == nil
+            && start.load(fromByteOffset: shortOffset, as: Bool.self)
     }
 
     /// Gives back what either way of allocating gave. On any thread.

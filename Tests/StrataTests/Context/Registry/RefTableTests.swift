@@ -47,4 +47,28 @@ import Testing
         #expect(table.count == 0)
         for ref in expected.keys { #expect(table.object(ref) == nil) }
     }
+
+    /// Objects that come and go leave room for others, in whatever order they go: a table that few are in stays small.
+    @Test(arguments: [1, 7, 40]) func whatHasGoneTakesNoRoom(alive: Int) {
+        func object(_ key: UInt64) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: UInt(key) * 16)! }
+        func ref(_ key: UInt64) -> ObjectRef { ObjectRef(entity: 3, key: key) }
+        var table = RefTable()
+        var keys: [UInt64] = []
+        for step in 0..<50_000 as Range<UInt64> {
+            let key = step &* 0x9E37_79B9 % 1_000_000 + 1
+            if table.object(ref(key)) == nil { keys.append(key) }
+            table.set(ref(key), object(key))
+            if keys.count > alive {
+                let gone = keys.remove(at: Int(step) * 31 % keys.count)
+                let wasThere = table.take(ref(gone), object(gone))
+                #expect(wasThere)
+            }
+        }
+        #expect(table.count == keys.count && table.capacity <= max(16, alive * 6))
+        for key in keys { #expect(table.object(ref(key)) == object(key)) }
+        for key in keys { table.remove(ref(key), object(key)) }
+        var cursor = 5
+        let taken = table.takeSome(10, from: &cursor) { _, _ in }
+        #expect(table.count == 0 && taken == 0)
+    }
 }
