@@ -6,7 +6,6 @@ final class StoreLayout: Sendable {
     let roots: [UInt16]
     /// For each entity number the position of its root's index, or -1.
     private let positions: [Int]
-    /// Entities with references that are listed from the other end.
     /// For each entity number, whether the entity has references that are listed from the other end.
     private let referring: [Bool]
 
