@@ -168,7 +168,7 @@ extension NSManagedObject {
 
     static func stack(_ kind: StoreKind) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent("todo-\(UUID().uuidString).sqlite")
+        let url = ProcessFolder.url.appendingPathComponent("todo-\(UUID().uuidString).sqlite")
         try coordinator.addPersistentStore(
             ofType: kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType, configurationName: nil,
             at: kind == .memory ? nil : url, options: nil)

@@ -132,8 +132,7 @@ enum ShopModel {
         let description = NSPersistentStoreDescription()
         description.type = kind == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
         if kind == .log {
-            description.url = FileManager.default.temporaryDirectory.appendingPathComponent(
-                "shop-\(UUID().uuidString).sqlite")
+            description.url = ProcessFolder.url.appendingPathComponent("shop-\(UUID().uuidString).sqlite")
         }
         description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
         container.persistentStoreDescriptions = [description]
