@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import StrataLog
@@ -9,22 +10,30 @@ import Testing
 
     @Test func whatWasSetAsideIsTakenOnce() {
         var spares = SpareMemory(byteCount: 64, maximumCount: 3)
-        #expect(spares.take() == 0)
+        var taken = spares.take()
+        #expect(taken == 0)
         let pieces = (0..<3).map { _ in piece() }
-        for piece in pieces { #expect(spares.setAside(piece)) }
-        #expect(Set((0..<3).map { _ in spares.take() }) == Set(pieces))
-        #expect(spares.take() == 0)
+        for piece in pieces {
+            let isAside = spares.setAside(piece)
+            #expect(isAside)
+        }
+        let again = (0..<3).map { _ in spares.take() }
+        #expect(Set(again) == Set(pieces))
+        taken = spares.take()
+        #expect(taken == 0)
         for piece in pieces { free(piece) }
     }
 
     @Test func moreThanIsWantedIsRefused() {
         var spares = SpareMemory(byteCount: 64, maximumCount: 1)
         let (first, second) = (piece(), piece())
-        #expect(spares.setAside(first))
-        #expect(!spares.setAside(second))
+        let isFirstAside = spares.setAside(first)
+        let isSecondAside = spares.setAside(second)
+        #expect(isFirstAside && !isSecondAside)
         free(second)
         spares.deallocate()
-        #expect(spares.take() == 0)
+        let taken = spares.take()
+        #expect(taken == 0)
     }
 
     /// Threads that make and free versions of one index find the memory that they wrote to as they left it.
