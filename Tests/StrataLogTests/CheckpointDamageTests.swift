@@ -61,6 +61,29 @@ import Testing
         }
     }
 
+    /// The checkpoint knows rows that are gone with the end of the segment: nothing may be cut off there.
+    @Test func aSegmentThatEndsBeforeItsCheckpointIsRefused() throws {
+        let (fileSystem, _, people) = try Self.sample()
+        let store = try StoreWorkload.open(fileSystem.fork(), StoreWorkload.options())
+        let end = store.snapshot.end
+        try store.close()
+        let segment = Self.path.appending(LogStore.segmentFileName(end.segment))
+        for byteCount in [end.offset - Location.alignmentBytes, end.offset] {
+            let image = fileSystem.fork()
+            try image.corrupt(segment, .truncate(byteCount: byteCount))
+            if byteCount == end.offset {
+                let store = try StoreWorkload.open(image, StoreWorkload.options())
+                #expect(try store.snapshot.row(people[0]) != nil)
+                try store.close()
+            } else {
+                let error = #expect(throws: StoreError.self) {
+                    try StoreWorkload.open(image, StoreWorkload.options())
+                }
+                #expect(error?.code == .corruption)
+            }
+        }
+    }
+
     /// Made anew by the next opening: one that is there is a page long.
     @Test(arguments: [(0, true), (1, false), (4095, false), (4096, true)])
     func aPageOfReadersThatIsCutOffIsDamage(byteCount: Int, isSound: Bool) throws {

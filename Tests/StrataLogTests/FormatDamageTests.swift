@@ -116,7 +116,7 @@ import Testing
 
     @Test func aDescriptorWithReservedBitsIsRefused() throws {
         let layout = makeLayout([.int32])
-        let rows = (0..<30).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }
+        let rows = (0..<2_000).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }
         var bytes = stamped(encode(rows, layout)).bytes
         try #require(bytes[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
         bytes[BlockFormat.headerBytes + BlockFormat.Descriptor.reserved] = 1
