@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import StrataIO
 import StrataLog
+import StrataSupport
 
 /// Something that a pool's thread runs.
 protocol PoolJob: AnyObject, Sendable {
@@ -50,18 +51,18 @@ final class ContextPool: @unchecked Sendable {
         }
     }
 
-    private let lock = NSLock()
+    private let lock = AdaptiveMutex<Void>(())
     /// How many threads run at a time, those not counted that wait.
     private let width: Int
-    private var ready = JobQueue<any PoolJob>()
-    private var workers: [ObjectIdentifier: Worker] = [:]
-    private var idle: [Worker] = []
-    private var running = 0
+    @exclusivity(unchecked) private var ready = JobQueue<any PoolJob>()
+    @exclusivity(unchecked) private var workers: [ObjectIdentifier: Worker] = [:]
+    @exclusivity(unchecked) private var idle: [Worker] = []
+    @exclusivity(unchecked) private var running = 0
     /// How many jobs have been begun.
-    private var begun = 0
-    private var most = 0
-    private var monitor: PoolMonitor?
-    private var monitorRests = false
+    @exclusivity(unchecked) private var begun = 0
+    @exclusivity(unchecked) private var most = 0
+    @exclusivity(unchecked) private var monitor: PoolMonitor?
+    @exclusivity(unchecked) private var monitorRests = false
 
     init(width: Int) {
         self.width = width
@@ -85,10 +86,11 @@ final class ContextPool: @unchecked Sendable {
 
     /// Has a job run, after those that were submitted before.
     func submit(_ job: any PoolJob) {
-        lock.withLock {
+        let called = lock.locked {
             ready.append(job)
-            dispatch()
+            return dispatch()
         }
+        Self.wake(called)
     }
 
     /// Runs a block on a thread of the pool, later.
@@ -105,35 +107,41 @@ final class ContextPool: @unchecked Sendable {
     /// The calling thread does not count from now on, until ``stepBack()``. False when it does not anyway.
     static func stepAside() -> Bool {
         guard let worker = current else { return false }
-        return worker.pool.lock.withLock { worker.pool.stepAside(worker) }
+        let called = worker.pool.lock.locked { worker.pool.stepAside(worker) }
+        guard let called else { return false }
+        wake(called)
+        return true
     }
 
     /// As after ``stepAside()`` returned true, on the same thread.
     static func stepBack() {
         guard let worker = current else { return }
-        worker.pool.lock.withLock {
+        worker.pool.lock.locked {
             worker.state = .running
             worker.pool.running += 1
         }
     }
 
-    /// Under the lock.
-    private func stepAside(_ worker: Worker) -> Bool {
-        if worker.state == .waiting { return false }
+    /// Whom to wake; nil when the worker does not count anyway. Under the lock.
+    private func stepAside(_ worker: Worker) -> [Worker]? {
+        if worker.state == .waiting { return nil }
         if worker.state == .running { running -= 1 }
         worker.state = .waiting
-        dispatch()
-        return true
+        return dispatch()
     }
 
     /// Gives what is ready to threads, as far as they may run. Under the lock.
-    private func dispatch() {
+    ///
+    /// - Returns: the idle ones that have been called, to be woken when the lock is free again: the first thing that
+    ///   they do is to take it.
+    private func dispatch() -> [Worker] {
+        var called: [Worker] = []
         var jobs = ready.count
         while jobs > 0, running < width {
             if let worker = idle.popLast() {
                 worker.state = .running
                 running += 1
-                worker.semaphore.signal()
+                called.append(worker)
             } else if !startWorker() {
                 break
             }
@@ -141,6 +149,11 @@ final class ContextPool: @unchecked Sendable {
         }
         // Where no thread could be started, the monitor has it tried again.
         if !ready.isEmpty { watch() }
+        return called
+    }
+
+    private static func wake(_ called: [Worker]) {
+        for worker in called { worker.semaphore.signal() }
     }
 
     private func startWorker() -> Bool {
@@ -160,43 +173,46 @@ final class ContextPool: @unchecked Sendable {
 
     private func work(_ worker: Worker) {
         pthread_setspecific(Self.key, Unmanaged.passUnretained(worker).toOpaque())
-        lock.lock()
-        worker.threadID = strata_thread_id()
+        lock.locked { worker.threadID = strata_thread_id() }
         while true {
-            // Those that have waited come back beside others that took their places.
-            if running <= width, let job = ready.popFirst() {
-                begun += 1
-                lock.unlock()
+            let (job, called) = lock.locked { next(worker) }
+            Self.wake(called)
+            if let job {
                 job.run()
-                lock.lock()
-                if worker.state == .stalled {
-                    worker.state = .running
-                    running += 1
-                }
                 continue
             }
-            worker.state = .idle
-            running -= 1
-            idle.append(worker)
-            // Somebody else may have left its place between.
-            dispatch()
-            lock.unlock()
-            let result = worker.semaphore.wait(timeout: .now() + .milliseconds(Self.idleMilliseconds))
-            lock.lock()
-            if result == .success { continue }
-            guard worker.state == .idle else {
-                // It has been called just now.
-                lock.unlock()
-                worker.semaphore.wait()
-                lock.lock()
-                continue
+            if worker.semaphore.wait(timeout: .now() + .milliseconds(Self.idleMilliseconds)) == .success { continue }
+            let isOver = lock.locked {
+                // Otherwise it has been called just now.
+                guard worker.state == .idle else { return false }
+                idle.removeAll { $0 === worker }
+                workers[ObjectIdentifier(worker)] = nil
+                return true
             }
-            idle.removeAll { $0 === worker }
-            workers[ObjectIdentifier(worker)] = nil
-            lock.unlock()
-            MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
-            return
+            if isOver {
+                MemoryBudget.shared.note(-MemoryBudget.bytesOfThread)
+                return
+            }
+            worker.semaphore.wait()
         }
+    }
+
+    /// What a worker that has nothing to do does next: a job, or nothing, and whom to wake. Under the lock.
+    private func next(_ worker: Worker) -> (job: (any PoolJob)?, called: [Worker]) {
+        if worker.state == .stalled {
+            worker.state = .running
+            running += 1
+        }
+        // Those that have waited come back beside others that took their places.
+        if running <= width, let job = ready.popFirst() {
+            begun += 1
+            return (job, [])
+        }
+        worker.state = .idle
+        running -= 1
+        idle.append(worker)
+        // Somebody else may have left its place between.
+        return (nil, dispatch())
     }
 
     // MARK: Watching
@@ -214,7 +230,7 @@ final class ContextPool: @unchecked Sendable {
 
     /// For the monitor: how many jobs have been begun; nil when none is waiting. It is woken when one is.
     var progress: Int? {
-        lock.withLock {
+        lock.locked {
             monitorRests = ready.isEmpty
             return monitorRests ? nil : begun
         }
@@ -222,7 +238,7 @@ final class ContextPool: @unchecked Sendable {
 
     /// For the monitor: it ends unless it has just been woken.
     func releaseMonitor() -> Bool {
-        lock.withLock {
+        lock.locked {
             guard monitorRests else { return false }
             monitor = nil
             monitorRests = false
@@ -233,23 +249,24 @@ final class ContextPool: @unchecked Sendable {
     /// For the monitor: nothing has been begun for a while. Those who sleep do not count any more, or one of the others
     /// if that has been for long.
     func relieve(afterLong: Bool) {
-        let busy = lock.withLock { workers.values.filter { $0.state == .running && $0.threadID != 0 } }
+        let busy = lock.locked { workers.values.filter { $0.state == .running && $0.threadID != 0 } }
         var stalled = busy.filter { strata_thread_is_asleep($0.threadID) != 0 }
         if stalled.isEmpty, afterLong, let first = busy.first { stalled = [first] }
-        lock.withLock {
+        let called = lock.locked {
             for worker in stalled where worker.state == .running {
                 worker.state = .stalled
                 running -= 1
             }
-            dispatch()
+            return dispatch()
         }
+        Self.wake(called)
     }
 
     /// How many threads there are, and how many there have been at most.
-    var threadCount: Int { lock.withLock { workers.count } }
-    var mostThreads: Int { lock.withLock { most } }
+    var threadCount: Int { lock.locked { workers.count } }
+    var mostThreads: Int { lock.locked { most } }
     /// How many count.
-    var runningThreads: Int { lock.withLock { running } }
+    var runningThreads: Int { lock.locked { running } }
 }
 
 private final class BlockJob: PoolJob {

@@ -44,7 +44,9 @@ public final class EntityWriter {
     /// import asks for, without references.
     @exclusivity(unchecked) private var insertJob = -1
     private let postingSlots: [Int]
-    /// The accumulators, parallel to `postingSlots`, without counting references: the transaction holds them.
+    /// The accumulators, parallel to `postingSlots`.
+    private let postings: [PostingsAccumulator]
+    /// The same without counting references.
     private let postingLists: [Unmanaged<PostingsAccumulator>]
     /// For each slot its position in `postingSlots`, -1 where it keeps no postings; empty when no slot does.
     private let postingIndexes: [Int]
@@ -70,7 +72,8 @@ public final class EntityWriter {
         // Lists grow by appending, and only where there is something to be in them: most of what a small save costs is
         // memory.
         var (postingSlots, preservedSlots, indexes): ([Int], [Int], [Int]) = ([], [], [])
-        var (lists, targets): ([Unmanaged<PostingsAccumulator>], [ObjectRef]) = ([], [])
+        var (postings, lists): ([PostingsAccumulator], [Unmanaged<PostingsAccumulator>]) = ([], [])
+        var targets: [ObjectRef] = []
         for slot in layout.slots.indices {
             if layout.slots[slot].preservedInHistory { preservedSlots.append(slot) }
             let postingsID = layout.slots[slot].postingsID
@@ -81,10 +84,12 @@ public final class EntityWriter {
             }
             indexes[slot] = postingSlots.count
             postingSlots.append(slot)
-            lists.append(.passUnretained(transaction.accumulator(for: postingsID)))
+            let list = transaction.accumulator(for: postingsID)
+            postings.append(list)
+            lists.append(.passUnretained(list))
             targets.append(.null)
         }
-        (self.postingSlots, self.preservedSlots) = (postingSlots, preservedSlots)
+        (self.postings, self.postingSlots, self.preservedSlots) = (postings, postingSlots, preservedSlots)
         (postingIndexes, postingLists, newTargets, replacedTargets) = (indexes, lists, targets, targets)
         constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
         ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
@@ -359,7 +364,7 @@ public final class EntityWriter {
         for index in postingSlots.indices {
             let new = newTargets[index]
             newTargets[index] = .null
-            // SAFETY: the transaction, which owns the writer, holds the accumulator.
+            // SAFETY: the writer holds the accumulator.
             postingLists[index].withBorrowed { list in
                 if isInserting {
                     if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
@@ -383,7 +388,7 @@ public final class EntityWriter {
                 for index in postingSlots.indices where postingSlots[index] < block.slotCount {
                     let column = try block.column(postingSlots[index])
                     if column.isNull(row) { continue }
-                    // SAFETY: the transaction, which owns the writer, holds the accumulator.
+                    // SAFETY: the writer holds the accumulator.
                     postingLists[index].withBorrowed {
                         $0.others.append(
                             PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))

@@ -52,24 +52,41 @@ extension NSManagedObjectContext {
     /// throw is run in any case.
     ///
     /// - Throws: what the block throws, and `CancellationError`.
+    @inlinable
     public final func perform<T, Failure: Error>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws(Failure) -> T
     ) async throws(Failure) -> T {
-        if schedule == .immediate, queue.isCurrent {
-            return try performAndWait { () -> Result<T, Failure> in
-                do throws(Failure) {
-                    return .success(try block())
-                } catch {
-                    return .failure(error)
-                }
-            }.get()
+        // Inlined into the program, which knows the types: generic code looks them up for each call.
+        var result: Result<T, Failure>?
+        let body = {
+            do throws(Failure) {
+                result = .success(try block())
+            } catch {
+                result = .failure(error)
+            }
         }
-        let call = PerformCall(self, block)
-        let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { call.start($0) }
+        if schedule == .immediate, isOnOwnQueue {
+            waitFor(body)
+        } else {
+            await performInTurn(canFail: CancellationError() as? Failure != nil, body)
+        }
+        if let result { return try result.get() }
+        guard let error = CancellationError() as? Failure else { preconditionFailure("the block was not run") }
+        throw error
+    }
+
+    @usableFromInline final var isOnOwnQueue: Bool { queue.isCurrent }
+
+    /// Runs a block on the context's queue and suspends until it is done, or the task is cancelled.
+    ///
+    /// - Parameter canFail: whether the block need not be run when the task has been cancelled.
+    @usableFromInline
+    final func performInTurn(canFail: Bool, _ block: @escaping () -> Void) async {
+        let call = PerformCall(self, canFail: canFail, block)
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { call.start($0) }
         } onCancel: {
             call.cancel()
         }
-        return try result.value.get()
     }
 }

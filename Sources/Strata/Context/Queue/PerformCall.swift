@@ -1,69 +1,64 @@
-import StrataSupport
+import Synchronization
 
 /// A block that a task has handed to a context's queue and waits for.
-final class PerformCall<Value, Failure: Error>: @unchecked Sendable {
-    // Unchecked: `state` is guarded by the lock; the block is run, and let go of, on the context's queue.
-    typealias Outcome = UncheckedBox<Result<Value, Failure>>
+final class PerformCall: @unchecked Sendable {
+    // Unchecked: whoever takes `state` to `begun` has the continuation to himself; the block is run, and let go of, on
+    // the context's queue.
 
-    private enum State {
+    private enum State: UInt8, AtomicRepresentable {
         case new
-        case waiting(CheckedContinuation<Outcome, Never>)
+        /// The continuation is there.
+        case waiting
         /// It runs, has been run, or nobody waits for it any more.
         case begun
+        /// Cancelled before the task waited.
+        case abandoned
     }
 
     private let context: NSManagedObjectContext
-    private var block: (() throws(Failure) -> Value)?
+    private var block: (() -> Void)?
+    /// Whether the block need not be run once the task has been cancelled.
+    private let canFail: Bool
     private let control = RequestControl()
-    private let lock = AdaptiveMutex<Void>(())
-    @exclusivity(unchecked) private var state = State.new
+    private let state = Atomic(State.new)
+    /// Resumed once, by whoever takes `state` from `waiting` or finds it `abandoned`: a checked one would be an object
+    /// more for each call.
+    private var continuation: UnsafeContinuation<Void, Never>?
 
-    init(_ context: NSManagedObjectContext, _ block: @escaping () throws(Failure) -> Value) {
+    init(_ context: NSManagedObjectContext, canFail: Bool, _ block: @escaping () -> Void) {
         self.context = context
+        self.canFail = canFail
         self.block = block
     }
 
-    /// What a call fails with that was cancelled; nil when it cannot fail.
-    private var cancellation: Failure? { CancellationError() as? Failure }
-
-    func start(_ continuation: CheckedContinuation<Outcome, Never>) {
-        lock.locked { state = .waiting(continuation) }
-        if control.isStopped, abandon() { return }
+    func start(_ continuation: UnsafeContinuation<Void, Never>) {
+        self.continuation = continuation
+        guard advance(from: .new, to: .waiting) else { return continuation.resume() }
         context.queue.async(for: context, control: control) { self.run() }
     }
 
+    /// Lets the task go on if the block has not begun and can fail.
     func cancel() {
         control.cancel()
-        _ = abandon()
+        guard canFail, !advance(from: .new, to: .abandoned) else { return }
+        begin()?.resume()
     }
 
-    /// Lets the task go on if the block has not begun and can fail.
-    private func abandon() -> Bool {
-        guard let cancellation, let continuation = begin() else { return false }
-        continuation.resume(returning: UncheckedBox(.failure(cancellation)))
-        return true
+    private func advance(from old: State, to new: State) -> Bool {
+        state.compareExchange(expected: old, desired: new, ordering: .acquiringAndReleasing).exchanged
     }
 
     /// Whoever gets the continuation goes on.
-    private func begin() -> CheckedContinuation<Outcome, Never>? {
-        lock.locked {
-            guard case .waiting(let continuation) = state else { return nil }
-            state = .begun
-            return continuation
-        }
+    private func begin() -> UnsafeContinuation<Void, Never>? {
+        advance(from: .waiting, to: .begun) ? continuation : nil
     }
 
     private func run() {
         let continuation = begin()
         defer { block = nil }
         guard let continuation, let block else { return }
-        let result: Result<Value, Failure>
-        do throws(Failure) {
-            result = .success(try block())
-        } catch {
-            result = .failure(error)
-        }
+        block()
         context.endEvent()
-        continuation.resume(returning: UncheckedBox(result))
+        continuation.resume()
     }
 }

@@ -116,7 +116,7 @@ private class ColumnRowTest: RowTest {
         case .integerSet(let set): IntegerSetRowTest(test, set)
         case .real(let relation, let constant): RealRowTest(test, relation, constant)
         case .uuid(let relation, let high, let low): UUIDRowTest(test, relation, high, low)
-        case .text(let text): TextRowTest(test, text, log)
+        case .text(let text): EqualTextRowTest(test, text, log) ?? TextRowTest(test, text, log)
         case .textSet(let set, folding: []): TextSetRowTest(test, set, log)
         case .isNull, .isNotNull: NullRowTest(test)
         case .reference(let keys, let isNegated): ReferenceRowTest(test, keys, isNegated: isNegated)
@@ -214,6 +214,30 @@ private final class ReferenceRowTest: ColumnRowTest {
 
     override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
         keys.contains(Int64(column.reference(row).key)) != isNegated
+    }
+}
+
+/// Whether a text is another one: what most tests of texts ask, without taking the comparison apart for each row.
+private final class EqualTextRowTest: ColumnRowTest {
+    private let pattern: [UInt8]
+    private let isNegated: Bool
+    private let log: LogStore
+
+    /// Nil for other comparisons.
+    init?(_ test: ColumnTest, _ text: TextTest, _ log: LogStore) {
+        guard text.folding.isEmpty, text.operation == .equal || text.operation == .notEqual else { return nil }
+        (pattern, isNegated, self.log) = (text.pattern, text.operation == .notEqual, log)
+        super.init(test)
+    }
+
+    override func holds(_ column: ColumnView, _ row: Int) throws(StoreError) -> Bool {
+        if !column.isExternal(row) { return isEqual(column.bytes(row)) != isNegated }
+        return try log.read(column.external(row)).withUnsafeBytes { isEqual($0) } != isNegated
+    }
+
+    @inline(__always)
+    private func isEqual(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.count == pattern.count && pattern.withUnsafeBytes { StringMatching.order(bytes, $0) == 0 }
     }
 }
 
