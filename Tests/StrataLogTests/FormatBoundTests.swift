@@ -122,9 +122,9 @@ import Testing
         #expect(!isRead(.int16, SlotLift(source: nil, fill: [1, 2, 3])))
         #expect(!isRead(.reference, SlotLift(source: nil, fill: [UInt8](repeating: 1, count: 8))))
         #expect(isRead(.data, SlotLift(source: nil, fill: [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount))))
-        #expect(
-            !isRead(.data, SlotLift(source: nil, fill: [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount + 1)))
-        )
+        var tooLong = SlotLift()
+        tooLong.fill = [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount + 1)
+        #expect(!isRead(.data, tooLong))
     }
 
     @Test(arguments: [(1, true), (ObjectRef.maximumKey, true), (0, false), (ObjectRef.maximumKey + 1, false)])
