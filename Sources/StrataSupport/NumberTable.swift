@@ -57,6 +57,10 @@ package struct NumberTable<Value> {
         let isThere = position < numbers.count && numbers[position] == number
         switch (value, isThere) {
         case (let value?, true): values[position] = value
+        case (let value?, false) where position == numbers.count:
+            // Not by way of inserting, which is not made for the type of the values and takes ten times as long.
+            numbers.append(number)
+            values.append(value)
         case (let value?, false):
             numbers.insert(number, at: position)
             values.insert(value, at: position)
