@@ -51,15 +51,25 @@ check: bootstrap ## Run the tests of the files that have changed
 
 test: test-debug test-examples test-sweep test-kill test-follow test-service test-fuzz ## Run every test
 
+# SwiftPM may take the plan of the package that the folder was last built for, and so run that package's tests once more.
+forget-plan = @rm -f .build/debug.yaml .build-release/release.yaml
+
 test-debug: bootstrap ## Run the library's tests
+	$(forget-plan)
 	$(SWIFT) test $(DEBUG) $(TEST_FLAGS)
 
 test-examples: bootstrap ## Run the examples' tests; those of generated accessors in release, too
+	$(forget-plan)
 	$(SWIFT) test --package-path $(DEMO) $(DEBUG) $(TEST_FLAGS)
+	$(forget-plan)
 	$(SWIFT) test --package-path Examples/ModelFiles $(DEBUG) $(TEST_FLAGS)
+	$(forget-plan)
 	$(SWIFT) test --package-path Examples/Trips $(DEBUG) $(TEST_FLAGS)
+	$(forget-plan)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(DEBUG) $(TEST_FLAGS)
+	$(forget-plan)
 	$(SWIFT) test --package-path $(BOOKSHOP) $(RELEASE_TESTS) $(TEST_FLAGS)
+	$(forget-plan)
 	$(SWIFT) test --package-path Examples/Trips $(RELEASE_TESTS) $(TEST_FLAGS)
 
 # With that trait all is built anew.
@@ -67,6 +77,7 @@ test-combine: bootstrap ## Run the tests of the Combine client; not part of make
 	$(SWIFT) test --package-path Examples/CombineClient $(FLAGS) $(TEST_FLAGS)
 
 test-sweep: bootstrap ## Crash, fail and corrupt stores in every place, compare 150,000 answers of query plans, in release
+	$(forget-plan)
 	STRATA_TESTS=sweeps $(SWIFT) test $(RELEASE_TESTS) --filter '$(SWEEP_FILTER)'
 
 test-macros: bootstrap ## Test the macro @Managed, for which swift-syntax is fetched and built; not part of make test
