@@ -221,10 +221,7 @@ import Testing
         let (source, section) = try write(try smallIndex())
         let start = Int(section.offset)
         func isRead<Value: FixedWidthInteger>(_ value: Value, at offset: Int) -> Bool {
-            var bytes = source.bytes
-            put(value, into: &bytes, at: start + offset)
-            resealDirectory(&bytes, section)
-            return (try? ObjectIndex.load(section, from: IndexTestSource(bytes))) != nil
+            isDirectoryRead(with: value, at: offset, source, section) { _ = try ObjectIndex.load(section, from: $0) }
         }
         let groupCount = source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + 16, as: UInt32.self) }
         let version = source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + 4, as: UInt16.self) }

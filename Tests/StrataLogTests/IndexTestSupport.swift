@@ -107,3 +107,14 @@ func resealDirectory(_ bytes: inout [UInt8], _ section: CheckpointSection) {
     let crc = bytes.withUnsafeBytes { strata_crc32c(0, $0.baseAddress! + start, end - start) }
     withUnsafeBytes(of: crc.littleEndian) { bytes.replaceSubrange(end..<(end + 4), with: $0) }
 }
+
+/// Whether a section is still read when there is another value at an offset of its directory, whose checksum is right.
+func isDirectoryRead<Value: FixedWidthInteger>(
+    with value: Value, at offset: Int, _ source: IndexTestSource, _ section: CheckpointSection,
+    by load: (IndexTestSource) throws -> Void
+) -> Bool {
+    var bytes = source.bytes
+    put(value, into: &bytes, at: Int(section.offset) + offset)
+    resealDirectory(&bytes, section)
+    return (try? load(IndexTestSource(bytes))) != nil
+}

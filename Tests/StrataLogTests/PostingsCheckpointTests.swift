@@ -126,10 +126,7 @@ import Testing
         let (source, section) = try write(postings)
         let start = Int(section.offset)
         func isRead<Value: FixedWidthInteger>(_ value: Value, at offset: Int) -> Bool {
-            var bytes = source.bytes
-            put(value, into: &bytes, at: start + offset)
-            resealDirectory(&bytes, section)
-            return (try? Postings.load(section, from: IndexTestSource(bytes))) != nil
+            isDirectoryRead(with: value, at: offset, source, section) { _ = try Postings.load(section, from: $0) }
         }
         func stored<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
             source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + offset, as: type) }

@@ -8,7 +8,7 @@ struct MigrationOptions {
     let infers: Bool
     /// How the store is opened.
     let storeOptions: [AnyHashable: Any]
-    /// Whoever opens the store does so for the migration that has claimed it.
+    /// Whoever opens the store does so for the migration that has reserved it.
     let reservation: SharedLogs.Reservation?
 
     /// The checksum of the only model that the store may be migrated from; nil for any.

@@ -2,7 +2,7 @@ import CStrataSupport
 
 /// The processors that the process may use.
 enum Processors {
-    /// Asked for once, and not of Foundation: it reads files of the system's for it, and is first told by Swift's runtime
-    /// how sets work.
+    /// Asked for once, and not of Foundation, which makes a set for it: the first one has Swift's runtime search the
+    /// conformances of all that is linked.
     static let count = Int(strata_processor_count())
 }

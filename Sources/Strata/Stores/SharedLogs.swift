@@ -35,9 +35,9 @@ enum SharedLogs {
     ///
     /// - Parameters:
     ///   - isWriter: whether `body` opens for writing. Only such logs are shared, also with readers. A log that somebody
-    ///     has claimed is not: readers open their own.
+    ///     has reserved is not: readers open their own.
     ///   - reservation: who asks.
-    /// - Throws: `.locked` when somebody else has claimed the log; what `body` throws.
+    /// - Throws: `.locked` when somebody else has reserved the log; what `body` throws.
     static func open(
         _ path: FilePath, in fileSystem: any FileSystem, isWriter: Bool, reservation: Reservation? = nil,
         _ body: () throws -> LogStore
@@ -101,8 +101,8 @@ enum SharedLogs {
         }
     }
 
-    /// Whether somebody has claimed the log in a directory.
-    static func isClaimed(_ path: FilePath, in fileSystem: any FileSystem) -> Bool {
+    /// Whether somebody has reserved the log in a directory.
+    static func isReserved(_ path: FilePath, in fileSystem: any FileSystem) -> Bool {
         guard let found = try? fileSystem.attributes(path) else { return false }
         return open.withLock { entries in
             entries.contains { $0.device == found.device && $0.inode == found.inode && $0.reservation != nil }

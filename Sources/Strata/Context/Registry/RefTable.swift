@@ -111,8 +111,8 @@ struct RefTable: ~Copyable {
     /// it is free, and so are those before it that were only passed: objects mostly go in the order in which they came,
     /// and then nothing has to be moved.
     @inline(__always)
-    private mutating func clear(_ place: Int) {
-        var index = place
+    private mutating func clear(_ position: Int) {
+        var index = position
         count -= 1
         entries[index].object = nil
         if entries[(index + 1) & mask].key != 0 { return }

@@ -133,9 +133,7 @@ struct FetchExecutor {
                 return refs.count < maximum
             }
         }
-        if plan.offset > 0 || refs.count > plan.limit {
-            refs = Array(refs.dropFirst(plan.offset).prefix(plan.limit))
-        }
+        refs = window(refs)
         context.faults.beginFetch()
         try store.handle.checkDamage(of: refs, in: store.snapshot)
         let objects = try context.objects(refs, store.index, store.handle, control)
@@ -371,7 +369,7 @@ struct FetchExecutor {
         }
     }
 
-    private func window(_ matches: [FetchMatch]) -> [FetchMatch] {
+    private func window<Match>(_ matches: [Match]) -> [Match] {
         if plan.offset == 0, matches.count <= plan.limit { return matches }
         return Array(matches.dropFirst(plan.offset).prefix(plan.limit))
     }

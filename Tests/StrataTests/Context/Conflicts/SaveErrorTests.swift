@@ -30,18 +30,26 @@ import Testing
         return context
     }
 
+    /// An object of the second store that the first context is to save, after the second has saved it.
+    private static func conflicting(
+        _ first: NSManagedObjectContext, _ second: NSManagedObjectContext
+    ) throws -> NSManagedObject {
+        let two = insert("Two", first).set(["text": "start"])
+        try first.save()
+        second.object(with: two.objectID).setValue("theirs", forKey: "text")
+        try second.save()
+        two.setValue("mine", forKey: "text")
+        return two
+    }
+
     /// Objects of a large save are put aside for another core; here none follows, as the save fails after they have
     /// been written. They are where all others are, and so is what the context saves later.
     @Test func oneStoreOfTwoFailsWithManyObjectsInTheOther() throws {
         let coordinator = try Self.coordinator()
         let (first, second) = (Self.context(coordinator), Self.context(coordinator))
         try first.performAndWait {
-            let two = insert("Two", first).set(["text": "start"])
-            try first.save()
-            second.object(with: two.objectID).setValue("theirs", forKey: "text")
-            try second.save()
+            _ = try Self.conflicting(first, second)
             let ones = (0..<2_000).map { insert("One", first).set(["text": "one \($0)"]) }
-            two.setValue("mine", forKey: "text")
             #expect(saveError(first)?.code == .persistentStoreIncompleteSave)
             #expect(ones.allSatisfy { first.registeredObject(for: $0.objectID) === $0 && !$0.objectID.isTemporaryID })
             #expect(first.registeredObjects.count == 2_001)
@@ -59,12 +67,8 @@ import Testing
         let coordinator = try Self.coordinator()
         let (first, second) = (Self.context(coordinator), Self.context(coordinator))
         try first.performAndWait {
-            let two = insert("Two", first).set(["text": "start"])
-            try first.save()
-            second.object(with: two.objectID).setValue("theirs", forKey: "text")
-            try second.save()
+            let two = try Self.conflicting(first, second)
             let one = insert("One", first).set(["text": "one"])
-            two.setValue("mine", forKey: "text")
             let error = saveError(first)
             #expect(error?.code == .persistentStoreIncompleteSave)
             #expect(error?.affectedStores?.first === coordinator.persistentStores[1])

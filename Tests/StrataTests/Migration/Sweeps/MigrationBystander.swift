@@ -54,7 +54,7 @@ struct MigrationBystander: Sendable, CustomTestStringConvertible {
         static let person = "late@"
 
         var canAct: Bool {
-            !bystander.isSameProcess || SharedLogs.isClaimed(MigrationFixture.store, in: disk)
+            !bystander.isSameProcess || SharedLogs.isReserved(MigrationFixture.store, in: disk)
         }
 
         func act() {
