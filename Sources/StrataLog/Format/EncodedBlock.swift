@@ -33,6 +33,18 @@ package struct EncodedBlock: Sendable {
     /// A multiple of 64.
     package var byteCount: Int { bytes.count }
 
+    /// Few rows, which are read where they lie.
+    var isPlain: Bool { flags.contains(.plain) }
+
+    /// Whether a value lies out of line. Only of a plain block.
+    var hasExternals: Bool { flags.contains(.externals) }
+
+    private var flags: BlockFormat.BlockFlags {
+        bytes.withUnsafeBytes { bytes in
+            BlockFormat.BlockFlags(rawValue: bytes.load(fromByteOffset: BlockFormat.Header.flags, as: UInt16.self))
+        }
+    }
+
     /// Some values were set as ``ExternalValue/pending(number:byteCount:)``.
     package var hasPendingExternals: Bool { !patches.isEmpty }
 
@@ -59,10 +71,10 @@ package struct EncodedBlock: Sendable {
         precondition(address.offset % Location.alignmentBytes == 0 && address.offset < Location.segmentMaximumBytes)
         precondition(isPatched, "external values whose address is not known")
         typealias Field = BlockFormat.Header
+        let flags = flags
         bytes.withUnsafeMutableBytes { buffer in
             let start = buffer.baseAddress!
             start.storeBytes(of: address.sequence, toByteOffset: Field.sequence, as: UInt64.self)
-            let flags = BlockFormat.BlockFlags(rawValue: start.load(fromByteOffset: Field.flags, as: UInt16.self))
             var columns = 0
             if !flags.contains(.plain) {
                 columns = Int(start.load(fromByteOffset: Field.slotCount, as: UInt16.self))

@@ -161,7 +161,7 @@ public final class Block: @unchecked Sendable {
         keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
         sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
         let slots = slotCount
-        (views, owned, ready) = Self.allocateColumns(slots)
+        (views, owned, ready) = Self.allocateColumns(slots, isSmall: header.flags.contains(.plain))
         for slot in 0..<slots { (ready + slot).initialize(to: Atomic(0)) }
         owned.initialize(repeating: nil, count: slots)
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24

@@ -125,7 +125,7 @@ struct SnapshotEdit {
     }
 
     /// Points the rows of a transaction that was written again at their new places, unless they were replaced since.
-    mutating func move(_ transaction: WriteTransaction) throws(StoreError) {
+    mutating func move(_ transaction: TransactionRecord) throws(StoreError) {
         for job in transaction.jobs where job.role != .tombstone {
             try withIndex(ofEntity: job.entity) { index throws(StoreError) in
                 for (row, key) in job.keys.enumerated() {

@@ -9,11 +9,11 @@ final class EncodingJob: @unchecked Sendable {
     let entity: UInt16
     @exclusivity(unchecked) var pending: PendingBlock?
     @exclusivity(unchecked) private var encoded: EncodedBlock?
-    /// Whether ``rows`` stay when they are encoded.
-    private let keepsRows: Bool
-    /// Rows that replace others, which were read to that end: they enter the cache when they are committed, since they
+    /// Whether the rows enter the cache when they are committed: they replace others, which were read to that end, and
     /// will be read as those were.
-    @exclusivity(unchecked) private(set) var rows: PendingBlock?
+    private let keepsRows: Bool
+    /// Rows to be kept of which the encoded block is not as quickly read.
+    @exclusivity(unchecked) private var rows: PendingBlock?
     /// Primary keys of the rows, in row order.
     @exclusivity(unchecked) private(set) var keys: [UInt64] = []
     private let locationBits = Atomic<UInt64>(0)
@@ -33,9 +33,26 @@ final class EncodingJob: @unchecked Sendable {
     func run() {
         guard let rows = pending else { return }
         keys = rows.keys
-        encoded = rows.encode()
+        let encoded = rows.encode()
+        self.encoded = encoded
         pending = nil
-        if keepsRows, !rows.rows.memory.hasExternals { self.rows = rows }
+        if keepsRows, !encoded.isPlain, !rows.rows.memory.hasExternals { self.rows = rows }
+    }
+
+    /// The rows as they are read where they were placed, for the cache; nil where they are not kept. Once.
+    ///
+    /// Of few rows, the encoded bytes are copied: unlike the memory they were gathered in, which the next transaction
+    /// gets, they are no longer than they need to be and in one piece.
+    func takeBlock(_ layout: EntityLayout, sequence: UInt64, storeUUID: StoreUUID) -> Block? {
+        if let rows {
+            self.rows = nil
+            return Block(rows, layout: layout, sequence: sequence, location: location)
+        }
+        guard keepsRows, let encoded, encoded.isPlain, !encoded.hasExternals else { return nil }
+        return encoded.bytes.withUnsafeBytes { bytes in
+            // What could be wrong with it is found by whoever reads it from the log.
+            try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in BlockShape(layout) }
+        }
     }
 
     /// The encoded block; empty before the job has run.

@@ -77,7 +77,7 @@ struct GroupCommit {
             accepted.append(entry)
             writer.conflictKeys.note(transaction, sequence: entry.sequence)
             let record = LogWriter.UnsyncedRecord.transaction(
-                request.prepared, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
+                request.prepared.record, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
             images.append(writer.place(record, at: &end))
             records.append(record)
             try edit.apply(
@@ -143,8 +143,8 @@ struct GroupCommit {
             var edit = SnapshotEdit(base: base)
             for record in records {
                 switch record {
-                case .transaction(let prepared, let sequence, _) where !unpublished.contains(sequence):
-                    try edit.move(prepared.transaction)
+                case .transaction(let transaction, let sequence, _) where !unpublished.contains(sequence):
+                    try edit.move(transaction)
                 case .compaction(let prepared):
                     try edit.move(prepared)
                     writer.noteArchive(of: prepared)

@@ -15,7 +15,7 @@ final class LogWriter: @unchecked Sendable {
 
     /// A record that a failed flush would lose.
     enum UnsyncedRecord {
-        case transaction(PreparedTransaction, sequence: UInt64, timestampNanoseconds: Int64)
+        case transaction(TransactionRecord, sequence: UInt64, timestampNanoseconds: Int64)
         case plain(RecordHeader.Kind, body: [UInt8])
         case compaction(PreparedCompaction)
     }

@@ -1,15 +1,13 @@
 /// A transaction whose blocks are encoded: all that is missing is its place in the log.
-///
-/// Placing can be repeated: after a failed flush the same transaction is written again elsewhere.
 final class PreparedTransaction {
     let transaction: WriteTransaction
-    /// Length of the record, a multiple of 64.
-    let byteCount: Int
+    let record: TransactionRecord
     let changeCount: Int
     /// Of rows that replace others, with the values stored beside them: as much becomes garbage, roughly.
     let replacingByteCount: Int
-    private let body: [UInt8]
-    private let bodyChecksum: UInt32
+
+    /// Length of the record, a multiple of 64.
+    var byteCount: Int { record.byteCount }
 
     /// Encodes what is left of the blocks, and the change table.
     ///
@@ -61,10 +59,10 @@ final class PreparedTransaction {
         // Whose the large values are is not asked: they count in proportion.
         let large = Double(body.largeValueByteCounts.reduce(0, +))
         replacingByteCount = replacing + (blocks > 0 ? Int(large * Double(replacing) / Double(blocks)) : 0)
-        self.body = body.encoded()
-        bodyChecksum = self.body.withUnsafeBytes { checksum($0) }
         let pieces = blocks + body.largeValueByteCounts.reduce(0, +)
-        byteCount = RecordImage.byteCount(body: self.body.count, pieces: pieces)
+        record = TransactionRecord(
+            body: body.encoded(), jobs: transaction.jobs, largeValues: transaction.largeValues, pieces: pieces)
+        let byteCount = record.byteCount
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
                 .tooLarge,
@@ -127,25 +125,5 @@ final class PreparedTransaction {
             }
         }
         return groups
-    }
-
-    /// Stamps every piece with its place and returns the record. Can be repeated with another place.
-    func place(_ placement: RecordPlacement) -> RecordImage {
-        let image = RecordImage(byteCount: byteCount, body: body)
-        // Large values lie behind the blocks.
-        let largeValues = placement.largeValueLocations(
-            transaction.largeValues, from: image.offset + transaction.jobs.reduce(0) { $0 + $1.byteCount })
-        for job in transaction.jobs {
-            let offset = image.offset
-            let address = placement.address(at: offset)
-            job.stamp(at: address) { largeValues[Int($0)] }
-            image.append(piece: job.bytes, checksum: job.headerChecksum)
-        }
-        image.append(transaction.largeValues, placement)
-        image.finish(
-            header: placement.header(
-                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum),
-            at: placement.address(at: 0))
-        return image
     }
 }

@@ -45,7 +45,7 @@ public final class WriteTransaction {
 
     /// Segments whose large values the transaction's rows go on referring to.
     @exclusivity(unchecked) private var heldSegments: [UInt32] = []
-    /// Nil once the transaction was committed: until it is flushed, the store's writer holds the transaction.
+    /// Nil once the transaction was committed: it may be held for longer than the store is.
     @exclusivity(unchecked) private var store: LogStore?
 
     init(
@@ -219,8 +219,10 @@ public final class WriteTransaction {
     /// Puts new rows in the place of those in the cache that they replace, once they are committed.
     func keepRows(in cache: BlockCache, sequence: UInt64) {
         for job in jobs.prefix(Self.keptBlocksMaximum) {
-            guard let rows = job.rows, let layout = numberedSchema.schema.entity(job.entity) else { continue }
-            cache.insert(Block(rows, layout: layout, sequence: sequence, location: job.location))
+            guard let layout = numberedSchema.schema.entity(job.entity),
+                let block = job.takeBlock(layout, sequence: sequence, storeUUID: source.storeUUID)
+            else { continue }
+            cache.insert(block)
         }
     }
 
