@@ -61,6 +61,9 @@ public final class PeopleLog: BenchStore, StormStore, Sendable {
         ObjectRef(entity: PeopleSchema.person, key: id)
     }
 
+    /// Bytes of the records written so far.
+    public var writtenByteCount: Int { store.statistics.writtenByteCount }
+
     /// What the engine did so far, for people to read.
     public var statisticsText: String { "\(store.statistics)" }
 

@@ -9,6 +9,8 @@ public final class RawLog: Contestant {
         case appended
         /// 64 MiB at a time are reserved beforehand (posix_fallocate), so that a flush seldom changes the file's size.
         case reserved
+        /// The same, and zeros are written to it, so that a flush has no blocks to turn into written ones.
+        case written
     }
 
     private static let reservedByteCount = 64 << 20
@@ -30,6 +32,8 @@ public final class RawLog: Contestant {
         record = .allocate(byteCount: max(1, recordByteCount ?? 1), alignment: 8)
         // Bytes that no device can take for zeros.
         for index in record.indices { record[index] = UInt8(truncatingIfNeeded: index &* 7 &+ 1) }
+        // Off the clock.
+        try reserve(upTo: 1)
     }
 
     deinit {
@@ -53,10 +57,17 @@ public final class RawLog: Contestant {
     }
 
     private func reserve(upTo end: Int) throws {
-        guard space == .reserved, end > reservedEnd else { return }
-        guard posix_fallocate(descriptor, reservedEnd, Self.reservedByteCount) == 0, fsync(descriptor) == 0 else {
+        guard space != .appended, end > reservedEnd else { return }
+        guard posix_fallocate(descriptor, reservedEnd, Self.reservedByteCount) == 0 else {
             throw BenchFailure("posix_fallocate failed")
         }
+        if space == .written {
+            let zeros = [UInt8](repeating: 0, count: Self.reservedByteCount)
+            guard pwrite(descriptor, zeros, zeros.count, reservedEnd) == zeros.count else {
+                throw BenchFailure("pwrite: errno \(errno)")
+            }
+        }
+        guard fsync(descriptor) == 0 else { throw BenchFailure("fsync: errno \(errno)") }
         reservedEnd += Self.reservedByteCount
     }
 

@@ -21,6 +21,7 @@ enum ContestantName: String, CaseIterable {
     case lmdb
     case raw
     case rawReserved = "raw-fallocate"
+    case rawWritten = "raw-zeroed"
     case grdb
 
     var writers: Int {
@@ -75,6 +76,7 @@ enum ContestantName: String, CaseIterable {
         case .lmdb: return try LMDBPeople(in: folder)
         case .raw: return try RawLog(in: folder, space: .appended, recordByteCount: recordByteCount)
         case .rawReserved: return try RawLog(in: folder, space: .reserved, recordByteCount: recordByteCount)
+        case .rawWritten: return try RawLog(in: folder, space: .written, recordByteCount: recordByteCount)
         case .grdb: return try GRDBPeople(in: folder)
         }
     }
