@@ -41,7 +41,10 @@ enum Group: String, CaseIterable {
                 .lmdb, .raw, .grdb,
             ]
         case .fillsync:
-            [.engine, .raw, .rawReserved, .rawWritten, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
+            [
+                .engine, .raw, .rawReserved, .rawWritten, .engine8, .engine32, .objects, .sqlite, .sqliteDefault, .lmdb,
+                .grdb,
+            ]
         case .overwrite: [.engine, .objects, .sqlite, .sqliteDefault]
         case .readrandom, .readseq, .scan, .deletes, .open:
             [.engine, .objects, .sqlite, .sqliteDefault, .lmdb, .grdb]
