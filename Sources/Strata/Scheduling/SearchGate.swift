@@ -9,9 +9,9 @@ import StrataIO
 /// from the disk waits behind them. Threads of ``ContextPool`` do not come here, since no more of them run anyway.
 ///
 /// A change of threads costs as much as a search: the next one finds none of its memory in the caches. So a thread that
-/// searches again and again keeps its place for a ``slice``, even if others have waited for longer, and nobody is woken
+/// searches again and again keeps its permit for a ``slice``, even if others have waited for longer, and nobody is woken
 /// when it leaves. A thread that is not expected back soon is not waited for: the first in line is woken. Should one that
-/// is expected not come, the first in line looks by himself when a slice is over. Whoever is inside runs none of the
+/// is expected not come, the first in line looks for itself when a slice is over. Whoever is inside runs none of the
 /// program's code, but for value transformers, and may enter again.
 final class SearchGate: Sendable {
     static let shared = SearchGate(permits: Processors.count)
@@ -20,9 +20,9 @@ final class SearchGate: Sendable {
 
     /// For so long a thread may come back before those who wait.
     private static let slice: UInt64 = 1_000_000
-    /// For so long whoever comes by when a place is free may take it before those who wait.
+    /// For so long whoever comes by when a permit is free may take it before those who wait.
     private static let patience: UInt64 = 5_000_000
-    /// Whoever is away for longer does more between two searches than to look at what he found.
+    /// Whoever is away for longer does more between two searches than to look at what it found.
     private static let absence: UInt64 = 100_000
     /// So many times in a row a thread has come back soon before it is expected to: a request may search twice or three
     /// times, and then wait for its client.
@@ -40,12 +40,12 @@ final class SearchGate: Sendable {
     private struct State {
         let permits: Int
         var free: Int
-        /// Free places to which nobody is expected back.
+        /// Free permits to which nobody is expected back.
         var unassigned: Int
         var waiting = JobQueue<Waiter>()
         /// The first in line has been woken and has not looked yet.
         var isCalling = false
-        /// The first in line has looked and found no place: the next one is his, whoever is expected back there.
+        /// The first in line has looked and found no permit: the next one is its own, whoever is expected back there.
         var isOverdue = false
 
         init(permits: Int) {
@@ -55,7 +55,7 @@ final class SearchGate: Sendable {
         /// Whether who has no slice may come before those who wait. They may have begun to wait later than `now`.
         func mayPass(at now: UInt64) -> Bool { waiting.first.map { now < $0.since + SearchGate.patience } ?? true }
 
-        /// - Parameter isExpected: whether the place was kept for who takes it.
+        /// - Parameter isExpected: whether the permit was kept for who takes it.
         mutating func take(isExpected: Bool) {
             free -= 1
             unassigned = min(isExpected ? unassigned : max(0, unassigned - 1), free)
@@ -66,10 +66,10 @@ final class SearchGate: Sendable {
             if !isExpected || isOverdue { unassigned += 1 }
         }
 
-        /// Somebody for whom a place was kept does not take it.
+        /// Somebody for whom a permit was kept does not take it.
         mutating func expectNobody() { unassigned = min(unassigned + 1, free) }
 
-        /// Who is to be woken: the first in line, if a place is kept for nobody and he has not been.
+        /// Who is to be woken: the first in line, if a permit is kept for nobody and it has not been.
         mutating func call() -> Waiter? {
             guard unassigned > 0, !isCalling, let first = waiting.first else { return nil }
             isCalling = true
@@ -80,7 +80,7 @@ final class SearchGate: Sendable {
     /// What is known of a thread.
     private struct Visitor {
         var isInside = false
-        /// A place is kept for it.
+        /// A permit is kept for it.
         var isExpected = false
         /// How many times in a row it has come back soon after it had left.
         var quickReturns = 0
@@ -112,13 +112,13 @@ final class SearchGate: Sendable {
 
     private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// How many places are free, and how many threads wait.
+    /// How many permits are free, and how many threads wait.
     var counts: (free: Int, waiting: Int) { state.withLock { ($0.free, $0.waiting.count) } }
 
-    /// Takes a place, when there is one. False for threads that need none: they have one, or are of ``ContextPool``.
+    /// Takes a permit, when there is one. False for threads that need none: they have one, or are of ``ContextPool``.
     /// Whoever got true calls ``leave()`` on the same thread.
     ///
-    /// - Throws: why the request should stop; then it has no place.
+    /// - Throws: why the request should stop; then it has no permit.
     func enter(_ control: RequestControl?) throws -> Bool {
         if ContextPool.isCurrent { return false }
         let visitor = Self.visitor
@@ -214,7 +214,7 @@ final class SearchGate: Sendable {
         }
     }
 
-    /// Takes a place for the first in line, if he has been called or may take any, one that is kept, too.
+    /// Takes a permit for the first in line, if he has been called or may take any, one that is kept, too.
     private func look(_ waiter: Waiter, takesAny: Bool) -> Look {
         let (look, called, promoted) = state.withLock { state -> (Look, Waiter?, Waiter?) in
             guard state.waiting.first === waiter else { return (.isBehind, nil, nil) }

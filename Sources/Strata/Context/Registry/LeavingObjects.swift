@@ -71,16 +71,6 @@ final class LeavingObjects: @unchecked Sendable {
         }
     }
 
-    /// Takes objects in. Called under the registry's lock.
-    ///
-    /// - Returns: whether none were here before.
-    func add(_ pointers: ContiguousArray<(ref: ObjectRef, object: UnsafeMutableRawPointer)>) -> Bool {
-        if pointers.isEmpty { return false }
-        return add { add in
-            for (ref, object) in pointers { add(ref, object) }
-        }
-    }
-
     /// Takes in those that the body is given a way to add, under the lock. Called under the registry's lock.
     ///
     /// - Returns: whether none were here before, and some are now.

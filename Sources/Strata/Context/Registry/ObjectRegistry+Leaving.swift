@@ -18,14 +18,30 @@ extension ObjectRegistry {
         isPuttingAside = true
         leaving.begin(objects.count)
         var change = PermanenceChange(objects.count)
+        move(objects) { object, pointer, tables in
+            guard change.apply(to: object, storeIndex) else { return false }
+            if object.flags.contains(.registered) { return true }
+            tables.first.set(object.ref, pointer)
+            return false
+        }
+        locked { forgetTemporary(objects, change, &$0) }
+    }
+
+    /// Moves objects to those that are leaving, a few hundred with each lock.
+    ///
+    /// - Parameter isTaken: takes an object out of where it lies, under the lock; false for one that stays.
+    @inline(__always)
+    private func move(
+        _ objects: ContiguousArray<NSManagedObject>,
+        _ isTaken: (NSManagedObject, UnsafeMutableRawPointer, inout Tables) -> Bool
+    ) {
         for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
             var moved = 0
             locked { tables in
                 let isFirst = leaving.add { add in
                     objects.forEachUnretained(first..<min(objects.count, first + Self.movedAtOnce)) { object in
-                        guard change.apply(to: object, storeIndex) else { return }
                         let pointer = Unmanaged.passUnretained(object).toOpaque()
-                        guard object.flags.contains(.registered) else { return tables.first.set(object.ref, pointer) }
+                        guard isTaken(object, pointer, &tables) else { return }
                         add(object.ref, pointer)
                         moved += 1
                     }
@@ -36,7 +52,6 @@ extension ObjectRegistry {
             // The objects' own.
             if moved > 0 { ReferenceCounts.release(self, count: moved) }
         }
-        locked { forgetTemporary(objects, change, &$0) }
     }
 
     /// Ends what a save has begun that is not followed by ``setAside(_:)``.
@@ -62,22 +77,10 @@ extension ObjectRegistry {
         let isTold = handles.contains { $0.custom != nil }
         leaving.begin(isTold ? 0 : objects.count)
         if isTold { return }
-        var moved: ContiguousArray<(ref: ObjectRef, object: UnsafeMutableRawPointer)> = []
-        moved.reserveCapacity(Self.movedAtOnce)
-        for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
-            moved.removeAll(keepingCapacity: true)
-            locked { tables in
-                objects.forEachUnretained(first..<min(objects.count, first + Self.movedAtOnce)) { object in
-                    guard object.storeIndex == 1, object.flags.contains(.registered) else { return }
-                    let pointer = Unmanaged.passUnretained(object).toOpaque()
-                    tables.first.prefetchNext(object.ref)
-                    if tables.first.take(object.ref, pointer) { moved.append((object.ref, pointer)) }
-                }
-                // The shared reference, which stays until the last of them has gone.
-                if leaving.add(moved) { _ = Unmanaged.passRetained(self) }
-            }
-            // The objects' own.
-            if !moved.isEmpty { ReferenceCounts.release(self, count: moved.count) }
+        move(objects) { object, pointer, tables in
+            guard object.storeIndex == 1, object.flags.contains(.registered) else { return false }
+            tables.first.prefetchNext(object.ref)
+            return tables.first.take(object.ref, pointer)
         }
     }
 
