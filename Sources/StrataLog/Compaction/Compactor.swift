@@ -9,8 +9,8 @@ internal import SystemPackage
 final class Compactor {
     private let store: LogStore
     private var source: BlockSource { store.source }
-    private(set) var victims: Set<UInt32>
-    /// The same.
+    let victims: Set<UInt32>
+    /// The victims again, for the index, which asks for each run of rows.
     private let victimSet: SegmentSet
     private let infos: [UInt32: SegmentInfo]
     private let retention: LogRetention

@@ -71,8 +71,7 @@ extension LogStore {
     }
 
     /// - Parameter isFull: the disk has no room for what this would write. Then the reserve is given up, and segments
-    ///   go
-    ///   one by one, those first that cost least: each gives the next ones room.
+    ///   go one by one, those first that cost least: each gives the next ones room.
     private func compact(
         target: Double, isFull: Bool, into total: inout CompactionReport, _ report: (CompactionProgress) -> Bool
     ) throws(StoreError) {

@@ -258,10 +258,8 @@ public final class LogStore: Sendable {
     /// Commits from several threads at once share a flush. An empty transaction is not written.
     ///
     /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing
-    ///   became visible, the log
-    ///   ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be written any more
-    ///   until it is opened again (then
-    ///   the outcome is known only after that); `.tooLarge`; `.closed`; `.cancelled` when the ticket was taken back
+    ///   became visible, the log ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be
+    ///   written any more until it is opened again (then the outcome is known only after that); `.tooLarge`; `.closed`; `.cancelled` when the ticket was taken back
     ///   before the commit's turn came.
     /// - Parameter ticket: lets another thread take the commit back while it waits for other commits.
     public func commit(

@@ -4,8 +4,7 @@ internal import StrataRuntime
 /// Takes the new rows of one entity in one transaction, column by column.
 ///
 /// Rows are begun, their slots set in any order (those not set are null), and ended; nothing is allocated per row.
-/// Belongs to its
-/// ``WriteTransaction`` and shares its thread rule: one thread at a time.
+/// Belongs to its ``WriteTransaction`` and shares its thread rule: one thread at a time.
 public final class EntityWriter {
     /// Names a row so that ``WriteTransaction/location(of:)`` can tell where it went.
     public struct RowTicket: Hashable, Sendable {

@@ -51,14 +51,14 @@ struct ThreeValuedLogic {
 
     private func whereTrue(_ comparison: NSComparisonPredicate) -> NSPredicate {
         let (left, right) = (apply(to: comparison.leftExpression), apply(to: comparison.rightExpression))
-        let excludesNull = !isUnaware(comparison) && !nullable(comparison).isEmpty
+        let excludesNull = !decidesAboutNull(comparison) && !nullable(comparison).isEmpty
         if left === comparison.leftExpression, right === comparison.rightExpression, !excludesNull { return comparison }
         return comparison.with(left, right, excludesNull: excludesNull)
     }
 
     private func whereFalse(_ comparison: NSComparisonPredicate) -> NSPredicate {
         let isDirect = comparison.comparisonPredicateModifier == .direct
-        guard isDirect, !isUnaware(comparison) else { return Self.negated(whereTrue(comparison)) }
+        guard isDirect, !decidesAboutNull(comparison) else { return Self.negated(whereTrue(comparison)) }
         let type = comparison.predicateOperatorType
         // Nothing is in an empty list, whatever it is.
         if type == .in, Self.isEmptyList(comparison.rightExpression) { return Self.negated(comparison) }
@@ -83,7 +83,7 @@ struct ThreeValuedLogic {
     // MARK: Comparisons
 
     /// Whether a comparison has an answer for null: `== nil` and `!= nil` ask for it, methods decide by themselves.
-    private func isUnaware(_ comparison: NSComparisonPredicate) -> Bool {
+    private func decidesAboutNull(_ comparison: NSComparisonPredicate) -> Bool {
         if comparison.customSelector != nil { return true }
         guard comparison.predicateOperatorType.opposite != nil else { return false }
         return Self.isNull(comparison.leftExpression) || Self.isNull(comparison.rightExpression)
