@@ -1,0 +1,27 @@
+/// Where one property lies in rows and overlays.
+@usableFromInline
+struct SlotInfo {
+    let name: String
+    let kind: SlotKind
+    /// Bytes from the start of the overlay.
+    let offset: Int
+    /// False for transient properties, whose slots come after all others.
+    let isPersistent: Bool
+    /// Nil for a relationship's slot and for a hidden one.
+    let attribute: NSAttributeDescription?
+    /// The index of the to-one relationship that lies here, or -1.
+    let relationshipIndex: Int
+    /// What an inserted object has until it is set; nil for null.
+    let defaultValue: Any?
+    /// Keeps the order of an ordered to-many relationship whose inverse lies in this row; no property of its own.
+    let isHidden: Bool
+}
+
+/// What loops over slots need of a ``SlotInfo``, without references.
+struct SlotCode {
+    let kind: SlotKind
+    let hasDefault: Bool
+    let offset: UInt32
+    /// The index of the to-one relationship that lies here, or -1.
+    let relationshipIndex: Int32
+}
