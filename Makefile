@@ -37,7 +37,7 @@ SWIFT_FILES := git ls-files -z --cached --others --exclude-standard '*.swift'
 .PHONY: docs help bootstrap demo test test-debug test-examples test-sweep test-macros test-combine test-kill test-follow test-service test-fuzz bench bench-service bench-ycsb bench-oo7 bench-scale bench-import bench-migration bench-follow count count-update mutants check test-address soak format lint clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 bootstrap: ## Install what the build needs and the system lacks
 	@scripts/bootstrap.sh

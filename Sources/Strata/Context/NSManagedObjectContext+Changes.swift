@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
         faults.forget()
         largeValues.removeAll()
         idCache.removeAll()
-        registry.forgetLeftovers()
+        registry.forgetUnreleased()
         for object in registry.all {
             invalidated.append(object.objectID)
             registry.forget(object)

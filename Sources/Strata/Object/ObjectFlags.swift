@@ -37,35 +37,26 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let rowIsCommitted = ObjectFlags(rawValue: 1 << 14)
     /// Reported as inserted by an objects-did-change notification.
     @usableFromInline static let insertReported = ObjectFlags(rawValue: 1 << 15)
-
     /// willSave has been called in the save that runs.
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
-
     /// What is read of the object says what will be read of the next ones; see ``ReadSampling``.
     @usableFromInline static let sampled = ObjectFlags(rawValue: 1 << 17)
-
-    /// From a custom store, which wants to know when it leaves its context.
-    static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
-
-    /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.
-    static let confined = ObjectFlags(rawValue: 1 << 23)
     /// The Observation module may be tracking reads.
     static let tracked = ObjectFlags(rawValue: 1 << 22)
-
+    /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.
+    static let confined = ObjectFlags(rawValue: 1 << 23)
     /// A child context knows the object by its temporary ID.
     @usableFromInline static let knownToChildren = ObjectFlags(rawValue: 1 << 24)
-    /// Stands for one row after the other in a batch insert: the other ends of its relationships are not told.
-    static let scratch = ObjectFlags(rawValue: 1 << 29)
-
-    /// In prepareForDeletion.
-    static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
-
-    /// Part of a save that has just been committed: didSave is due.
-    static let saved = ObjectFlags(rawValue: 1 << 27)
-
+    /// From a custom store, which wants to know when it leaves its context.
+    static let fromCustomStore = ObjectFlags(rawValue: 1 << 25)
     /// Realized because of a refresh.
     static let refreshing = ObjectFlags(rawValue: 1 << 26)
-
+    /// Part of a save that has just been committed: didSave is due.
+    static let saved = ObjectFlags(rawValue: 1 << 27)
+    /// In prepareForDeletion.
+    static let preparingDeletion = ObjectFlags(rawValue: 1 << 28)
+    /// Stands for one row after the other in a batch insert: the other ends of its relationships are not told.
+    static let scratch = ObjectFlags(rawValue: 1 << 29)
     /// The context wants to know of reads, since somebody may be tracking them, or they are confined to its queue.
     @usableFromInline static let observable = ObjectFlags(rawValue: 1 << 30)
     /// Nobody has ever asked to hear of this object's changes.

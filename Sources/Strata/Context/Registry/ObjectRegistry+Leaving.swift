@@ -112,7 +112,7 @@ extension ObjectRegistry {
     /// looking for them one by one, and has them freed.
     ///
     /// Thread rule: on the context's queue.
-    func forgetLeftovers() {
+    func forgetUnreleased() {
         for disposal in locked({ _ in disposals }) { SaveDisposal.free(disposal.takeUnheld(self)) }
     }
 

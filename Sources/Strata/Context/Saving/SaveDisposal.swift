@@ -18,7 +18,7 @@ final class SaveDisposal: @unchecked Sendable {
     private static let freedAtOnce = 256
 
     private let lock = AdaptiveMutex<Void>(())
-    @exclusivity(unchecked) private var leftovers: ContiguousArray<NSManagedObject>
+    @exclusivity(unchecked) private var unreleased: ContiguousArray<NSManagedObject>
     @exclusivity(unchecked) private var changes: ObjectChanges
     /// The IDs that were made for the save's notification.
     @exclusivity(unchecked) private var ids: [SavedIDs]
@@ -26,18 +26,18 @@ final class SaveDisposal: @unchecked Sendable {
     /// Nil for a small save.
     ///
     /// - Parameters:
-    ///   - leftovers: the objects that had changed, each once.
+    ///   - unreleased: the objects that had changed, each once.
     ///   - changes: the same by what happened to them.
-    init?(_ leftovers: ContiguousArray<NSManagedObject>, _ changes: ObjectChanges, _ ids: [SavedIDs]) {
-        guard leftovers.count >= Self.minimumCount else { return nil }
-        self.leftovers = leftovers
+    init?(_ unreleased: ContiguousArray<NSManagedObject>, _ changes: ObjectChanges, _ ids: [SavedIDs]) {
+        guard unreleased.count >= Self.minimumCount else { return nil }
+        self.unreleased = unreleased
         self.changes = changes
         self.ids = ids
     }
 
     /// What lets go of objects that belong to no context any more.
     private init(_ objects: ContiguousArray<NSManagedObject>) {
-        (leftovers, changes, ids) = (objects, ObjectChanges(), [])
+        (unreleased, changes, ids) = (objects, ObjectChanges(), [])
     }
 
     func start(_ registry: ObjectRegistry) {
@@ -67,9 +67,9 @@ final class SaveDisposal: @unchecked Sendable {
     /// Some of the objects that are left, about in the order in which they were made: it is that of their addresses.
     private func takeSome() -> ContiguousArray<NSManagedObject>? {
         lock.locked {
-            if leftovers.isEmpty { return nil }
-            let part = ContiguousArray(leftovers.suffix(Self.freedAtOnce))
-            leftovers.removeLast(part.count)
+            if unreleased.isEmpty { return nil }
+            let part = ContiguousArray(unreleased.suffix(Self.freedAtOnce))
+            unreleased.removeLast(part.count)
             return part
         }
     }
@@ -81,8 +81,8 @@ final class SaveDisposal: @unchecked Sendable {
     func takeUnheld(_ registry: ObjectRegistry) -> ContiguousArray<NSManagedObject> {
         var objects = lock.locked {
             changes = ObjectChanges()
-            defer { leftovers = [] }
-            return leftovers
+            defer { unreleased = [] }
+            return unreleased
         }
         let unheld = registry.forgetUnheld(&objects)
         objects.removeLast(objects.count - unheld)

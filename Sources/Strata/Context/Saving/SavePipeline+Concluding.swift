@@ -16,13 +16,13 @@ extension SavePipeline {
         // What was reported as deleted may have been brought back, and others have been deleted by a merge.
         if let set = deleteReports.set(of: all.deleted) { all.deletedSet = set }
         let told = overrides
-        let leftovers = takeChanged()
+        let saved = takeChanged()
         let isTold = told.contains(.didSave)
-        leftovers.forEachUnretained { settle($0, isTold: isTold) }
+        saved.forEachUnretained { settle($0, isTold: isTold) }
         parent?.takeRows()
         // The changes that the merge policy made are part of the save, not of a new event.
         dropEvent()
-        callDidSave(leftovers, deleted: all.deleted, told)
+        callDidSave(saved, deleted: all.deleted, told)
         context.advanceGeneration()
         all.postSaved(from: context, extra: context.generationInfo(coordinator.saveInfo(stores)))
         all.postSavedIDs(
@@ -32,7 +32,7 @@ extension SavePipeline {
         forgetEndings()
         guard !stores.isEmpty else { return nil }
         coordinator.didSave(stores, all, from: context)
-        return SaveDisposal(leftovers, all, [single?.insertedIDs, single?.deletedIDs].compactMap { $0 })
+        return SaveDisposal(saved, all, [single?.insertedIDs, single?.deletedIDs].compactMap { $0 })
     }
 
     /// Takes an object whose changes have been saved out of the state of change. False if it was deleted.
