@@ -179,7 +179,7 @@ extension LogStore {
             for block in record.rows {
                 guard let rows = block.rows else { continue }
                 source.cache.insert(
-                    Block(rows, layout: block.layout, sequence: next.sequence, location: block.location))
+                    Block(rows, shape: BlockShape(block.layout), sequence: next.sequence, location: block.location))
             }
             if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
         }

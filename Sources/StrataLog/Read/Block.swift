@@ -34,12 +34,13 @@ public final class Block: @unchecked Sendable {
 
     /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
     package private(set) var estimatedByteCount = 0
+    private let shape: BlockShape
     /// Of the rows as they are shown.
-    let layout: EntityLayout
+    var layout: EntityLayout { shape.layout }
     /// Of the rows as they are stored.
-    let storedLayout: EntityLayout
+    var storedLayout: EntityLayout { shape.stored }
     /// How the stored slots become those that are shown; nil where they are the same.
-    let plan: LiftPlan?
+    var plan: LiftPlan? { shape.plan }
     let header: BlockHeader
     /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
     let bytes: UnsafeRawPointer
@@ -143,9 +144,7 @@ public final class Block: @unchecked Sendable {
     ) throws(StoreError) {
         self.location = location
         self.header = header
-        layout = shape.layout
-        storedLayout = shape.stored
-        plan = shape.plan
+        self.shape = shape
         entity = header.entity
         schemaVersion = header.schemaVersion
         rowCount = header.rowCount
@@ -172,27 +171,25 @@ public final class Block: @unchecked Sendable {
         } else {
             estimatedByteCount += try prepareColumns()
         }
-        if let plan { estimatedByteCount += liftedByteCount(plan) }
+        if let plan = shape.plan { estimatedByteCount += liftedByteCount(plan) }
     }
 
     /// A block over rows in memory that no log has. Nothing is encoded or copied.
     ///
     /// Its ``location`` is one that no segment has: such rows cannot be read again by it.
     package convenience init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64) {
-        self.init(pending, layout: layout, sequence: sequence, location: Self.locationInMemory)
+        self.init(pending, shape: BlockShape(layout), sequence: sequence, location: Self.locationInMemory)
     }
 
     /// A block over the rows that it was encoded from: what reading it at its location would give.
     ///
     /// - Precondition: no value lies out of line.
-    init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64, location: Location) {
+    init(_ pending: PendingBlock, shape: BlockShape, sequence: UInt64, location: Location) {
         let memory = pending.rows.memory
-        precondition(layout.slots.count == memory.slotCount, "rows of another layout")
+        precondition(shape.plan == nil && shape.stored.slots.count == memory.slotCount, "rows of another layout")
         header = BlockHeader(inMemory: pending.entity, rowCount: memory.rowCount, slotCount: memory.slotCount)
         self.location = location
-        self.layout = layout
-        storedLayout = layout
-        plan = nil
+        self.shape = shape
         entity = pending.entity
         schemaVersion = pending.schemaVersion
         rowCount = memory.rowCount

@@ -43,15 +43,15 @@ final class EncodingJob: @unchecked Sendable {
     ///
     /// Of few rows, the encoded bytes are copied: unlike the memory they were gathered in, which the next transaction
     /// gets, they are no longer than they need to be and in one piece.
-    func takeBlock(_ layout: EntityLayout, sequence: UInt64, storeUUID: StoreUUID) -> Block? {
+    func takeBlock(_ shape: BlockShape, sequence: UInt64, storeUUID: StoreUUID) -> Block? {
         if let rows {
             self.rows = nil
-            return Block(rows, layout: layout, sequence: sequence, location: location)
+            return Block(rows, shape: shape, sequence: sequence, location: location)
         }
         guard keepsRows, let encoded, encoded.isPlain, !encoded.hasExternals else { return nil }
         return encoded.bytes.withUnsafeBytes { bytes in
             // What could be wrong with it is found by whoever reads it from the log.
-            try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in BlockShape(layout) }
+            try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in shape }
         }
     }
 
