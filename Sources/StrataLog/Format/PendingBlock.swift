@@ -3,7 +3,8 @@ package struct PendingBlock: Sendable {
     let rows: TakenRows
     package let entity: UInt16
     package let schemaVersion: UInt16
-    let advice: CompressionAdvice
+    /// What blocks before it taught; nil for one that is by itself.
+    let advice: CompressionAdvice?
 
     package var rowCount: Int { rows.memory.rowCount }
 
@@ -37,7 +38,11 @@ package struct PendingBlock: Sendable {
             let scratch = ScratchMemory.allocate()
             defer { ScratchMemory.free(scratch) }
             encoder.encode(into: scratch)
-            bytes = [UInt8](UnsafeRawBufferPointer(start: scratch, count: encoder.position))
+            bytes = [UInt8](unsafeUninitializedCapacity: encoder.position) { buffer, count in
+                UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                    from: UnsafeRawBufferPointer(start: scratch, count: encoder.position))
+                count = encoder.position
+            }
         } else {
             bytes = [UInt8](unsafeUninitializedCapacity: maximum) { buffer, count in
                 encoder.encode(into: buffer.baseAddress!)

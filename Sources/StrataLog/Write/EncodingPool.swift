@@ -31,12 +31,14 @@ final class EncodingJob: @unchecked Sendable {
     }
 
     func run() {
-        guard let rows = pending else { return }
+        if let rows = pending.take() { encode(rows) }
+    }
+
+    func encode(_ rows: PendingBlock) {
         keys = rows.keys
-        let encoded = rows.encode()
-        self.encoded = encoded
-        pending = nil
-        if keepsRows, !encoded.isPlain, !rows.rows.memory.hasExternals { self.rows = rows }
+        let block = rows.encode()
+        if keepsRows, !block.isPlain, !rows.rows.memory.hasExternals { self.rows = rows }
+        encoded = consume block
     }
 
     /// The rows as they are read where they were placed, for the cache; nil where they are not kept. Once.

@@ -1,5 +1,5 @@
 /// A transaction whose blocks are encoded: all that is missing is its place in the log.
-final class PreparedTransaction {
+struct PreparedTransaction {
     let transaction: WriteTransaction
     let record: TransactionRecord
     let changeCount: Int

@@ -194,12 +194,12 @@ public final class WriteTransaction {
 
     func submit(job index: Int, _ pending: PendingBlock) {
         let job = jobs[index]
-        job.pending = pending
         let isSmall = pending.rowCount < Self.rowsHandedOver && jobs.count <= Self.blocksOfFewRows
         let isAlone = jobs.count <= Self.smallBlocksMaximum && source.isCrowded.load(ordering: .relaxed)
         if isSmall || isAlone {
-            job.run()
+            job.encode(pending)
         } else {
+            job.pending = pending
             let pool = pool ?? EncodingPool()
             self.pool = pool
             pool.submit(job)
