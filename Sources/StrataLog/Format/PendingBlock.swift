@@ -10,6 +10,7 @@ package struct PendingBlock: Sendable {
 
     /// Primary keys of the rows, in row order.
     var keys: [UInt64] {
+        if rowCount == 1 { return [rows.memory.keys[0]] }
         // Not made all at once: other ways to make an array look up its type each time.
         var keys: [UInt64] = []
         keys.reserveCapacity(rowCount)
@@ -33,10 +34,10 @@ package struct PendingBlock: Sendable {
         var encoder = BlockEncoder(memory, entity: entity, schemaVersion: schemaVersion, advice: advice)
         let maximum = encoder.byteCountMaximum
         let bytes: [UInt8]
-        if maximum <= ScratchMemory.byteCount {
+        if maximum <= ScratchMemory.records.byteCount {
             // The most that a few rows may take is a multiple of what they do take.
-            let scratch = ScratchMemory.allocate()
-            defer { ScratchMemory.free(scratch) }
+            let scratch = ScratchMemory.records.allocate(byteCount: maximum)
+            defer { ScratchMemory.records.free(scratch, byteCount: maximum) }
             encoder.encode(into: scratch)
             bytes = [UInt8](unsafeUninitializedCapacity: encoder.position) { buffer, count in
                 UnsafeMutableRawBufferPointer(buffer).copyMemory(

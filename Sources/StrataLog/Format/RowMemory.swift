@@ -4,7 +4,7 @@
 /// heaps and bitmaps have their own.
 @usableFromInline
 struct RowMemory {
-    /// At the start of the allocation.
+    /// At the start of the allocation, which is scratch memory.
     @usableFromInline private(set) var columns: UnsafeMutablePointer<SlotColumn>
     @usableFromInline let slotCount: Int
     @usableFromInline var rowCount = 0
@@ -17,6 +17,8 @@ struct RowMemory {
     @usableFromInline var heapBytes = 0
     /// What a row counts as, apart from its heap bytes: the fixed widths, and one byte for each variable slot.
     @usableFromInline let fixedRowBytes: Int
+    /// The length of the allocation.
+    private var byteCount: Int
 
     /// Bytes of the rows' values, before packing; a variable slot counts one byte more than its value.
     @inlinable
@@ -24,10 +26,9 @@ struct RowMemory {
 
     /// What the rows take in memory, with the room that was made for more.
     var heldByteCount: Int {
-        var count = Self.valuesOffset(slotCount, rowCapacity: rowCapacity) + (sequences == nil ? 0 : rowCapacity * 8)
+        var count = Swift.max(byteCount, ScratchMemory.rows.byteCount) + (sequences == nil ? 0 : rowCapacity * 8)
         for slot in 0..<slotCount {
             let column = columns + slot
-            count += Self.columnBytes(width: Int(column.pointee.width), rowCapacity: rowCapacity)
             count += column.pointee.ownHeapByteCount
             if column.pointee.nulls != nil { count += BlockFormat.bitmapBytes(rowCapacity) }
         }
@@ -49,7 +50,8 @@ struct RowMemory {
             byteCount += Self.columnBytes(width: width, rowCapacity: rowCapacity)
         }
         fixedRowBytes = fixed
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+        self.byteCount = byteCount
+        let memory = ScratchMemory.rows.allocate(byteCount: byteCount)
         columns = memory.assumingMemoryBound(to: SlotColumn.self)
         keys = Self.keys(in: memory, slotCount)
         for index in slots.indices {
@@ -97,7 +99,7 @@ struct RowMemory {
         for slot in 0..<slotCount {
             byteCount += Self.columnBytes(width: Int(columns[slot].width), rowCapacity: capacity)
         }
-        let grown = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: 16)
+        let grown = ScratchMemory.rows.allocate(byteCount: byteCount)
         let grownColumns = grown.assumingMemoryBound(to: SlotColumn.self)
         let grownKeys = Self.keys(in: grown, slotCount)
         grownKeys.initialize(from: keys, count: rowCount)
@@ -124,7 +126,8 @@ struct RowMemory {
             old.deallocate()
             sequences = new
         }
-        UnsafeMutableRawPointer(columns).deallocate()
+        ScratchMemory.rows.free(UnsafeMutableRawPointer(columns), byteCount: self.byteCount)
+        self.byteCount = byteCount
         columns = grownColumns
         keys = grownKeys
         rowCapacity = capacity
@@ -153,6 +156,6 @@ struct RowMemory {
     func deallocate() {
         for slot in 0..<slotCount { columns[slot].deallocate() }
         sequences?.deallocate()
-        UnsafeMutableRawPointer(columns).deallocate()
+        ScratchMemory.rows.free(UnsafeMutableRawPointer(columns), byteCount: byteCount)
     }
 }

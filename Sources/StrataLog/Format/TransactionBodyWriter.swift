@@ -36,9 +36,10 @@ struct TransactionBodyWriter {
         raiseCount()
         writer.append(postingsID)
         writer.append(UInt32(changes.count))
-        IntegerColumn.append(changes.lazy.map { $0.isRemoval ? 1 : 0 }, to: &writer)
-        IntegerColumn.append(changes.lazy.map { $0.target.rawValue }, to: &writer)
-        IntegerColumn.append(changes.lazy.map { $0.referrer.rawValue }, to: &writer)
+        // As lists: what is worked out for each value anew, twice, takes longer.
+        IntegerColumn.append(changes.map { $0.isRemoval ? 1 : 0 }, to: &writer)
+        IntegerColumn.append(changes.map { $0.target.rawValue }, to: &writer)
+        IntegerColumn.append(changes.map { $0.referrer.rawValue }, to: &writer)
     }
 
     mutating func beginChanges() { beginCount() }

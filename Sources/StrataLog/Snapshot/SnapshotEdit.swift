@@ -115,7 +115,7 @@ struct SnapshotEdit {
             try setRows(of: job.entity, keys: job.keys, at: job.location, isInsertion: job.role == .inserted)
         }
         for writer in transaction.writers {
-            if !writer.deleted.isEmpty { try remove(writer.deleted.lazy.map { $0.key }, entity: writer.entity) }
+            if !writer.deleted.isEmpty { try remove(writer.deleted.map { $0.key }, entity: writer.entity) }
         }
         for list in transaction.accumulators {
             try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)
@@ -230,7 +230,7 @@ struct SnapshotEdit {
         if isInsertion { counts[Int(entity)] += keys.count }
     }
 
-    mutating func remove(_ keys: some Collection<UInt64>, entity: UInt16) throws(StoreError) {
+    mutating func remove(_ keys: [UInt64], entity: UInt16) throws(StoreError) {
         guard !keys.isEmpty else { return }
         try withIndex(ofEntity: entity) { index throws(StoreError) in
             for key in keys { index.set(key, .absent) }

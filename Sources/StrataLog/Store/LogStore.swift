@@ -40,6 +40,8 @@ public final class LogStore: Sendable {
     /// What many threads ask for and few change.
     struct SharedState {
         var storeState: StoreState
+        /// Which one of the writer's it is, if it is one; see ``LogWriter/storeStateVersion``.
+        var storeStateVersion: Int?
         /// Nil before the first transaction.
         private var knownWriterSchema: WriterSchema?
         var uniqueRules: UniqueRules?
@@ -363,7 +365,10 @@ public final class LogStore: Sendable {
             state.bytesSinceCheckpoint += written
             state.compaction.newByteCount += written
             state.counters = writer.counters
-            state.storeState = writer.storeState
+            if state.storeStateVersion != writer.storeStateVersion {
+                state.storeState = writer.storeState
+                state.storeStateVersion = writer.storeStateVersion
+            }
         }
         // Whatever is written has been acknowledged, or is about to be, unless the writer has given up.
         if writer.failure == nil { announcer?.announce(writer.end.position) }

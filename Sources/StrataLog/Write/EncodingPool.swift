@@ -50,8 +50,8 @@ final class EncodingJob: @unchecked Sendable {
             self.rows = nil
             return Block(rows, shape: shape, sequence: sequence, location: location)
         }
-        guard keepsRows, let encoded, encoded.isPlain, !encoded.hasExternals else { return nil }
-        return encoded.bytes.withUnsafeBytes { bytes in
+        guard keepsRows, encoded?.isPlain == true, encoded?.hasExternals == false else { return nil }
+        return encoded?.bytes.withUnsafeBytes { bytes in
             // What could be wrong with it is found by whoever reads it from the log.
             try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in shape }
         }

@@ -21,8 +21,8 @@ public final class EntityWriter {
 
     /// What a relationship's slot refers to, where it is listed from the other end.
     private struct Reference {
-        /// Nil until something changes. The transaction holds it.
-        var list: Unmanaged<PostingsAccumulator>?
+        /// Nil until something changes.
+        var list: PostingsAccumulator?
         /// What the row being replaced refers to; null where that stays.
         var replaced = ObjectRef.null
         /// What the row being written refers to.
@@ -74,9 +74,7 @@ public final class EntityWriter {
         ordered = transaction.orderedChanges.flatMap { [entity] in OrderedRowWriter(entity, $0) }
         keepsPostings = !layout.postingSlots.isEmpty
         if keepsPostings {
-            // Not made all at once: other ways to make an array look up its type each time.
-            references.reserveCapacity(layout.postingSlots.count)
-            for _ in layout.postingSlots { references.append(Reference()) }
+            for _ in layout.postingSlots { references.append(mostlyAlone: Reference()) }
         }
     }
 
@@ -130,7 +128,7 @@ public final class EntityWriter {
             begin(block, key: key)
             insertJob = block.job ?? -1
         }
-        insertedKeys.append(key)
+        insertedKeys.append(mostlyAlone: key)
         isInserting = true
         changesUnique = !constraints.isEmpty
         ordered?.beginInsert()
@@ -152,7 +150,7 @@ public final class EntityWriter {
             try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
         begin(updates, key: key)
-        updated.append(Replacement(key: key, version: replacing))
+        updated.append(mostlyAlone: Replacement(key: key, version: replacing))
         changedSlots.append(changed)
         isInserting = false
     }
@@ -320,7 +318,7 @@ public final class EntityWriter {
                 return
             }
         }
-        try target.copy(slot, from: row, slot: source)
+        target.copy(slot, from: column, row: row.index)
     }
 
     /// Ends the open row, which becomes part of the transaction.
@@ -355,11 +353,12 @@ public final class EntityWriter {
             references[index].new = .null
             if isInserting {
                 if new.isNull { continue }
-                // SAFETY: the transaction holds the list.
+                // SAFETY: the writer holds the list.
                 list(index).withBorrowed { $0.inserted.append(PostingChange(target: new, referrer: referrer)) }
                 continue
             }
             guard old != new, changedSlots.last.contains(layout.postingSlots[index].slot) else { continue }
+            // SAFETY: as above.
             list(index).withBorrowed { list in
                 if !new.isNull { list.others.append(PostingChange(target: new, referrer: referrer)) }
                 if !old.isNull { list.others.append(PostingChange(target: old, referrer: referrer, isRemoval: true)) }
@@ -368,11 +367,12 @@ public final class EntityWriter {
     }
 
     /// Where changes of a posting slot are gathered, without counting references to it.
+    @inline(__always)
     private func list(_ index: Int) -> Unmanaged<PostingsAccumulator> {
-        if let list = references[index].list { return list }
-        let list = Unmanaged.passUnretained(transaction.accumulator(for: layout.postingSlots[index].postingsID))
+        if let list = references[index].list { return .passUnretained(list) }
+        let list = transaction.accumulator(for: layout.postingSlots[index].postingsID)
         references[index].list = list
-        return list
+        return .passUnretained(list)
     }
 
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
@@ -385,7 +385,7 @@ public final class EntityWriter {
                 for index in references.indices where layout.postingSlots[index].slot < block.slotCount {
                     let column = try block.column(layout.postingSlots[index].slot)
                     if column.isNull(row) { continue }
-                    // SAFETY: the transaction holds the list.
+                    // SAFETY: the writer holds the list.
                     list(index).withBorrowed {
                         $0.others.append(
                             PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))
@@ -401,7 +401,7 @@ public final class EntityWriter {
         if let ordered, ordered.begin(changing: nil), let row = try replacedRow(key, replacing) {
             try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
-        deleted.append(Replacement(key: key, version: replacing))
+        deleted.append(mostlyAlone: Replacement(key: key, version: replacing))
         // Rows of preserved values are parallel to the keys of their group.
         if deleted.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
     }
@@ -410,6 +410,7 @@ public final class EntityWriter {
     func reserve(deletions count: Int) {
         deleted.reserveCapacity(deleted.count + count)
         for index in references.indices {
+            // SAFETY: the writer holds the list.
             list(index).withBorrowed { $0.others.reserveCapacity($0.others.count + count) }
         }
     }
@@ -441,14 +442,15 @@ public final class EntityWriter {
         let count = changeCount
         // Mostly of a transaction that changes one object.
         if count <= 1 { return nil }
-        func isAscending(_ keys: some RandomAccessCollection<UInt64>) -> Bool {
-            zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 }
+        func isAscending(_ key: (Int) -> UInt64) -> Bool {
+            for index in 1..<count where key(index - 1) >= key(index) { return false }
+            return true
         }
         let isInOrder =
             switch count {
-            case insertedKeys.count: isAscending(insertedKeys)
-            case updated.count: isAscending(updated.lazy.map { $0.key })
-            case deleted.count: isAscending(deleted.lazy.map { $0.key })
+            case insertedKeys.count: isAscending { insertedKeys[$0] }
+            case updated.count: isAscending { updated[$0].key }
+            case deleted.count: isAscending { deleted[$0].key }
             default: false
             }
         if isInOrder { return nil }

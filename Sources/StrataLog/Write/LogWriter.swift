@@ -42,7 +42,9 @@ final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var end: End
     /// Everything before is flushed. Always in the current segment.
     @exclusivity(unchecked) private(set) var durable: End
-    @exclusivity(unchecked) private(set) var storeState: StoreState
+    @exclusivity(unchecked) private(set) var storeState: StoreState { didSet { storeStateVersion += 1 } }
+    /// Counts the changes of ``storeState``.
+    @exclusivity(unchecked) private(set) var storeStateVersion = 0
     /// Why nothing can be written any more until the store is opened again.
     @exclusivity(unchecked) private(set) var failure: StoreError?
     @exclusivity(unchecked) private(set) var counters = Counters()

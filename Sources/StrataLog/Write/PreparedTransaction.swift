@@ -79,23 +79,31 @@ struct PreparedTransaction {
             body.append(.insert, entity: writer.entity, keys: $0, replacedSequences: EmptyCollection())
         }
         writer.changedSlots.forEachGroup { changed, rows in
-            switch rows {
-            case .all:
-                forEachGroup(writer.updated) { append($0, .update, changed) }
-            case .some(let rows):
-                forEachGroup(rows) { rows in append(rows.lazy.map { writer.updated[$0] }, .update, changed) }
-            }
+            let updated =
+                switch rows {
+                case .all: writer.updated
+                case .some(let rows): rows.map { writer.updated[$0] }
+                }
+            forEachGroup(updated) { append($0, .update, changed) }
         }
         var blocks = writer.tombstoneJobs[...]
         forEachGroup(writer.deleted) { append($0, .delete, SlotSet(), blocks.popFirst() ?? []) }
 
         func append(
-            _ rows: some Collection<EntityWriter.Replacement>, _ kind: ChangeKind, _ changed: SlotSet,
+            _ rows: ArraySlice<EntityWriter.Replacement>, _ kind: ChangeKind, _ changed: SlotSet,
             _ tombstones: [Int] = []
         ) {
-            body.append(
-                kind, entity: writer.entity, keys: rows.lazy.map { $0.key },
-                replacedSequences: rows.lazy.map { $0.version.sequence }, changed: changed, tombstoneBlocks: tombstones)
+            // Mostly there is one row, and no lists are made.
+            if rows.count == 1, let row = rows.first {
+                body.append(
+                    kind, entity: writer.entity, keys: CollectionOfOne(row.key),
+                    replacedSequences: CollectionOfOne(row.version.sequence), changed: changed,
+                    tombstoneBlocks: tombstones)
+            } else {
+                body.append(
+                    kind, entity: writer.entity, keys: rows.map { $0.key },
+                    replacedSequences: rows.map { $0.version.sequence }, changed: changed, tombstoneBlocks: tombstones)
+            }
         }
     }
 

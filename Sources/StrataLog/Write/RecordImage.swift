@@ -8,10 +8,7 @@ final class RecordImage {
     /// Memory for a record, with its header and body in place. The pieces have to follow, and ``finish()``.
     init(_ header: RecordHeader, body: [UInt8], at address: LogAddress) {
         // Zeros, but for what is written: no part of it is aligned, as it is only copied.
-        let start =
-            header.byteCount <= ScratchMemory.byteCount
-            ? ScratchMemory.allocate()
-            : .allocate(byteCount: header.byteCount, alignment: MemoryLayout<UInt64>.alignment)
+        let start = ScratchMemory.records.allocate(byteCount: header.byteCount)
         bytes = UnsafeMutableRawBufferPointer(start: start, count: header.byteCount)
         filled = RecordHeader.byteCount
         start.initializeMemory(as: UInt8.self, repeating: 0, count: filled)
@@ -21,11 +18,7 @@ final class RecordImage {
     }
 
     deinit {
-        if bytes.count <= ScratchMemory.byteCount, let start = bytes.baseAddress {
-            ScratchMemory.free(start)
-        } else {
-            bytes.deallocate()
-        }
+        if let start = bytes.baseAddress { ScratchMemory.records.free(start, byteCount: bytes.count) }
     }
 
     /// Bytes written so far: where the next piece will lie, counted from the record's start.
