@@ -220,9 +220,11 @@ extension File {
 
     /// Writes all bytes, retrying short and interrupted writes. On an error some prefix may have been written.
     public func writeAll(_ buffers: [UnsafeRawBufferPointer], at offset: Int64) throws(Errno) {
-        var remaining = buffers.filter { !$0.isEmpty }
+        // Mostly all is written at once, and no list is made.
+        var remaining = buffers.contains { $0.isEmpty } ? buffers.filter { !$0.isEmpty } : buffers
+        var rest = remaining.reduce(0) { $0 + $1.count }
         var position = offset
-        while !remaining.isEmpty {
+        while rest > 0 {
             var written: Int
             do {
                 written = try write(remaining, at: position)
@@ -231,6 +233,8 @@ extension File {
             }
             guard written > 0 else { throw .ioError }
             position += Int64(written)
+            rest -= written
+            if rest == 0 { return }
             while let first = remaining.first, written >= first.count {
                 written -= first.count
                 remaining.removeFirst()

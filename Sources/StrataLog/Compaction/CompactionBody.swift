@@ -70,7 +70,7 @@ struct CompactionBody {
             writer.append(string: transaction.author)
             writer.append(string: transaction.contextName)
             writer.append(UInt32(transaction.changes.count))
-            for change in transaction.changes { TransactionBody.encode(change, to: &writer) }
+            for change in transaction.changes { TransactionBodyWriter.append(change, to: &writer) }
         }
         return writer.bytes
     }

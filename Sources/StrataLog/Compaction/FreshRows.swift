@@ -38,8 +38,11 @@ struct FreshRows {
     }
 
     mutating func add(_ block: Location, of entity: UInt16) {
-        blocks[entity, default: []].append(block)
-        let count = blocks[entity]?.count ?? 0
+        func append(to blocks: inout [Location]) -> Int {
+            blocks.append(block)
+            return blocks.count
+        }
+        let count = append(to: &blocks[entity, default: []])
         if count >= dueCount { due.insert(entity) }
         if count >= Self.blockMaximumCount { blocks[entity]?.removeFirst(count / 2) }
     }

@@ -166,19 +166,19 @@ extension LogStore {
             try edit.exclude(from: record)
             record.finish()
             var end = writer.end
-            let image = writer.place(.compaction(record), at: &end)
+            let placed = writer.place(.compaction(record), at: &end)
             try edit.apply(record)
             // Before anything is written, as for a commit.
             let next = try edit.finish(end: end.position, checksum: end.checksum)
-            try writer.write([image], newEnd: end, unsynced: [.compaction(record)])
-            writer.beginFlushing(image.bytes.count)
+            try writer.write([placed], newEnd: end)
+            writer.beginFlushing(placed.image.bytes.count)
             writer.noteArchive(of: record)
             writer.noteRelocated(rows: record.rows.reduce(0) { $0 + $1.keys.count })
             publish(next)
             for block in record.rows {
                 guard let rows = block.rows else { continue }
                 source.cache.insert(
-                    Block(rows, layout: block.layout, sequence: next.sequence, location: block.location))
+                    Block(rows, shape: BlockShape(block.layout), sequence: next.sequence, location: block.location))
             }
             if writer.mustFlushSoon { try GroupCommit.flush(writer, base: next, publish: publish) }
         }

@@ -105,7 +105,9 @@ final class PreparedCompaction {
 
     /// Stamps every piece with its place and returns the record. Can be repeated with another place.
     func place(_ placement: RecordPlacement) -> RecordImage {
-        let image = RecordImage(byteCount: byteCount, body: body)
+        let header = placement.header(
+            .compaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum)
+        let image = RecordImage(header, body: body, at: placement.address(at: 0))
         replacedPosition = position
         position = placement.position
         let externals = placement.largeValueLocations(
@@ -126,10 +128,7 @@ final class PreparedCompaction {
             append(tombstones[index].encoded.bytes, to: image)
         }
         image.append(largeValues, placement)
-        image.finish(
-            header: placement.header(
-                .compaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum),
-            at: placement.address(at: 0))
+        image.finish()
         return image
     }
 

@@ -2,7 +2,7 @@
 /// ``EncodedBlock/stamp(at:)``.
 struct BlockEncoder {
     let memory: RowMemory
-    let advice: CompressionAdvice
+    let advice: CompressionAdvice?
     private let entity: UInt16
     private let schemaVersion: UInt16
     private let storesKeys: Bool
@@ -13,7 +13,7 @@ struct BlockEncoder {
     private(set) var patches: [EncodedBlock.Patch] = []
     private(set) var patchedChunks: [EncodedBlock.PatchedChunk] = []
 
-    init(_ memory: RowMemory, entity: UInt16, schemaVersion: UInt16, advice: CompressionAdvice) {
+    init(_ memory: RowMemory, entity: UInt16, schemaVersion: UInt16, advice: CompressionAdvice?) {
         self.memory = memory
         self.advice = advice
         self.entity = entity
@@ -189,7 +189,7 @@ extension BlockEncoder {
         for words in [storesKeys ? memory.keys : nil, memory.sequences] {
             guard let words else { continue }
             pad(start, to: 8)
-            var column = SlotColumn(kind: .int64, values: words)
+            var column = SlotColumn(kind: .int64, values: words, heap: nil)
             column.filled = Int32(rows)
             finish(encodeChunk(start, column, slot: nil))
         }

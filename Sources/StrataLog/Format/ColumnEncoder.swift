@@ -4,9 +4,9 @@ struct ColumnEncoder {
     private let rows: Int
     /// Nil for keys and row sequences, which are never compressed.
     private let slot: Int?
-    private let advice: CompressionAdvice
+    private let advice: CompressionAdvice?
 
-    init(_ column: SlotColumn, rows: Int, slot: Int?, advice: CompressionAdvice) {
+    init(_ column: SlotColumn, rows: Int, slot: Int?, advice: CompressionAdvice?) {
         self.column = column
         self.rows = rows
         self.slot = slot
@@ -128,13 +128,13 @@ extension ColumnEncoder {
         _ bytes: UnsafeRawPointer, count: Int, mayCompress: Bool, _ descriptor: inout ColumnDescriptor,
         _ cursor: inout UnsafeMutableRawPointer
     ) {
-        if mayCompress, let slot, count >= BlockFormat.compressionMinimumBytes, advice.shouldTry(slot) {
+        if mayCompress, let slot, count >= BlockFormat.compressionMinimumBytes, advice?.shouldTry(slot) ?? true {
             if let written = LZ4.compress(bytes, count: count, into: cursor, capacity: count - count / 8) {
                 descriptor.flags.insert(.compressed)
                 cursor += written
                 return
             }
-            advice.didNotShrink(slot)
+            advice?.didNotShrink(slot)
         }
         cursor.copyMemory(from: bytes, byteCount: count)
         cursor += count

@@ -6,7 +6,7 @@ package enum IntegerColumn {
     private static let consecutive: UInt8 = 255
     private static let headerByteCount = 9
 
-    package static func append(_ values: [UInt64], to writer: inout ByteWriter) {
+    package static func append(_ values: some Collection<UInt64>, to writer: inout ByteWriter) {
         guard let first = values.first else { return }
         var low = first
         var high = first

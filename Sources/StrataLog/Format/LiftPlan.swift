@@ -66,19 +66,20 @@ final class LiftPlan: Sendable {
     }
 }
 
-/// What a block has to know of the schemas to show its rows.
-struct BlockShape: Sendable {
+/// What a block has to know of the schemas to show its rows: one reference for all blocks that are alike. Immutable.
+final class BlockShape: Sendable {
     /// Of the rows as they are stored.
-    var stored: EntityLayout
+    let stored: EntityLayout
     /// Of the rows as they are shown.
-    var layout: EntityLayout
-    /// Nil where both are the same.
-    var plan: LiftPlan?
+    let layout: EntityLayout
+    /// How the stored slots become those that are shown; nil where both are the same.
+    let plan: LiftPlan?
 
     /// Rows that are shown as they are stored.
     init(_ layout: EntityLayout) {
         stored = layout
         self.layout = layout
+        plan = nil
     }
 
     init(stored: EntityLayout, layout: EntityLayout, plan: LiftPlan) {

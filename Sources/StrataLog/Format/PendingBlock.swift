@@ -3,12 +3,14 @@ package struct PendingBlock: Sendable {
     let rows: TakenRows
     package let entity: UInt16
     package let schemaVersion: UInt16
-    let advice: CompressionAdvice
+    /// What blocks before it taught; nil for one that is by itself.
+    let advice: CompressionAdvice?
 
     package var rowCount: Int { rows.memory.rowCount }
 
     /// Primary keys of the rows, in row order.
     var keys: [UInt64] {
+        if rowCount == 1 { return [rows.memory.keys[0]] }
         // Not made all at once: other ways to make an array look up its type each time.
         var keys: [UInt64] = []
         keys.reserveCapacity(rowCount)
@@ -32,12 +34,16 @@ package struct PendingBlock: Sendable {
         var encoder = BlockEncoder(memory, entity: entity, schemaVersion: schemaVersion, advice: advice)
         let maximum = encoder.byteCountMaximum
         let bytes: [UInt8]
-        if maximum <= ScratchMemory.byteCount {
+        if maximum <= ScratchMemory.records.byteCount {
             // The most that a few rows may take is a multiple of what they do take.
-            let scratch = ScratchMemory.allocate()
-            defer { ScratchMemory.free(scratch) }
+            let scratch = ScratchMemory.records.allocate(byteCount: maximum)
+            defer { ScratchMemory.records.free(scratch, byteCount: maximum) }
             encoder.encode(into: scratch)
-            bytes = [UInt8](UnsafeRawBufferPointer(start: scratch, count: encoder.position))
+            bytes = [UInt8](unsafeUninitializedCapacity: encoder.position) { buffer, count in
+                UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                    from: UnsafeRawBufferPointer(start: scratch, count: encoder.position))
+                count = encoder.position
+            }
         } else {
             bytes = [UInt8](unsafeUninitializedCapacity: maximum) { buffer, count in
                 encoder.encode(into: buffer.baseAddress!)

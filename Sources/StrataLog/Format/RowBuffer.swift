@@ -10,7 +10,8 @@ public final class RowBuffer {
     public let schemaVersion: UInt16
     /// Behind a constant pointer, so that a setter costs no exclusivity check.
     @usableFromInline let memory: UnsafeMutablePointer<RowMemory>
-    private let advice: CompressionAdvice
+    /// Nil before the first of several blocks: one by itself teaches nobody.
+    private var advice: CompressionAdvice?
     /// Whether the memory of the rows belongs to somebody else.
     private var isUsedUp = false
 
@@ -21,8 +22,9 @@ public final class RowBuffer {
         precondition(layout.slots.count <= Schema.maximumSlots, "too many slots")
         self.layout = layout
         self.schemaVersion = schemaVersion
-        self.advice = advice ?? CompressionAdvice(slotCount: layout.slots.count)
-        precondition(self.advice.slotCount == layout.slots.count, "compression advice for another layout")
+        self.advice = advice
+        precondition(
+            advice == nil || advice?.slotCount == layout.slots.count, "compression advice for another layout")
         memory = .allocate(capacity: 1)
         memory.initialize(to: RowMemory(slots: layout.slots, rowCapacity: 8))
     }
@@ -79,9 +81,11 @@ public final class RowBuffer {
         let capacity = Swift.max(8, Swift.min(memory.pointee.rowCapacity, BlockFormat.cutRows))
         let fresh = RowMemory(slots: layout.slots, rowCapacity: capacity)
         // The next block will be like this one: give its heaps their size at once.
-        for slot in 0..<fresh.slotCount where memory.pointee.columns[slot].heapCount > 0 {
+        for slot in 0..<fresh.slotCount where memory.pointee.columns[slot].ownHeapByteCount > 0 {
             fresh.columns[slot].growHeap(by: Swift.min(memory.pointee.columns[slot].heapCapacity, 64 << 10))
         }
+        let advice = advice ?? CompressionAdvice(slotCount: layout.slots.count)
+        self.advice = advice
         let taken = memory.pointee
         memory.pointee = fresh
         return PendingBlock(

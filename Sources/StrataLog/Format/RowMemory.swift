@@ -1,10 +1,11 @@
 /// Rows of one entity as columns in plain memory.
 ///
-/// One allocation holds the fixed-width values, the offsets and the keys of all columns; heaps and bitmaps grow by
-/// themselves.
+/// One allocation holds the columns, the keys, the fixed-width values, the offsets, and heaps of a few bytes; larger
+/// heaps and bitmaps have their own.
 @usableFromInline
 struct RowMemory {
-    @usableFromInline let columns: UnsafeMutablePointer<SlotColumn>
+    /// At the start of the allocation, which is scratch memory.
+    @usableFromInline private(set) var columns: UnsafeMutablePointer<SlotColumn>
     @usableFromInline let slotCount: Int
     @usableFromInline var rowCount = 0
     @usableFromInline var rowCapacity: Int
@@ -16,7 +17,8 @@ struct RowMemory {
     @usableFromInline var heapBytes = 0
     /// What a row counts as, apart from its heap bytes: the fixed widths, and one byte for each variable slot.
     @usableFromInline let fixedRowBytes: Int
-    private var arena: UnsafeMutableRawPointer
+    /// The length of the allocation.
+    private var byteCount: Int
 
     /// Bytes of the rows' values, before packing; a variable slot counts one byte more than its value.
     @inlinable
@@ -24,11 +26,10 @@ struct RowMemory {
 
     /// What the rows take in memory, with the room that was made for more.
     var heldByteCount: Int {
-        var count = rowCapacity * 8 + (sequences == nil ? 0 : rowCapacity * 8)
+        var count = Swift.max(byteCount, ScratchMemory.rows.byteCount) + (sequences == nil ? 0 : rowCapacity * 8)
         for slot in 0..<slotCount {
             let column = columns + slot
-            count += Self.columnBytes(width: Int(column.pointee.width), rowCapacity: rowCapacity)
-            count += column.pointee.heapCapacity + MemoryLayout<SlotColumn>.stride
+            count += column.pointee.ownHeapByteCount
             if column.pointee.nulls != nil { count += BlockFormat.bitmapBytes(rowCapacity) }
         }
         return count
@@ -40,49 +41,84 @@ struct RowMemory {
     init(slots: [SlotLayout], rowCapacity: Int) {
         slotCount = slots.count
         self.rowCapacity = rowCapacity
-        columns = .allocate(capacity: Swift.max(slots.count, 1))
-        arena = .allocate(
-            byteCount: Self.arenaBytes(slots.lazy.map(\.kind.fixedWidth), rowCapacity: rowCapacity), alignment: 16)
-        keys = arena.assumingMemoryBound(to: UInt64.self)
+        var position = Self.valuesOffset(slots.count, rowCapacity: rowCapacity)
+        var byteCount = position
         var fixed = 0
-        var position = rowCapacity * 8
-        for (index, slot) in slots.enumerated() {
-            let width = slot.kind.fixedWidth
+        for index in slots.indices {
+            let width = slots[index].kind.fixedWidth
             fixed += Swift.max(width, 1)
-            (columns + index).initialize(to: SlotColumn(kind: slot.kind, values: arena + position))
-            if width == 0 { (arena + position).storeBytes(of: 0, as: UInt32.self) }
-            position += Self.columnBytes(width: width, rowCapacity: rowCapacity)
+            byteCount += Self.columnBytes(width: width, rowCapacity: rowCapacity)
         }
         fixedRowBytes = fixed
+        self.byteCount = byteCount
+        let memory = ScratchMemory.rows.allocate(byteCount: byteCount)
+        columns = memory.assumingMemoryBound(to: SlotColumn.self)
+        keys = Self.keys(in: memory, slotCount)
+        for index in slots.indices {
+            let kind = slots[index].kind
+            let values = memory + position
+            let isVariable = kind.fixedWidth == 0
+            if isVariable { values.storeBytes(of: 0, as: UInt32.self) }
+            (columns + index).initialize(
+                to: SlotColumn(
+                    kind: kind, values: values,
+                    heap: isVariable ? values + Self.offsetBytes(rowCapacity) : nil))
+            position += Self.columnBytes(width: kind.fixedWidth, rowCapacity: rowCapacity)
+        }
     }
 
+    private static func keysOffset(_ slotCount: Int) -> Int {
+        BlockFormat.aligned(slotCount * MemoryLayout<SlotColumn>.stride, to: 16)
+    }
+
+    private static func keys(in memory: UnsafeMutableRawPointer, _ slotCount: Int) -> UnsafeMutablePointer<UInt64> {
+        (memory + keysOffset(slotCount)).assumingMemoryBound(to: UInt64.self)
+    }
+
+    private static func valuesOffset(_ slotCount: Int, rowCapacity: Int) -> Int {
+        keysOffset(slotCount) + rowCapacity * 8
+    }
+
+    private static func offsetBytes(_ rowCapacity: Int) -> Int {
+        BlockFormat.aligned(4 * (rowCapacity + 1), to: 8)
+    }
+
+    /// Values, or offsets and the heap behind them.
     private static func columnBytes(width: Int, rowCapacity: Int) -> Int {
-        BlockFormat.aligned(width > 0 ? width * rowCapacity : 4 * (rowCapacity + 1), to: 8)
-    }
-
-    private static func arenaBytes(_ widths: some Sequence<Int>, rowCapacity: Int) -> Int {
-        widths.reduce(rowCapacity * 8) { $0 + columnBytes(width: $1, rowCapacity: rowCapacity) }
+        width > 0
+            ? BlockFormat.aligned(width * rowCapacity, to: 8)
+            : offsetBytes(rowCapacity) + SlotColumn.sharedHeapByteCount
     }
 
     /// Doubles the row capacity.
     mutating func growRows() {
         let capacity = Swift.min(rowCapacity * 2, BlockFormat.rowsMaximum)
         precondition(capacity > rowCount, "a block holds at most \(BlockFormat.rowsMaximum) rows")
-        let widths = (0..<slotCount).lazy.map { [columns] in Int(columns[$0].width) }
-        let grown = UnsafeMutableRawPointer.allocate(
-            byteCount: Self.arenaBytes(widths, rowCapacity: capacity), alignment: 16)
-        grown.copyMemory(from: keys, byteCount: rowCount * 8)
-        var position = capacity * 8
+        var position = Self.valuesOffset(slotCount, rowCapacity: capacity)
+        var byteCount = position
         for slot in 0..<slotCount {
-            let column = columns + slot
-            let width = Int(column.pointee.width)
-            let filled = Int(column.pointee.filled)
-            (grown + position).copyMemory(
-                from: column.pointee.values, byteCount: width > 0 ? filled * width : (filled + 1) * 4)
-            column.pointee.values = grown + position
+            byteCount += Self.columnBytes(width: Int(columns[slot].width), rowCapacity: capacity)
+        }
+        let grown = ScratchMemory.rows.allocate(byteCount: byteCount)
+        let grownColumns = grown.assumingMemoryBound(to: SlotColumn.self)
+        let grownKeys = Self.keys(in: grown, slotCount)
+        grownKeys.initialize(from: keys, count: rowCount)
+        for slot in 0..<slotCount {
+            var column = columns[slot]
+            let width = Int(column.width)
+            let filled = Int(column.filled)
+            let values = grown + position
+            values.copyMemory(from: column.values, byteCount: width > 0 ? filled * width : (filled + 1) * 4)
+            column.values = values
+            if width == 0, column.ownHeapByteCount == 0, let heap = column.heap {
+                let moved = values + Self.offsetBytes(capacity)
+                moved.copyMemory(from: heap, byteCount: column.heapCount)
+                column.heap = moved
+            }
             position += Self.columnBytes(width: width, rowCapacity: capacity)
-            SlotColumn.growBitmap(&column.pointee.nulls, from: rowCapacity, to: capacity)
-            SlotColumn.growBitmap(&column.pointee.externals, from: rowCapacity, to: capacity)
+            SlotColumn.growBitmap(&column.nulls, from: rowCapacity, to: capacity)
+            SlotColumn.growBitmap(&column.externals, from: rowCapacity, to: capacity)
+            (grownColumns + slot).initialize(to: column)
         }
         if let old = sequences {
             let new = UnsafeMutablePointer<UInt64>.allocate(capacity: capacity)
@@ -90,9 +126,10 @@ struct RowMemory {
             old.deallocate()
             sequences = new
         }
-        arena.deallocate()
-        arena = grown
-        keys = grown.assumingMemoryBound(to: UInt64.self)
+        ScratchMemory.rows.free(UnsafeMutableRawPointer(columns), byteCount: self.byteCount)
+        self.byteCount = byteCount
+        columns = grownColumns
+        keys = grownKeys
         rowCapacity = capacity
     }
 
@@ -117,13 +154,8 @@ struct RowMemory {
     }
 
     func deallocate() {
-        for slot in 0..<slotCount {
-            columns[slot].heap?.deallocate()
-            columns[slot].nulls?.deallocate()
-            columns[slot].externals?.deallocate()
-        }
-        columns.deallocate()
+        for slot in 0..<slotCount { columns[slot].deallocate() }
         sequences?.deallocate()
-        arena.deallocate()
+        ScratchMemory.rows.free(UnsafeMutableRawPointer(columns), byteCount: byteCount)
     }
 }

@@ -3,7 +3,7 @@
 struct SlotColumn {
     /// Fixed kinds: values of `kind.fixedWidth` bytes. Variable kinds: UInt32 offsets, one more than rows.
     @usableFromInline var values: UnsafeMutableRawPointer
-    /// Variable kinds: the values' bytes.
+    /// Variable kinds: the values' bytes. Few of them lie in the memory of the rows, more in the column's own.
     @usableFromInline var heap: UnsafeMutableRawPointer?
     @usableFromInline var heapCount = 0
     @usableFromInline var heapCapacity = 0
@@ -17,20 +17,35 @@ struct SlotColumn {
     @usableFromInline let kind: ValueKind
     @usableFromInline let width: UInt8
 
-    init(kind: ValueKind, values: UnsafeMutableRawPointer) {
+    /// What a heap in the memory of the rows has room for. One that is larger is the column's own.
+    static let sharedHeapByteCount = 64
+
+    /// - Parameter heap: ``sharedHeapByteCount`` bytes that somebody else owns, or nil.
+    init(kind: ValueKind, values: UnsafeMutableRawPointer, heap: UnsafeMutableRawPointer?) {
         self.kind = kind
         self.width = UInt8(kind.fixedWidth)
         self.values = values
+        self.heap = heap
+        heapCapacity = heap == nil ? 0 : Self.sharedHeapByteCount
+    }
+
+    /// What the column's own heap takes; 0 as long as it has none.
+    var ownHeapByteCount: Int { heapCapacity > Self.sharedHeapByteCount ? heapCapacity : 0 }
+
+    func deallocate() {
+        if ownHeapByteCount > 0 { heap?.deallocate() }
+        nulls?.deallocate()
+        externals?.deallocate()
     }
 
     /// Makes room for `count` more bytes in the heap.
     @usableFromInline
     mutating func growHeap(by count: Int) {
-        let capacity = Swift.max(heapCount + count, heapCapacity * 2, 64)
+        let capacity = Swift.max(heapCount + count, heapCapacity * 2, 2 * Self.sharedHeapByteCount)
         let grown = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 8)
         if let heap {
             grown.copyMemory(from: heap, byteCount: heapCount)
-            heap.deallocate()
+            if ownHeapByteCount > 0 { heap.deallocate() }
         }
         heap = grown
         heapCapacity = capacity

@@ -62,49 +62,18 @@ struct TransactionBody {
     var changes: [ChangeRecord] = []
 
     func encoded() -> [UInt8] {
-        var writer = ByteWriter(reservingCapacity: 256)
-        writer.append(string: author)
-        writer.append(string: contextName)
-        writer.append(UInt32(blocks.count))
-        for block in blocks {
-            writer.append(block.role.rawValue << 30 | UInt32(block.byteCount / Location.alignmentBytes))
-        }
-        writer.append(UInt32(largeValueByteCounts.count))
-        for byteCount in largeValueByteCounts {
-            writer.append(UInt32(byteCount / Location.alignmentBytes))
-        }
-        writer.append(UInt32(postings.count))
-        for list in postings {
-            writer.append(list.postingsID)
-            writer.append(UInt32(list.changes.count))
-            IntegerColumn.append(list.changes.map { $0.isRemoval ? 1 : 0 }, to: &writer)
-            IntegerColumn.append(list.changes.map(\.target.rawValue), to: &writer)
-            IntegerColumn.append(list.changes.map(\.referrer.rawValue), to: &writer)
-        }
-        writer.append(UInt32(changes.count))
+        var writer = TransactionBodyWriter(author: author, contextName: contextName)
+        writer.append(blocks: blocks)
+        writer.append(largeValueByteCounts: largeValueByteCounts)
+        writer.beginPostings()
+        for list in postings { writer.append(list.changes, postingsID: list.postingsID) }
+        writer.beginChanges()
         for change in changes {
-            Self.encode(change, to: &writer)
+            writer.append(
+                change.kind, entity: change.entity, keys: change.keys, replacedSequences: change.replacedSequences,
+                changed: change.changed, tombstoneBlocks: change.tombstoneBlocks)
         }
         return writer.bytes
-    }
-
-    static func encode(_ change: ChangeRecord, to writer: inout ByteWriter) {
-        writer.append(change.entity)
-        writer.append(change.kind.rawValue)
-        writer.append(UInt32(change.keys.count))
-        IntegerColumn.append(change.keys, to: &writer)
-        if change.kind != .insert {
-            IntegerColumn.append(change.replacedSequences, to: &writer)
-        }
-        if change.kind == .update {
-            let slots = change.changed.slots
-            writer.append(UInt16(slots.count))
-            for slot in slots { writer.append(UInt16(slot)) }
-        }
-        if change.kind == .delete {
-            writer.append(UInt32(change.tombstoneBlocks.count))
-            for block in change.tombstoneBlocks { writer.append(UInt32(block)) }
-        }
     }
 
     init() {}

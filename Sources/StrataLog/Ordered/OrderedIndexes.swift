@@ -61,7 +61,7 @@ final class OrderedIndexes: Sendable {
         if rules.isEmpty { return self }
         guard let changes = transaction.orderedChanges, changes.rules === rules else {
             // The transaction was begun before the indexes were: those of its entities have missed it.
-            let missed = Set(transaction.writers.flatMap { rules.indexes(of: $0.layout.id) })
+            let missed = Set(transaction.writers.flatMap { rules.indexes(of: $0.entity) })
             if missed.isEmpty { return self }
             var list = list
             for index in missed { list[index] = OrderedIndex(unbuilt: list[index].definition) }

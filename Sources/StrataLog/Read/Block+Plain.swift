@@ -27,7 +27,7 @@ extension Block {
         var stored: [ColumnView] = []
         for slot in 0..<header.slotCount {
             let view = plainView(slot, payload: payload, map: map, cursor: &cursor)
-            try checkExternals(view)
+            if map.externals != nil { try checkExternals(view) }
             if plan == nil { publishStored(slot, view) } else { stored.append(view) }
         }
         if let plan { publishLifted(stored, plan) }

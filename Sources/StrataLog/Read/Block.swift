@@ -34,12 +34,13 @@ public final class Block: @unchecked Sendable {
 
     /// What the block weighs in a cache once every column is decoded: an upper bound, in bytes.
     package private(set) var estimatedByteCount = 0
+    private let shape: BlockShape
     /// Of the rows as they are shown.
-    let layout: EntityLayout
+    var layout: EntityLayout { shape.layout }
     /// Of the rows as they are stored.
-    let storedLayout: EntityLayout
+    var storedLayout: EntityLayout { shape.stored }
     /// How the stored slots become those that are shown; nil where they are the same.
-    let plan: LiftPlan?
+    var plan: LiftPlan? { shape.plan }
     let header: BlockHeader
     /// `header.byteCount` bytes, aligned to 16 and followed by ``BitPacking/slackBytes`` zeros.
     let bytes: UnsafeRawPointer
@@ -47,6 +48,8 @@ public final class Block: @unchecked Sendable {
     let memory: BlockMemory?
     /// Memory of decoded columns, by slot.
     private let owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    /// Whether what there is for each column has memory of its own, rather than that of the bytes.
+    private let ownsColumns: Bool
     /// What the views point into when the rows were never stored; keys and sequences lie there, too.
     private let rows: TakenRows?
     /// Of rows that lie in the log and in memory as they were encoded from; else empty, as the stored bytes have them.
@@ -84,7 +87,11 @@ public final class Block: @unchecked Sendable {
         shape: (UInt16, UInt16) throws(StoreError) -> BlockShape?
     ) throws(StoreError) -> Block {
         let header = try BlockHeader(parsing: bytes, location: location, storeUUID: storeUUID)
-        let capacity = header.byteCount + BitPacking.slackBytes
+        var capacity = header.byteCount + BitPacking.slackBytes
+        // What a small block takes beside its bytes lies behind them: most of what it costs to make is memory.
+        if header.flags.contains(.plain) {
+            capacity = BlockFormat.aligned(capacity, to: 16) + Self.columnsByteCount(header.slotCount)
+        }
         let copy = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
         copy.copyMemory(from: bytes.baseAddress!, byteCount: header.byteCount)
         return try make(BlockBytes(base: copy, capacity: capacity, memory: nil), header, location, shape)
@@ -143,9 +150,7 @@ public final class Block: @unchecked Sendable {
     ) throws(StoreError) {
         self.location = location
         self.header = header
-        layout = shape.layout
-        storedLayout = shape.stored
-        plan = shape.plan
+        self.shape = shape
         entity = header.entity
         schemaVersion = header.schemaVersion
         rowCount = header.rowCount
@@ -161,38 +166,41 @@ public final class Block: @unchecked Sendable {
         keys = header.hasStoredKeys ? .allocate(capacity: Swift.max(rows, 1)) : nil
         sequences = header.hasStoredSequences ? .allocate(capacity: Swift.max(rows, 1)) : nil
         let slots = slotCount
-        (views, owned, ready) = Self.allocateColumns(slots, isSmall: header.flags.contains(.plain))
+        let behind = BlockFormat.aligned(header.byteCount + BitPacking.slackBytes, to: 16)
+        let isSmall = header.flags.contains(.plain)
+        ownsColumns = !isSmall || bytes.capacity - behind < Self.columnsByteCount(slots)
+        (views, owned, ready) =
+            ownsColumns ? Self.allocateColumns(slots, isSmall: isSmall) : Self.columns(slots, at: bytes.base + behind)
         for slot in 0..<slots { (ready + slot).initialize(to: Atomic(0)) }
         owned.initialize(repeating: nil, count: slots)
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
         let internals = header.internalColumnCount * rows * 8
-        estimatedByteCount = bytes.capacity + internals + slots * perSlot + 256
+        let own = bytes.capacity - (ownsColumns ? 0 : Self.columnsByteCount(slots))
+        estimatedByteCount = own + internals + slots * perSlot + 256
         if header.flags.contains(.plain) {
             try preparePlain()
         } else {
             estimatedByteCount += try prepareColumns()
         }
-        if let plan { estimatedByteCount += liftedByteCount(plan) }
+        if let plan = shape.plan { estimatedByteCount += liftedByteCount(plan) }
     }
 
     /// A block over rows in memory that no log has. Nothing is encoded or copied.
     ///
     /// Its ``location`` is one that no segment has: such rows cannot be read again by it.
     package convenience init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64) {
-        self.init(pending, layout: layout, sequence: sequence, location: Self.locationInMemory)
+        self.init(pending, shape: BlockShape(layout), sequence: sequence, location: Self.locationInMemory)
     }
 
     /// A block over the rows that it was encoded from: what reading it at its location would give.
     ///
     /// - Precondition: no value lies out of line.
-    init(_ pending: PendingBlock, layout: EntityLayout, sequence: UInt64, location: Location) {
+    init(_ pending: PendingBlock, shape: BlockShape, sequence: UInt64, location: Location) {
         let memory = pending.rows.memory
-        precondition(layout.slots.count == memory.slotCount, "rows of another layout")
+        precondition(shape.plan == nil && shape.stored.slots.count == memory.slotCount, "rows of another layout")
         header = BlockHeader(inMemory: pending.entity, rowCount: memory.rowCount, slotCount: memory.slotCount)
         self.location = location
-        self.layout = layout
-        storedLayout = layout
-        plan = nil
+        self.shape = shape
         entity = pending.entity
         schemaVersion = pending.schemaVersion
         rowCount = memory.rowCount
@@ -206,6 +214,7 @@ public final class Block: @unchecked Sendable {
         bytes = UnsafeRawPointer(UnsafeMutableRawPointer.allocate(byteCount: 1, alignment: 1))
         let perSlot = MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeRawPointer>.stride + 24
         estimatedByteCount = memory.heldByteCount + slotCount * perSlot + 256
+        ownsColumns = true
         (views, owned, ready) = Self.allocateColumns(slotCount, isSmall: memory.rowCount < BlockFormat.plainRows)
         owned.initialize(repeating: nil, count: slotCount)
         var zones: [ZoneRange?] = []
@@ -234,7 +243,7 @@ public final class Block: @unchecked Sendable {
         for column in undecodable.values { column.owned.map(free) }
         ready.deinitialize(count: slotCount)
         // All three lie there.
-        UnsafeMutableRawPointer(views).deallocate()
+        if ownsColumns { UnsafeMutableRawPointer(views).deallocate() }
         if rows == nil {
             keys?.deallocate()
             sequences?.deallocate()
@@ -250,10 +259,23 @@ public final class Block: @unchecked Sendable {
         views: UnsafeMutablePointer<ColumnView>, owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
         ready: UnsafeMutablePointer<Atomic<UInt8>>
     ) {
+        let start = UnsafeMutableRawPointer.allocate(
+            byteCount: Swift.max(columnsByteCount(slots), 1), alignment: isSmall ? 16 : 64)
+        return columns(slots, at: start)
+    }
+
+    private static func columnsByteCount(_ slots: Int) -> Int {
+        slots * (MemoryLayout<ColumnView>.stride + MemoryLayout<UnsafeMutableRawPointer?>.stride + 1)
+    }
+
+    private static func columns(
+        _ slots: Int, at start: UnsafeMutableRawPointer
+    ) -> (
+        views: UnsafeMutablePointer<ColumnView>, owned: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+        ready: UnsafeMutablePointer<Atomic<UInt8>>
+    ) {
         let viewBytes = slots * MemoryLayout<ColumnView>.stride
         let ownedBytes = slots * MemoryLayout<UnsafeMutableRawPointer?>.stride
-        let start = UnsafeMutableRawPointer.allocate(
-            byteCount: Swift.max(viewBytes + ownedBytes + slots, 1), alignment: isSmall ? 16 : 64)
         return (
             start.bindMemory(to: ColumnView.self, capacity: slots),
             (start + viewBytes).bindMemory(to: UnsafeMutableRawPointer?.self, capacity: slots),

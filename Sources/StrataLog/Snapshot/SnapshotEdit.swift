@@ -67,14 +67,14 @@ struct SnapshotEdit {
         }
         for ref in transaction.referenced where try location(of: ref).isAbsent { conflicts.append(ref) }
         for writer in transaction.writers {
-            try addConflicts(of: writer.updated, writer.layout.id, transaction.source, before: published, &conflicts)
-            try addConflicts(of: writer.deleted, writer.layout.id, transaction.source, before: published, &conflicts)
+            try addConflicts(of: writer.updated, writer.entity, transaction.source, before: published, &conflicts)
+            try addConflicts(of: writer.deleted, writer.entity, transaction.source, before: published, &conflicts)
             if writer.insertedKeys.isEmpty { continue }
-            try withIndex(ofEntity: writer.layout.id) { index throws(StoreError) in
+            try withIndex(ofEntity: writer.entity) { index throws(StoreError) in
                 let known = index.maximumKey
                 for key in writer.insertedKeys where key <= known {
                     if try !index.location(of: key).isAbsent {
-                        conflicts.append(ObjectRef(entity: writer.layout.id, key: key))
+                        conflicts.append(ObjectRef(entity: writer.entity, key: key))
                     }
                 }
             }
@@ -84,12 +84,13 @@ struct SnapshotEdit {
 
     /// Adds the objects whose rows are no longer those that were read as what is replaced.
     private mutating func addConflicts(
-        of replacements: EntityWriter.Replacements, _ entity: UInt16, _ source: BlockSource,
+        of replacements: [EntityWriter.Replacement], _ entity: UInt16, _ source: BlockSource,
         before published: LogPosition, _ conflicts: inout [ObjectRef]
     ) throws(StoreError) {
-        if replacements.keys.isEmpty { return }
+        if replacements.isEmpty { return }
         try withIndex(ofEntity: entity) { index throws(StoreError) in
-            for (key, version) in zip(replacements.keys, replacements.replacing) {
+            for replacement in replacements {
+                let (key, version) = (replacement.key, replacement.version)
                 let current = try index.location(of: key)
                 if current == version.location && !current.isAbsent { continue }
                 if try Self.isMoved(current, from: version, in: source, before: published) { continue }
@@ -114,7 +115,7 @@ struct SnapshotEdit {
             try setRows(of: job.entity, keys: job.keys, at: job.location, isInsertion: job.role == .inserted)
         }
         for writer in transaction.writers {
-            try remove(writer.deleted.keys, entity: writer.layout.id)
+            if !writer.deleted.isEmpty { try remove(writer.deleted.map { $0.key }, entity: writer.entity) }
         }
         for list in transaction.accumulators {
             try change(list.postingsID, list.others.isEmpty ? list.inserted : list.inserted + list.others)

@@ -40,6 +40,10 @@ public final class LogStore: Sendable {
     /// What many threads ask for and few change.
     struct SharedState {
         var storeState: StoreState
+        /// Which one of the writer's it is, if it is one; see ``LogWriter/storeStateVersion``.
+        var storeStateVersion: Int?
+        /// Nil before the first transaction.
+        private var knownWriterSchema: WriterSchema?
         var uniqueRules: UniqueRules?
         var orderedRules = OrderedRules.none
         var isBuildingIndexes = false
@@ -63,6 +67,36 @@ public final class LogStore: Sendable {
         var retention = LogRetention()
         var compaction = CompactionSchedule()
         var freshRows: FreshRowSchedule
+
+        init(_ opened: OpenedStore, options: LogOptions) {
+            storeState = opened.storeState
+            nextKeys = NumberTable()
+            for range in opened.storeState.nextKeys { nextKeys[range.root] = range.next }
+            orderedRules = opened.snapshot.ordered.rules
+            checkpoint = opened.checkpoint
+            checkpointEnd = opened.checkpointEnd
+            checkpointIndexes = opened.snapshot.ordered.readyLineages
+            bytesSinceCheckpoint = opened.report.replayedByteCount
+            manifestNumber = opened.manifestNumber
+            retention = options.retention
+            freshRows = FreshRowSchedule(options, openedAt: opened.snapshot.sequence)
+        }
+
+        var newestSchema: NumberedSchema {
+            storeState.schemas.last ?? NumberedSchema(version: 0, schema: Schema(entities: []))
+        }
+
+        /// What rows are written by in the newest schema.
+        mutating func writerSchema() -> WriterSchema {
+            if let known = knownWriterSchema, known.version == newestVersion { return known }
+            let made = WriterSchema(newestSchema)
+            knownWriterSchema = made
+            return made
+        }
+
+        private var newestVersion: UInt16 {
+            storeState.schemas.isEmpty ? 0 : storeState.schemas[storeState.schemas.count - 1].version
+        }
     }
 
     init(_ opened: OpenedStore, options: LogOptions) {
@@ -73,16 +107,7 @@ public final class LogStore: Sendable {
         recovery = opened.report
         published = AdaptiveMutex(opened.snapshot)
         opened.source.pinSchema()
-        var nextKeys = NumberTable<UInt64>()
-        for range in opened.storeState.nextKeys { nextKeys[range.root] = range.next }
-        state = AdaptiveMutex(
-            SharedState(
-                storeState: opened.storeState, nextKeys: nextKeys, checkpoint: opened.checkpoint,
-                checkpointEnd: opened.checkpointEnd, checkpointIndexes: opened.snapshot.ordered.readyLineages,
-                bytesSinceCheckpoint: opened.report.replayedByteCount,
-                manifestNumber: opened.manifestNumber, retention: options.retention,
-                freshRows: FreshRowSchedule(options, openedAt: opened.snapshot.sequence)))
-        state.withLock { $0.orderedRules = opened.snapshot.ordered.rules }
+        state = AdaptiveMutex(SharedState(opened, options: options))
         isReadOnly = opened.writable == nil
         writer = Mutex(opened.makeWriter(options))
         tail = opened.tail
@@ -107,7 +132,7 @@ public final class LogStore: Sendable {
     public var schemaVersion: UInt16 { newestSchema.version }
 
     var newestSchema: NumberedSchema {
-        state.withLock { $0.storeState.schemas.last } ?? NumberedSchema(version: 0, schema: Schema(entities: []))
+        state.withLock { $0.newestSchema }
     }
 
     /// The schema that blocks of this version were written with.
@@ -237,9 +262,11 @@ public final class LogStore: Sendable {
 
     /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
-        let (unique, ordered) = state.withLock { ($0.uniqueRules, $0.orderedRules) }
+        let (schema, unique, ordered) = state.withLock { state in
+            (state.writerSchema(), state.uniqueRules, state.orderedRules)
+        }
         return WriteTransaction(
-            source: source, schema: newestSchema, uniqueRules: unique, orderedRules: ordered, store: self)
+            source: source, schema: schema, uniqueRules: unique, orderedRules: ordered, store: self)
     }
 
     /// From now on no commit may give two objects the same values in the slots of a constraint. Constraints are not
@@ -336,7 +363,10 @@ public final class LogStore: Sendable {
             state.bytesSinceCheckpoint += written
             state.compaction.newByteCount += written
             state.counters = writer.counters
-            state.storeState = writer.storeState
+            if state.storeStateVersion != writer.storeStateVersion {
+                state.storeState = writer.storeState
+                state.storeStateVersion = writer.storeStateVersion
+            }
         }
         // Whatever is written has been acknowledged, or is about to be, unless the writer has given up.
         if writer.failure == nil { announcer?.announce(writer.end.position) }

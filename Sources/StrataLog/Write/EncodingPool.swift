@@ -31,27 +31,29 @@ final class EncodingJob: @unchecked Sendable {
     }
 
     func run() {
-        guard let rows = pending else { return }
+        if let rows = pending.take() { encode(rows) }
+    }
+
+    func encode(_ rows: PendingBlock) {
         keys = rows.keys
-        let encoded = rows.encode()
-        self.encoded = encoded
-        pending = nil
-        if keepsRows, !encoded.isPlain, !rows.rows.memory.hasExternals { self.rows = rows }
+        let block = rows.encode()
+        if keepsRows, !block.isPlain, !rows.rows.memory.hasExternals { self.rows = rows }
+        encoded = consume block
     }
 
     /// The rows as they are read where they were placed, for the cache; nil where they are not kept. Once.
     ///
     /// Of few rows, the encoded bytes are copied: unlike the memory they were gathered in, which the next transaction
     /// gets, they are no longer than they need to be and in one piece.
-    func takeBlock(_ layout: EntityLayout, sequence: UInt64, storeUUID: StoreUUID) -> Block? {
+    func takeBlock(_ shape: BlockShape, sequence: UInt64, storeUUID: StoreUUID) -> Block? {
         if let rows {
             self.rows = nil
-            return Block(rows, layout: layout, sequence: sequence, location: location)
+            return Block(rows, shape: shape, sequence: sequence, location: location)
         }
-        guard keepsRows, let encoded, encoded.isPlain, !encoded.hasExternals else { return nil }
-        return encoded.bytes.withUnsafeBytes { bytes in
+        guard keepsRows, encoded?.isPlain == true, encoded?.hasExternals == false else { return nil }
+        return encoded?.bytes.withUnsafeBytes { bytes in
             // What could be wrong with it is found by whoever reads it from the log.
-            try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in BlockShape(layout) }
+            try? Block.load(bytes, location: location, storeUUID: storeUUID) { _, _ in shape }
         }
     }
 

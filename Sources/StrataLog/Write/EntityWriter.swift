@@ -12,22 +12,33 @@ public final class EntityWriter {
         var row: UInt32
     }
 
-    /// What a transaction replaces or removes, in columns.
-    struct Replacements {
-        var keys: [UInt64] = []
-        var replacing: [RowVersion] = []
-        var changed: [SlotSet] = []
+    /// An object whose row a transaction replaces or removes, and that row.
+    struct Replacement {
+        var key: UInt64
+        var version: RowVersion
     }
 
-    let layout: EntityLayout
+    /// What a relationship's slot refers to, where it is listed from the other end.
+    private struct Reference {
+        /// Nil until something changes.
+        var list: PostingsAccumulator?
+        /// What the row being replaced refers to; null where that stays.
+        var replaced = ObjectRef.null
+        /// What the row being written refers to.
+        var new = ObjectRef.null
+    }
+
+    let entity: UInt16
+    private let layout: WriterLayout
     private unowned let transaction: WriteTransaction
-    private let schemaVersion: UInt16
     /// Blocks that rows are being added to, by role; made when they are first needed, since a small transaction needs
     /// one of them.
     @exclusivity(unchecked) private var openBlocks: (inserted: OpenBlock?, updated: OpenBlock?, tombstones: OpenBlock?)
     @exclusivity(unchecked) private(set) var insertedKeys: [UInt64] = []
-    @exclusivity(unchecked) private(set) var updated = Replacements()
-    @exclusivity(unchecked) private(set) var deleted = Replacements()
+    @exclusivity(unchecked) private(set) var updated: [Replacement] = []
+    /// By number of the update.
+    @exclusivity(unchecked) private(set) var changedSlots = ChangedSlots()
+    @exclusivity(unchecked) private(set) var deleted: [Replacement] = []
     /// Jobs that hold the values preserved of deleted objects, as indexes into the transaction's jobs: a list for
     /// each group of deletes in the change table.
     @exclusivity(unchecked) private(set) var tombstoneJobs: [[Int]] = []
@@ -42,14 +53,8 @@ public final class EntityWriter {
     /// The job of the block of inserted rows while it is the one that was begun last, else -1: what every row of an
     /// import asks for, without references.
     @exclusivity(unchecked) private var insertJob = -1
-    private let postingSlots: [Int]
-    /// The accumulators, parallel to `postingSlots`.
-    private let postings: [PostingsAccumulator]
-    /// The same without counting references.
-    private let postingLists: [Unmanaged<PostingsAccumulator>]
-    /// For each slot its position in `postingSlots`, -1 where it keeps no postings; empty when no slot does.
-    private let postingIndexes: [Int]
-    private let preservedSlots: [Int]
+    /// Parallel to the layout's posting slots.
+    @exclusivity(unchecked) private var references: [Reference] = []
     /// The constraints that bind the entity's rows.
     private let constraints: [Int]
     /// Nil when no ordered index has rows of the entity.
@@ -59,41 +64,21 @@ public final class EntityWriter {
     @exclusivity(unchecked) private var lastReplaced: Block?
     @exclusivity(unchecked) private var changedConstraints: [Int] = []
     @usableFromInline let keepsPostings: Bool
-    /// Targets of the row being replaced, parallel to `postingSlots`; null where unchanged.
-    @exclusivity(unchecked) private var replacedTargets: [ObjectRef]
-    /// Targets of the row being written, parallel to `postingSlots`.
-    @exclusivity(unchecked) private var newTargets: [ObjectRef]
 
-    init(layout: EntityLayout, schemaVersion: UInt16, transaction: WriteTransaction) {
+    init(_ layout: WriterLayout, transaction: WriteTransaction) {
         self.layout = layout
+        entity = layout.layout.id
         self.transaction = transaction
-        self.schemaVersion = schemaVersion
-        // Lists grow by appending, and only where there is something to be in them: most of what a small save costs is
-        // memory.
-        var (postingSlots, preservedSlots, indexes): ([Int], [Int], [Int]) = ([], [], [])
-        var (postings, lists): ([PostingsAccumulator], [Unmanaged<PostingsAccumulator>]) = ([], [])
-        var targets: [ObjectRef] = []
-        for slot in layout.slots.indices {
-            if layout.slots[slot].preservedInHistory { preservedSlots.append(slot) }
-            let postingsID = layout.slots[slot].postingsID
-            guard postingsID != 0 else { continue }
-            if indexes.isEmpty {
-                indexes.reserveCapacity(layout.slots.count)
-                for _ in layout.slots.indices { indexes.append(-1) }
-            }
-            indexes[slot] = postingSlots.count
-            postingSlots.append(slot)
-            let list = transaction.accumulator(for: postingsID)
-            postings.append(list)
-            lists.append(.passUnretained(list))
-            targets.append(.null)
+        constraints = transaction.uniqueChanges?.rules.constraints(of: entity) ?? []
+        ordered = transaction.orderedChanges.flatMap { [entity] in OrderedRowWriter(entity, $0) }
+        keepsPostings = !layout.postingSlots.isEmpty
+        if keepsPostings {
+            for _ in layout.postingSlots { references.append(mostlyAlone: Reference()) }
         }
-        (self.postings, self.postingSlots, self.preservedSlots) = (postings, postingSlots, preservedSlots)
-        (postingIndexes, postingLists, newTargets, replacedTargets) = (indexes, lists, targets, targets)
-        constraints = transaction.uniqueChanges?.rules.constraints(of: layout.id) ?? []
-        ordered = OrderedRowWriter(layout.id, transaction.orderedChanges)
-        keepsPostings = !postingSlots.isEmpty
     }
+
+    /// How many objects the transaction changes here.
+    var changeCount: Int { insertedKeys.count + updated.count + deleted.count }
 
     /// The row that was begun, for values that need neither postings nor a place out of line.
     @inlinable
@@ -108,7 +93,7 @@ public final class EntityWriter {
     }
 
     private func makeBlock(_ role: TransactionBody.BlockRole) -> OpenBlock {
-        OpenBlock(role: role, layout: layout, schemaVersion: schemaVersion)
+        OpenBlock(role: role, layout: layout.layout, schemaVersion: layout.schemaVersion)
     }
 
     private var inserts: OpenBlock {
@@ -142,7 +127,7 @@ public final class EntityWriter {
             begin(block, key: key)
             insertJob = block.job ?? -1
         }
-        insertedKeys.append(key)
+        insertedKeys.append(mostlyAlone: key)
         isInserting = true
         changesUnique = !constraints.isEmpty
         ordered?.beginInsert()
@@ -161,12 +146,11 @@ public final class EntityWriter {
         changedConstraints = []
         if !constraints.isEmpty { try giveUpValues(key, replacing, changed: changed) }
         if let ordered, ordered.begin(changing: changed), let row = try replacedRow(key, replacing) {
-            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+            try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
         begin(updates, key: key)
-        updated.keys.append(key)
-        updated.replacing.append(replacing)
-        updated.changed.append(changed)
+        updated.append(mostlyAlone: Replacement(key: key, version: replacing))
+        changedSlots.append(changed)
         isInserting = false
     }
 
@@ -183,7 +167,7 @@ public final class EntityWriter {
             if row == nil { row = try replacedRow(key, version) }
             guard let row else { return }
             try changes.remove(
-                constraint, ObjectRef(entity: layout.id, key: key), row, reading: transaction.source)
+                constraint, ObjectRef(entity: entity, key: key), row, reading: transaction.source)
             changedConstraints.append(constraint)
             changesUnique = true
         }
@@ -193,7 +177,7 @@ public final class EntityWriter {
     private func takeValues() {
         changesUnique = false
         guard let changes = transaction.uniqueChanges else { return }
-        let ref = ObjectRef(entity: layout.id, key: currentKey)
+        let ref = ObjectRef(entity: entity, key: currentKey)
         for constraint in isInserting ? constraints : changedConstraints {
             changes.add(constraint, ref, openRow: row.memory.pointee, in: transaction)
         }
@@ -205,7 +189,7 @@ public final class EntityWriter {
             current = block.buffer.row
         }
         if block.job == nil {
-            block.job = transaction.addJob(role: block.role, entity: layout.id)
+            block.job = transaction.addJob(role: block.role, entity: entity)
         }
         currentKey = key
         insertJob = -1
@@ -218,7 +202,7 @@ public final class EntityWriter {
         if let lastReplaced, lastReplaced.location == version.location.block {
             return Row(block: lastReplaced, index: version.location.row)
         }
-        guard let row = try transaction.row(ObjectRef(entity: layout.id, key: key), at: version) else { return nil }
+        guard let row = try transaction.row(ObjectRef(entity: entity, key: key), at: version) else { return nil }
         lastReplaced = row.block
         return row
     }
@@ -227,13 +211,14 @@ public final class EntityWriter {
         _ key: UInt64, _ version: RowVersion, changed: SlotSet
     ) throws(StoreError) {
         var row: Row?
-        for (index, slot) in postingSlots.enumerated() {
-            replacedTargets[index] = .null
+        for index in references.indices {
+            references[index].replaced = .null
+            let slot = layout.postingSlots[index].slot
             guard changed.contains(slot) else { continue }
             if row == nil { row = try replacedRow(key, version) }
             guard let row, slot < row.block.slotCount else { continue }
             let column = try row.block.column(slot)
-            if !column.isNull(row.index) { replacedTargets[index] = column.reference(row.index) }
+            if !column.isNull(row.index) { references[index].replaced = column.reference(row.index) }
         }
     }
 
@@ -275,7 +260,9 @@ public final class EntityWriter {
         } else {
             row.set(slot, value)
         }
-        if keepsPostings, postingIndexes[slot] >= 0 { newTargets[postingIndexes[slot]] = value }
+        guard keepsPostings else { return }
+        let index = layout.postingIndexes[slot]
+        if index >= 0 { references[index].new = value }
     }
 
     /// UTF-8 of any length; over 64 KiB it is stored out of line.
@@ -307,7 +294,7 @@ public final class EntityWriter {
     ///
     /// - Precondition: the slots are of the same kind.
     public func copy(_ slot: Int, from row: Row, slot source: Int) throws(StoreError) {
-        if keepsPostings, postingIndexes[slot] >= 0 {
+        if keepsPostings, layout.postingIndexes[slot] >= 0 {
             let column = try row.block.column(source)
             if !column.isNull(row.index) { set(slot, column.reference(row.index)) }
             return
@@ -330,7 +317,7 @@ public final class EntityWriter {
                 return
             }
         }
-        try target.copy(slot, from: row, slot: source)
+        target.copy(slot, from: column, row: row.index)
     }
 
     /// Ends the open row, which becomes part of the transaction.
@@ -342,7 +329,7 @@ public final class EntityWriter {
         if keepsPostings { changePostings() }
         if changesUnique { takeValues() }
         if let ordered {
-            ordered.take(row.memory.pointee, ObjectRef(entity: layout.id, key: currentKey), in: transaction)
+            ordered.take(row.memory.pointee, ObjectRef(entity: entity, key: currentKey), in: transaction)
         }
         if insertJob >= 0, let current {
             let ticket = RowTicket(job: UInt32(insertJob), row: UInt32(current.rowCount))
@@ -359,41 +346,51 @@ public final class EntityWriter {
 
     /// Notes what the row's final values change in the relationships' other direction.
     private func changePostings() {
-        let referrer = ObjectRef(entity: layout.id, key: currentKey)
-        for index in postingSlots.indices {
-            let new = newTargets[index]
-            newTargets[index] = .null
-            // SAFETY: the writer holds the accumulator.
-            postingLists[index].withBorrowed { list in
-                if isInserting {
-                    if !new.isNull { list.inserted.append(PostingChange(target: new, referrer: referrer)) }
-                    return
-                }
-                let old = replacedTargets[index]
-                guard old != new, updated.changed.last?.contains(postingSlots[index]) == true else { return }
+        let referrer = ObjectRef(entity: entity, key: currentKey)
+        for index in references.indices {
+            let (old, new) = (references[index].replaced, references[index].new)
+            references[index].new = .null
+            if isInserting {
+                if new.isNull { continue }
+                // SAFETY: the writer holds the list.
+                list(index).withBorrowed { $0.inserted.append(PostingChange(target: new, referrer: referrer)) }
+                continue
+            }
+            guard old != new, changedSlots.last.contains(layout.postingSlots[index].slot) else { continue }
+            // SAFETY: as above.
+            list(index).withBorrowed { list in
                 if !new.isNull { list.others.append(PostingChange(target: new, referrer: referrer)) }
                 if !old.isNull { list.others.append(PostingChange(target: old, referrer: referrer, isRemoval: true)) }
             }
         }
     }
 
+    /// Where changes of a posting slot are gathered, without counting references to it.
+    @inline(__always)
+    private func list(_ index: Int) -> Unmanaged<PostingsAccumulator> {
+        if let list = references[index].list { return .passUnretained(list) }
+        let list = transaction.accumulator(for: layout.postingSlots[index].postingsID)
+        references[index].list = list
+        return .passUnretained(list)
+    }
+
     /// Records a deletion; see ``WriteTransaction/delete(_:replacing:)``.
     public func delete(key: UInt64, replacing: RowVersion) throws(StoreError) {
-        if !postingSlots.isEmpty || !preservedSlots.isEmpty {
+        if keepsPostings || !layout.preservedSlots.isEmpty {
             var index: Int? = replacing.location.row
             if lastReplaced?.location != replacing.location.block { index = try replacedRow(key, replacing)?.index }
             if let row = index, let block = lastReplaced {
-                let referrer = ObjectRef(entity: layout.id, key: key)
-                for index in postingSlots.indices where postingSlots[index] < block.slotCount {
-                    let column = try block.column(postingSlots[index])
+                let referrer = ObjectRef(entity: entity, key: key)
+                for index in references.indices where layout.postingSlots[index].slot < block.slotCount {
+                    let column = try block.column(layout.postingSlots[index].slot)
                     if column.isNull(row) { continue }
-                    // SAFETY: the writer holds the accumulator.
-                    postingLists[index].withBorrowed {
+                    // SAFETY: the writer holds the list.
+                    list(index).withBorrowed {
                         $0.others.append(
                             PostingChange(target: column.reference(row), referrer: referrer, isRemoval: true))
                     }
                 }
-                if !preservedSlots.isEmpty { try preserve(Row(block: block, index: row), key: key) }
+                if !layout.preservedSlots.isEmpty { try preserve(Row(block: block, index: row), key: key) }
             }
         }
         if !constraints.isEmpty {
@@ -401,36 +398,35 @@ public final class EntityWriter {
             changesUnique = false
         }
         if let ordered, ordered.begin(changing: nil), let row = try replacedRow(key, replacing) {
-            try ordered.giveUp(row, ObjectRef(entity: layout.id, key: key), reading: transaction.source)
+            try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
-        deleted.keys.append(key)
-        deleted.replacing.append(replacing)
+        deleted.append(mostlyAlone: Replacement(key: key, version: replacing))
         // Rows of preserved values are parallel to the keys of their group.
-        if deleted.keys.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
+        if deleted.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
     }
 
     /// See ``WriteTransaction/reserve(deletions:of:)``.
     func reserve(deletions count: Int) {
-        deleted.keys.reserveCapacity(deleted.keys.count + count)
-        deleted.replacing.reserveCapacity(deleted.replacing.count + count)
-        for list in postingLists {
-            list.withBorrowed { $0.others.reserveCapacity($0.others.count + count) }
+        deleted.reserveCapacity(deleted.count + count)
+        for index in references.indices {
+            // SAFETY: the writer holds the list.
+            list(index).withBorrowed { $0.others.reserveCapacity($0.others.count + count) }
         }
     }
 
     private func preserve(_ row: Row, key: UInt64) throws(StoreError) {
         // Columns are decoded first, so that an error leaves no half-made row behind.
-        for slot in preservedSlots where slot < row.block.slotCount { _ = try row.block.column(slot) }
+        for slot in layout.preservedSlots where slot < row.block.slotCount { _ = try row.block.column(slot) }
         let tombstones = tombstones
         if tombstones.job == nil {
-            let job = transaction.addJob(role: .tombstone, entity: layout.id)
+            let job = transaction.addJob(role: .tombstone, entity: entity)
             tombstones.job = job
-            let group = deleted.keys.count / TransactionBody.groupMaximumCount
+            let group = deleted.count / TransactionBody.groupMaximumCount
             while tombstoneJobs.count <= group { tombstoneJobs.append([]) }
             tombstoneJobs[group].append(job)
         }
         tombstones.buffer.beginRow(key: key)
-        for slot in preservedSlots where slot < row.block.slotCount {
+        for slot in layout.preservedSlots where slot < row.block.slotCount {
             // Values of their own: the history may outlive the segment that the object's values lie in.
             try copy(slot, from: row, slot: slot, to: tombstones.buffer.row, mayRefer: false)
         }
@@ -442,12 +438,22 @@ public final class EntityWriter {
     ///
     /// - Complexity: O(n) for keys in ascending order, O(n log n) otherwise.
     var firstRepeatedKey: UInt64? {
+        let count = changeCount
         // Mostly of a transaction that changes one object.
-        if insertedKeys.count + updated.keys.count + deleted.keys.count <= 1 { return nil }
-        func isAscending(_ keys: [UInt64]) -> Bool { zip(keys, keys.dropFirst()).allSatisfy { $0 < $1 } }
-        let lists = [insertedKeys, updated.keys, deleted.keys].filter { !$0.isEmpty }
-        if lists.count <= 1, lists.allSatisfy(isAscending) { return nil }
-        let sorted = lists.flatMap { $0 }.sorted()
+        if count <= 1 { return nil }
+        func isAscending(_ key: (Int) -> UInt64) -> Bool {
+            for index in 1..<count where key(index - 1) >= key(index) { return false }
+            return true
+        }
+        let isInOrder =
+            switch count {
+            case insertedKeys.count: isAscending { insertedKeys[$0] }
+            case updated.count: isAscending { updated[$0].key }
+            case deleted.count: isAscending { deleted[$0].key }
+            default: false
+            }
+        if isInOrder { return nil }
+        let sorted = (insertedKeys + updated.map(\.key) + deleted.map(\.key)).sorted()
         return zip(sorted, sorted.dropFirst()).first { $0 == $1 }?.0
     }
 

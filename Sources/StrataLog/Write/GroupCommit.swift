@@ -44,11 +44,10 @@ struct GroupCommit {
         try publishRelocated(publish)
         var edit = SnapshotEdit(base: base)
         var end = writer.end
-        var images: [RecordImage] = []
-        var records: [LogWriter.UnsyncedRecord] = []
+        var records: [LogWriter.PlacedRecord] = []
         while let request = remaining.first {
             let transaction = request.prepared.transaction
-            guard images.isEmpty || writer.fits(request.prepared.byteCount, at: end.position) else { break }
+            guard records.isEmpty || writer.fits(request.prepared.byteCount, at: end.position) else { break }
             remaining.removeFirst()
             do throws(StoreError) {
                 let conflicts = try edit.conflicts(of: transaction)
@@ -74,12 +73,11 @@ struct GroupCommit {
             }
             let entry = Accepted(
                 request: request, sequence: end.sequence + 1, timestampNanoseconds: writer.options.clock())
-            accepted.append(entry)
+            accepted.append(mostlyAlone: entry)
             writer.conflictKeys.note(transaction, sequence: entry.sequence)
             let record = LogWriter.UnsyncedRecord.transaction(
                 request.prepared.record, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
-            images.append(writer.place(record, at: &end))
-            records.append(record)
+            records.append(mostlyAlone: writer.place(record, at: &end))
             try edit.apply(
                 transaction, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
         }
@@ -87,7 +85,7 @@ struct GroupCommit {
         // Before anything is written: this may have to read pages of the checkpoint, and a commit that is in the log
         // must not fail any more.
         var snapshot = try edit.finish(end: end.position, checksum: end.checksum)
-        try writer.write(images, newEnd: end, unsynced: records)
+        try writer.write(records, newEnd: end)
         if durability == .full || writer.mustFlushSoon {
             if try writer.flush() {
                 snapshot = try rebuilt(accepted, publish)

@@ -20,6 +20,12 @@ final class LogWriter: @unchecked Sendable {
         case compaction(PreparedCompaction)
     }
 
+    /// A record that has its place, and its bytes.
+    struct PlacedRecord {
+        let record: UnsyncedRecord
+        let image: RecordImage
+    }
+
     /// Where the log ends, in the terms that the next record needs.
     struct End {
         var position: LogPosition
@@ -36,7 +42,9 @@ final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var end: End
     /// Everything before is flushed. Always in the current segment.
     @exclusivity(unchecked) private(set) var durable: End
-    @exclusivity(unchecked) private(set) var storeState: StoreState
+    @exclusivity(unchecked) private(set) var storeState: StoreState { didSet { storeStateVersion += 1 } }
+    /// Counts the changes of ``storeState``.
+    @exclusivity(unchecked) private(set) var storeStateVersion = 0
     /// Why nothing can be written any more until the store is opened again.
     @exclusivity(unchecked) private(set) var failure: StoreError?
     @exclusivity(unchecked) private(set) var counters = Counters()
@@ -230,23 +238,23 @@ final class LogWriter: @unchecked Sendable {
     // MARK: Writing
 
     /// Writes records that were placed at `end` and following. On an error the log ends where it did.
-    func write(_ images: [RecordImage], newEnd: End, unsynced records: [UnsyncedRecord]) throws(StoreError) {
+    func write(_ records: [PlacedRecord], newEnd: End) throws(StoreError) {
         let offset = end.position.offset
         let byteCount = newEnd.position.offset - offset
         do throws(StoreError) {
             try preallocate(to: newEnd.position.offset)
             try io("write", path) { () throws(Errno) in
-                try file.writeAll(images.map { UnsafeRawBufferPointer($0.bytes) }, at: Int64(offset))
+                try file.writeAll(records.map { UnsafeRawBufferPointer($0.image.bytes) }, at: Int64(offset))
             }
             // The buffers above are the images' own memory.
-            withExtendedLifetime(images) {}
+            withExtendedLifetime(records) {}
         } catch {
             rollBack()
             throw error
         }
         end = newEnd
         counters.writtenBytes += byteCount
-        unsynced += records
+        for placed in records { unsynced.append(placed.record) }
         unsyncedByteCount += byteCount
         if newEnd.position.offset > touchedEnd {
             touchedEnd = newEnd.position.offset
@@ -375,14 +383,14 @@ final class LogWriter: @unchecked Sendable {
         guard end.position.offset + total <= Location.segmentMaximumBytes else {
             throw StoreError(.tooLarge, "\(total) unflushed bytes do not fit into one segment")
         }
-        var images: [RecordImage] = []
+        var placed: [PlacedRecord] = []
         var next = end
         for record in records {
-            images.append(place(record, at: &next))
+            placed.append(place(record, at: &next))
         }
         unsynced = []
         unsyncedByteCount = 0
-        try write(images, newEnd: next, unsynced: records)
+        try write(placed, newEnd: next)
         try io("flush", path) { () throws(Errno) in try file.syncData() }
         noteFlush()
         counters.relocations += 1
@@ -398,7 +406,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Places a record at `next` and moves that behind it.
-    func place(_ record: UnsyncedRecord, at next: inout End) -> RecordImage {
+    func place(_ record: UnsyncedRecord, at next: inout End) -> PlacedRecord {
         var placement = RecordPlacement(
             storeUUID: source.storeUUID, position: next.position, sequence: next.sequence, timestampNanoseconds: 0,
             previousChecksum: next.checksum, durable: durable.position)
@@ -418,7 +426,7 @@ final class LogWriter: @unchecked Sendable {
         }
         next.position.offset += image.bytes.count
         next.checksum = image.checksum
-        return image
+        return PlacedRecord(record: record, image: image)
     }
 
     func noteCommits(_ count: Int, rows: Int) {
@@ -462,8 +470,8 @@ final class LogWriter: @unchecked Sendable {
     ) throws(StoreError) {
         var next = end
         let record = UnsyncedRecord.plain(kind, body: body)
-        let image = place(record, at: &next)
-        try write([image], newEnd: next, unsynced: [record])
+        let placed = place(record, at: &next)
+        try write([placed], newEnd: next)
         try flush()
         update(&storeState)
     }

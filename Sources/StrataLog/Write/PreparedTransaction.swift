@@ -1,5 +1,5 @@
 /// A transaction whose blocks are encoded: all that is missing is its place in the log.
-final class PreparedTransaction {
+struct PreparedTransaction {
     let transaction: WriteTransaction
     let record: TransactionRecord
     let changeCount: Int
@@ -22,7 +22,7 @@ final class PreparedTransaction {
             if let key = writer.firstRepeatedKey {
                 throw StoreError(
                     .invalidArgument,
-                    "the transaction changes object \(key) of entity \(writer.layout.id) more than once")
+                    "the transaction changes object \(key) of entity \(writer.entity) more than once")
             }
         }
         if let error = transaction.uniqueChanges?.error { throw error }
@@ -30,38 +30,27 @@ final class PreparedTransaction {
         try transaction.orderedChanges?.finish()
         transaction.finishEncoding()
         self.transaction = transaction
-        var body = TransactionBody()
-        body.author = transaction.author
-        body.contextName = transaction.contextName
-        for job in transaction.jobs {
-            body.blocks.append(TransactionBody.Piece(role: job.role, byteCount: job.byteCount))
-        }
-        for value in transaction.largeValues { body.largeValueByteCounts.append(value.bytes.count) }
-        for list in transaction.accumulators where !list.others.isEmpty {
-            for start in stride(from: 0, to: list.others.count, by: TransactionBody.groupMaximumCount) {
-                let end = min(start + TransactionBody.groupMaximumCount, list.others.count)
-                body.postings.append(
-                    TransactionBody.PostingChanges(
-                        postingsID: list.postingsID, changes: Array(list.others[start..<end])))
-            }
-        }
-        for writer in transaction.writers { Self.appendChanges(of: writer, to: &body) }
-        changeCount = body.changes.reduce(0) { $0 + $1.keys.count }
-        let linkCount = body.postings.reduce(0) { $0 + $1.changes.count }
-        guard max(changeCount, linkCount) <= TransactionBody.maximumCount else {
+        var (changes, links, blocks, replacing) = (0, 0, 0, 0)
+        for writer in transaction.writers { changes += writer.changeCount }
+        for list in transaction.accumulators { links += list.others.count }
+        guard max(changes, links) <= TransactionBody.maximumCount else {
             throw StoreError(
                 .tooLarge,
-                "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
+                "transaction of \(changes) objects and \(links) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
             )
         }
-        let replacing = body.blocks.reduce(0) { $0 + ($1.role == .updated ? $1.byteCount : 0) }
-        let blocks = body.blocks.reduce(0) { $0 + $1.byteCount }
+        changeCount = changes
+        for job in transaction.jobs {
+            blocks += job.byteCount
+            if job.role == .updated { replacing += job.byteCount }
+        }
+        let large = transaction.largeValues.reduce(0) { $0 + $1.bytes.count }
         // Whose the large values are is not asked: they count in proportion.
-        let large = Double(body.largeValueByteCounts.reduce(0, +))
-        replacingByteCount = replacing + (blocks > 0 ? Int(large * Double(replacing) / Double(blocks)) : 0)
-        let pieces = blocks + body.largeValueByteCounts.reduce(0, +)
+        replacingByteCount =
+            replacing + (blocks > 0 ? Int(Double(large) * Double(replacing) / Double(blocks)) : 0)
         record = TransactionRecord(
-            body: body.encoded(), jobs: transaction.jobs, largeValues: transaction.largeValues, pieces: pieces)
+            body: Self.body(of: transaction), jobs: transaction.jobs, largeValues: transaction.largeValues,
+            pieces: blocks + large)
         let byteCount = record.byteCount
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
@@ -71,59 +60,57 @@ final class PreparedTransaction {
         }
     }
 
-    private static func appendChanges(of writer: EntityWriter, to body: inout TransactionBody) {
-        let limit = TransactionBody.groupMaximumCount
-        for start in stride(from: 0, to: writer.insertedKeys.count, by: limit) {
-            let keys = Array(writer.insertedKeys[start..<min(start + limit, writer.insertedKeys.count)])
-            body.changes.append(change(writer, .insert, keys: keys))
+    private static func body(of transaction: WriteTransaction) -> [UInt8] {
+        var body = TransactionBodyWriter(author: transaction.author, contextName: transaction.contextName)
+        body.append(
+            blocks: transaction.jobs.lazy.map { TransactionBody.Piece(role: $0.role, byteCount: $0.byteCount) })
+        body.append(largeValueByteCounts: transaction.largeValues.lazy.map { $0.bytes.count })
+        body.beginPostings()
+        for list in transaction.accumulators {
+            forEachGroup(list.others) { body.append($0, postingsID: list.postingsID) }
         }
-        if !writer.updated.keys.isEmpty {
-            for group in updateGroups(writer.updated) {
-                var change = change(writer, .update, keys: group.rows.map { writer.updated.keys[$0] })
-                change.replacedSequences = group.rows.map { writer.updated.replacing[$0].sequence }
-                change.changed = group.changed
-                body.changes.append(change)
-            }
-        }
-        for start in stride(from: 0, to: writer.deleted.keys.count, by: limit) {
-            let end = min(start + limit, writer.deleted.keys.count)
-            var change = change(writer, .delete, keys: Array(writer.deleted.keys[start..<end]))
-            change.replacedSequences = writer.deleted.replacing[start..<end].map(\.sequence)
-            let group = start / limit
-            if group < writer.tombstoneJobs.count { change.tombstoneBlocks = writer.tombstoneJobs[group] }
-            body.changes.append(change)
-        }
+        body.beginChanges()
+        for writer in transaction.writers { appendChanges(of: writer, to: &body) }
+        return body.bytes
     }
 
-    private static func change(
-        _ writer: EntityWriter, _ kind: ChangeKind, keys: [UInt64]
-    ) -> TransactionBody.ChangeRecord {
-        TransactionBody.ChangeRecord(
-            entity: writer.layout.id, kind: kind, changed: SlotSet(), keys: keys, replacedSequences: [],
-            tombstoneBlocks: [])
-    }
+    private static func appendChanges(of writer: EntityWriter, to body: inout TransactionBodyWriter) {
+        forEachGroup(writer.insertedKeys) {
+            body.append(.insert, entity: writer.entity, keys: $0, replacedSequences: EmptyCollection())
+        }
+        writer.changedSlots.forEachGroup { changed, rows in
+            let updated =
+                switch rows {
+                case .all: writer.updated
+                case .some(let rows): rows.map { writer.updated[$0] }
+                }
+            forEachGroup(updated) { append($0, .update, changed) }
+        }
+        var blocks = writer.tombstoneJobs[...]
+        forEachGroup(writer.deleted) { append($0, .delete, SlotSet(), blocks.popFirst() ?? []) }
 
-    /// Updates with equal changed slots together, each group in the order of the updates and within the size limit.
-    private static func updateGroups(_ updates: EntityWriter.Replacements) -> [(changed: SlotSet, rows: [Int])] {
-        if updates.keys.count == 1 { return [(updates.changed[0], [0])] }
-        var groups: [(changed: SlotSet, rows: [Int])] = []
-        var groupOf: [SlotSet: Int] = [:]
-        for row in updates.keys.indices {
-            let changed = updates.changed[row]
-            // Neighbouring updates mostly change the same slots: one comparison instead of a hash.
-            if let last = groups.indices.last, groups[last].changed == changed,
-                groups[last].rows.count < TransactionBody.groupMaximumCount
-            {
-                groups[last].rows.append(row)
-                continue
-            }
-            if let group = groupOf[changed], groups[group].rows.count < TransactionBody.groupMaximumCount {
-                groups[group].rows.append(row)
+        func append(
+            _ rows: ArraySlice<EntityWriter.Replacement>, _ kind: ChangeKind, _ changed: SlotSet,
+            _ tombstones: [Int] = []
+        ) {
+            // Mostly there is one row, and no lists are made.
+            if rows.count == 1, let row = rows.first {
+                body.append(
+                    kind, entity: writer.entity, keys: CollectionOfOne(row.key),
+                    replacedSequences: CollectionOfOne(row.version.sequence), changed: changed,
+                    tombstoneBlocks: tombstones)
             } else {
-                groupOf[changed] = groups.count
-                groups.append((changed, [row]))
+                body.append(
+                    kind, entity: writer.entity, keys: rows.map { $0.key },
+                    replacedSequences: rows.map { $0.version.sequence }, changed: changed, tombstoneBlocks: tombstones)
             }
         }
-        return groups
+    }
+
+    /// Cuts a list into parts that are no longer than a group may be.
+    private static func forEachGroup<Element>(_ list: [Element], _ body: (ArraySlice<Element>) -> Void) {
+        for start in stride(from: 0, to: list.count, by: TransactionBody.groupMaximumCount) {
+            body(list[start..<min(start + TransactionBody.groupMaximumCount, list.count)])
+        }
     }
 }

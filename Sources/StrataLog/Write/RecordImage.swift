@@ -1,31 +1,24 @@
 /// The bytes of one record in one piece of memory, ready to be written.
 final class RecordImage {
     let bytes: UnsafeMutableRawBufferPointer
-    /// The footer's checksum, which the next record's header repeats.
-    @exclusivity(unchecked) private(set) var checksum: UInt32 = 0
+    /// The footer's checksum, which the next record's header repeats. Goes on with every piece.
+    @exclusivity(unchecked) private(set) var checksum: UInt32
     @exclusivity(unchecked) private var filled: Int
-    @exclusivity(unchecked) private var pieceChecksums: [UInt32] = []
 
-    /// Memory for a record, with its body in place. The header is added by ``finish(header:at:)``, when the pieces are
-    /// known.
-    init(byteCount: Int, body: [UInt8]) {
+    /// Memory for a record, with its header and body in place. The pieces have to follow, and ``finish()``.
+    init(_ header: RecordHeader, body: [UInt8], at address: LogAddress) {
         // Zeros, but for what is written: no part of it is aligned, as it is only copied.
-        bytes =
-            byteCount <= ScratchMemory.byteCount
-            ? UnsafeMutableRawBufferPointer(start: ScratchMemory.allocate(), count: byteCount)
-            : .allocate(byteCount: byteCount, alignment: MemoryLayout<UInt64>.alignment)
+        let start = ScratchMemory.records.allocate(byteCount: header.byteCount)
+        bytes = UnsafeMutableRawBufferPointer(start: start, count: header.byteCount)
         filled = RecordHeader.byteCount
-        UnsafeMutableRawBufferPointer(rebasing: bytes[..<filled]).initializeMemory(as: UInt8.self, repeating: 0)
+        start.initializeMemory(as: UInt8.self, repeating: 0, count: filled)
+        checksum = RecordFooter.checksum(ofPiece: header.write(to: start, at: address), continuing: 0)
         append(body)
         pad()
     }
 
     deinit {
-        if bytes.count <= ScratchMemory.byteCount, let start = bytes.baseAddress {
-            ScratchMemory.free(start)
-        } else {
-            bytes.deallocate()
-        }
+        if let start = bytes.baseAddress { ScratchMemory.records.free(start, byteCount: bytes.count) }
     }
 
     /// Bytes written so far: where the next piece will lie, counted from the record's start.
@@ -34,7 +27,7 @@ final class RecordImage {
     /// A block or a large value, whose own checksum enters the footer.
     func append(piece: [UInt8], checksum: UInt32) {
         append(piece)
-        pieceChecksums.append(checksum)
+        self.checksum = RecordFooter.checksum(ofPiece: checksum, continuing: self.checksum)
     }
 
     /// Large values, each stamped with its place.
@@ -57,11 +50,9 @@ final class RecordImage {
         filled = end
     }
 
-    func finish(header: RecordHeader, at address: LogAddress) {
+    /// Adds the footer.
+    func finish() {
         guard let start = bytes.baseAddress else { return }
-        var crc = RecordFooter.checksum(ofPiece: header.write(to: start, at: address), continuing: 0)
-        for piece in pieceChecksums { crc = RecordFooter.checksum(ofPiece: piece, continuing: crc) }
-        checksum = crc
         let footer = bytes.count - RecordFooter.byteCount
         UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<footer]).initializeMemory(as: UInt8.self, repeating: 0)
         RecordFooter.write(to: start + footer, recordByteCount: bytes.count, checksum: checksum)
@@ -74,11 +65,11 @@ final class RecordImage {
 
     /// A record without pieces: schema, metadata or preamble.
     static func plain(_ kind: RecordHeader.Kind, body: [UInt8], placement: RecordPlacement) -> RecordImage {
-        let image = RecordImage(byteCount: byteCount(body: body.count, pieces: 0), body: body)
-        image.finish(
-            header: placement.header(
-                kind, byteCount: image.bytes.count, bodyByteCount: body.count,
-                bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) }), at: placement.address(at: 0))
+        let header = placement.header(
+            kind, byteCount: byteCount(body: body.count, pieces: 0), bodyByteCount: body.count,
+            bodyChecksum: body.withUnsafeBytes { StrataLog.checksum($0) })
+        let image = RecordImage(header, body: body, at: placement.address(at: 0))
+        image.finish()
         return image
     }
 }

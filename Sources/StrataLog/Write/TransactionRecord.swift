@@ -2,7 +2,7 @@
 ///
 /// Placing can be repeated: after a failed flush the same transaction is written again elsewhere. Until it is flushed
 /// the writer keeps this and no more of the transaction, so that a save's memory is free for the next one.
-struct TransactionRecord {
+final class TransactionRecord {
     /// The transaction's blocks.
     let jobs: [EncodingJob]
     /// Length of the record, a multiple of 64.
@@ -24,7 +24,9 @@ struct TransactionRecord {
 
     /// Stamps every piece with its place and returns the record. Can be repeated with another place.
     func place(_ placement: RecordPlacement) -> RecordImage {
-        let image = RecordImage(byteCount: byteCount, body: body)
+        let header = placement.header(
+            .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum)
+        let image = RecordImage(header, body: body, at: placement.address(at: 0))
         // Large values lie behind the blocks.
         let locations = placement.largeValueLocations(
             largeValues, from: image.offset + jobs.reduce(0) { $0 + $1.byteCount })
@@ -35,10 +37,7 @@ struct TransactionRecord {
             image.append(piece: job.bytes, checksum: job.headerChecksum)
         }
         image.append(largeValues, placement)
-        image.finish(
-            header: placement.header(
-                .transaction, byteCount: byteCount, bodyByteCount: body.count, bodyChecksum: bodyChecksum),
-            at: placement.address(at: 0))
+        image.finish()
         return image
     }
 }

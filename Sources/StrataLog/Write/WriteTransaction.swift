@@ -21,7 +21,7 @@ public final class WriteTransaction {
     // It belongs to one thread, and no access to its state calls out: the run-time checks for overlapping accesses are
     // turned off.
     let source: BlockSource
-    let numberedSchema: NumberedSchema
+    private let schema: WriterSchema
     @exclusivity(unchecked) private(set) var writers: [EntityWriter] = []
     @exclusivity(unchecked) private(set) var jobs: [EncodingJob] = []
     /// The rows of so many blocks enter the cache when they are committed.
@@ -49,13 +49,13 @@ public final class WriteTransaction {
     @exclusivity(unchecked) private var store: LogStore?
 
     init(
-        source: BlockSource, schema: NumberedSchema, uniqueRules: UniqueRules? = nil,
+        source: BlockSource, schema: WriterSchema, uniqueRules: UniqueRules? = nil,
         orderedRules: OrderedRules = .none, store: LogStore
     ) {
         orderedChanges = orderedRules.isEmpty ? nil : OrderedChanges(orderedRules)
         self.source = source
         self.store = store
-        numberedSchema = schema
+        self.schema = schema
         uniqueChanges = uniqueRules.map { UniqueChanges($0) }
     }
 
@@ -86,7 +86,8 @@ public final class WriteTransaction {
 
     /// Whether nothing has been inserted, updated or deleted: there is nothing to commit then.
     public var isEmpty: Bool {
-        writers.allSatisfy { $0.insertedKeys.isEmpty && $0.updated.keys.isEmpty && $0.deleted.keys.isEmpty }
+        for writer in writers where writer.changeCount > 0 { return false }
+        return true
     }
 
     /// The writer for an entity's rows. Keep it while adding rows of that entity.
@@ -94,14 +95,14 @@ public final class WriteTransaction {
     /// - Precondition: the entity is in the newest schema.
     /// - Complexity: O(number of entities in the transaction).
     public func writer(for entity: UInt16) -> EntityWriter {
-        if let writer = writers.first(where: { $0.layout.id == entity }) { return writer }
-        guard let layout = numberedSchema.schema.entity(entity) else {
+        for writer in writers where writer.entity == entity { return writer }
+        guard let layout = schema.layout(of: entity) else {
             programmerError(
                 "WriteTransaction", "entity \(entity) is not in the store's schema",
                 "Open the store with a schema that has it")
         }
-        let writer = EntityWriter(layout: layout, schemaVersion: numberedSchema.version, transaction: self)
-        writers.append(writer)
+        let writer = EntityWriter(layout, transaction: self)
+        writers.append(mostlyAlone: writer)
         return writer
     }
 
@@ -173,14 +174,14 @@ public final class WriteTransaction {
     func accumulator(for postingsID: UInt16) -> PostingsAccumulator {
         if let list = accumulators.first(where: { $0.postingsID == postingsID }) { return list }
         let list = PostingsAccumulator(postingsID: postingsID)
-        accumulators.append(list)
+        accumulators.append(mostlyAlone: list)
         return list
     }
 
     func addJob(role: TransactionBody.BlockRole, entity: UInt16) -> Int {
         // Of a transaction that changes very much, most would be driven out of the cache by the rest.
         let keepsRows = role == .updated && jobs.count < Self.keptBlocksMaximum
-        jobs.append(EncodingJob(role: role, entity: entity, keepsRows: keepsRows))
+        jobs.append(mostlyAlone: EncodingJob(role: role, entity: entity, keepsRows: keepsRows))
         return jobs.count - 1
     }
 
@@ -193,12 +194,12 @@ public final class WriteTransaction {
 
     func submit(job index: Int, _ pending: PendingBlock) {
         let job = jobs[index]
-        job.pending = pending
         let isSmall = pending.rowCount < Self.rowsHandedOver && jobs.count <= Self.blocksOfFewRows
         let isAlone = jobs.count <= Self.smallBlocksMaximum && source.isCrowded.load(ordering: .relaxed)
         if isSmall || isAlone {
-            job.run()
+            job.encode(pending)
         } else {
+            job.pending = pending
             let pool = pool ?? EncodingPool()
             self.pool = pool
             pool.submit(job)
@@ -219,8 +220,8 @@ public final class WriteTransaction {
     /// Puts new rows in the place of those in the cache that they replace, once they are committed.
     func keepRows(in cache: BlockCache, sequence: UInt64) {
         for job in jobs.prefix(Self.keptBlocksMaximum) {
-            guard let layout = numberedSchema.schema.entity(job.entity),
-                let block = job.takeBlock(layout, sequence: sequence, storeUUID: source.storeUUID)
+            guard let layout = schema.layout(of: job.entity),
+                let block = job.takeBlock(layout.shape, sequence: sequence, storeUUID: source.storeUUID)
             else { continue }
             cache.insert(block)
         }
