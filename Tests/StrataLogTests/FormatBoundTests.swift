@@ -18,6 +18,33 @@ import Testing
         #expect((result != nil) == isRead)
     }
 
+    @Test func numbersAreNotReadBehindTheEnd() throws {
+        func read<Value: FixedWidthInteger>(_ type: Value.Type, from bytes: [UInt8]) -> Value? {
+            // More bytes follow in memory, as in a record.
+            try? (bytes + [UInt8](repeating: 1, count: 8)).withBytes { buffer throws(MalformedBytes) in
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count]))
+                return try reader.read(type)
+            }
+        }
+        #expect(read(UInt8.self, from: [1]) == 1 && read(UInt8.self, from: []) == nil)
+        #expect(read(UInt16.self, from: [1, 0]) == 1 && read(UInt16.self, from: [1]) == nil)
+        #expect(read(UInt64.self, from: [1, 0, 0, 0, 0, 0, 0, 0]) == 1)
+        #expect(read(UInt64.self, from: [1, 0, 0, 0, 0, 0, 0]) == nil)
+    }
+
+    /// A count that a few bytes name and that none of them could follow: whoever reads it makes room for so many.
+    @Test(arguments: [(2, 4, true), (3, 4, false), (.max, 4, false), (8, 1, true), (9, 0, false)])
+    func countsOfWhatCannotBeThereAreRefused(count: UInt32, minimumByteCount: Int, isRead: Bool) {
+        var writer = ByteWriter()
+        writer.append(count)
+        writer.append(UInt64(0))
+        let result = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
+            var reader = ByteReader(bytes)
+            return try reader.readCount(minimumByteCount: minimumByteCount)
+        }
+        #expect(result == (isRead ? Int(count) : nil))
+    }
+
     // MARK: Records
 
     /// A header with its checksum made right, after a number was put into it.

@@ -114,6 +114,40 @@ import Testing
         }
     }
 
+    /// Memory is taken for as many columns and bytes as a header names.
+    @Test func headersOfMoreThanABlockHoldsAreRefused() throws {
+        let rows = [FormatRow(key: 1, sequence: nil, values: [.int32(5)])]
+        let sound = stamped(encode(rows, makeLayout([.int32]))).bytes
+        func isRead(_ change: (UnsafeMutableRawBufferPointer) -> Void) throws -> Bool {
+            var bytes = sound
+            bytes.withUnsafeMutableBytes(change)
+            restamp(&bytes)
+            do {
+                _ = try bytes.withBytes { bytes throws(StoreError) in
+                    try BlockHeader(
+                        parsing: bytes, location: FormatPosition.location, storeUUID: FormatPosition.storeUUID)
+                }
+                return true
+            } catch {
+                #expect(error.code == .corruption)
+                return false
+            }
+        }
+        for (count, expected) in [(Schema.maximumSlots, true), (Schema.maximumSlots + 1, false)] {
+            #expect(
+                try isRead {
+                    $0.storeBytes(of: UInt16(count), toByteOffset: BlockFormat.Header.slotCount, as: UInt16.self)
+                } == expected)
+        }
+        let most = BlockFormat.decodedMaximumBytes
+        for (count, expected) in [(most, true), (most + 1, false)] {
+            #expect(
+                try isRead {
+                    $0.storeBytes(of: UInt32(count), toByteOffset: BlockFormat.Header.decodedLength, as: UInt32.self)
+                } == expected)
+        }
+    }
+
     @Test func aDescriptorWithReservedBitsIsRefused() throws {
         let layout = makeLayout([.int32])
         let rows = (0..<2_000).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }

@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    /// LZ4 counts with 32 bits: the number of bytes would have trapped.
+    @Test func lz4IsNotAskedForWhatItCannotCount() {
+        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
+            let start = bytes.baseAddress!
+            #expect(LZ4.compress(start, count: Int(Int32.max), into: start, capacity: 16) == nil)
+            #expect(LZ4.compress(start, count: Int(Int32.max) + 1, into: start, capacity: 16) == nil)
+            #expect(!LZ4.decompress(start, count: Int(Int32.max) + 1, into: start + 8, targetCount: 8))
+            #expect(!LZ4.decompress(start, count: 8, into: start + 8, targetCount: Int(Int32.max) + 1))
+        }
+    }
+
     @Test func checksumsAreCRC32C() {
         let digits = Array("123456789".utf8)
         let crc = digits.withUnsafeBytes { checksum($0.baseAddress!, count: $0.count) }
@@ -83,7 +94,9 @@ import Testing
         }
         var block = stamped(encode([], makeLayout([.int32]))).bytes
         let longest = BlockHeader.byteCountMaximum / Location.alignmentBytes * Location.alignmentBytes
-        for (byteCount, isRead) in [(longest, true), (longest + Location.alignmentBytes, false)] {
+        for (byteCount, isRead) in [
+            (longest, true), (longest + Location.alignmentBytes, false), (BlockHeader.minimumBytes, true), (0, false),
+        ] {
             block.withUnsafeMutableBytes {
                 $0.storeBytes(
                     of: UInt32(byteCount).littleEndian, toByteOffset: BlockFormat.Header.totalLength, as: UInt32.self)
@@ -173,7 +186,9 @@ import Testing
             #expect(header.firstKey == 1_000 && !header.hasStoredKeys && !header.hasStoredSequences)
             #expect(header.sequence == FormatPosition.sequence && header.byteCount == bytes.count)
         }
-        #expect([0, 1, 2].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil)
+        for count in 0..<BlockHeader.minimumBytes {
+            #expect(bytes[..<count].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil, "\(count) bytes")
+        }
     }
 
     @Test func slotsThatDoNotShrinkAreLeftAloneForAWhile() {

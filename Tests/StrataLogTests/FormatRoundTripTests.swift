@@ -74,6 +74,16 @@ import Testing
         }
     }
 
+    /// Packing them would gain nothing, and keep them from being compressed.
+    @Test func integersThatNeedAllTheirBitsAreCompressed() throws {
+        let layout = makeLayout([.int32])
+        let rows = (0..<1_000).map {
+            FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32($0 % 2 == 0 ? .min : .max)])
+        }
+        try check(rows, layout)
+        #expect(stamped(encode(rows, layout)).bytes.count < 1_000)
+    }
+
     @Test func theLastValueSetCounts() throws {
         let layout = makeLayout([.string, .int32, .bool, .string])
         let buffer = RowBuffer(layout: layout, schemaVersion: 5)

@@ -130,6 +130,22 @@ import Testing
         #expect(stayed == refs.indices.map { $0 >= Self.dueCount * 3 / 4 })
     }
 
+    /// Where too few of the blocks still have rows, what would be written is not worth it.
+    @Test(arguments: [2, 3, 4]) func fewBlocksAreLeftForLater(minimum: Int) throws {
+        let store = try Self.open(MemoryFileSystem())
+        let refs = try (0..<3).flatMap { _ in try StoreTests.insert(store, 1, department: .null) }
+        let blocks = try refs.map { try store.snapshot.locate($0).block }
+        let written = store.statistics.writtenByteCount
+        let later = try FreshRowMerger(store: store).merge(blocks, of: Self.person, minimum: minimum)
+        let isMerged = minimum <= blocks.count
+        #expect((later == blocks) != isMerged)
+        #expect((store.statistics.writtenByteCount == written) != isMerged)
+        #expect(try Self.blockCount(store.snapshot) == (isMerged ? 1 : 3))
+        // Nor is one alone.
+        let one = [try store.snapshot.locate(refs[0]).block]
+        #expect(try FreshRowMerger(store: store).merge(one, of: Self.person, minimum: 1) == one)
+    }
+
     /// Rows that are updated again and again are dead before they would be moved.
     @Test func hotRowsAreNotMergedOverAndOver() throws {
         var written: [Int] = []
