@@ -78,6 +78,39 @@ import Testing
         #expect(try !isRead(UInt64(Location.segmentMaximumBytes) + 1, at: 48))
     }
 
+    /// What follows in memory does not belong to it.
+    @Test func headersThatAreCutOffAreNone() throws {
+        let record = RecordHeader(
+            kind: .transaction, sequence: 5, timestampNanoseconds: 1, byteCount: 4096, bodyByteCount: 100,
+            previousChecksum: 9, durable: LogPosition(segment: 2, offset: 64), bodyChecksum: 7)
+        var bytes = [UInt8](repeating: 0, count: RecordHeader.byteCount)
+        bytes.withUnsafeMutableBytes { _ = record.write(to: $0.baseAddress!, at: Self.address) }
+        let manifest = Manifest(
+            number: 7, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+            durable: LogPosition(segment: 3, offset: 4096)
+        ).encoded()
+        let segment = SegmentHeader(
+            storeUUID: Self.address.storeUUID, segment: 3, previousSegment: 2, previousValidByteCount: 64,
+            previousSequence: 1, previousChecksum: 5
+        ).encoded()
+        for count in [0, 4, 8, 59, 63, 64] {
+            let isWhole = count == 64
+            func part(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+                UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            }
+            let header = try bytes.withBytes { bytes throws(StoreError) in
+                try RecordHeader.parse(
+                    part(bytes), storeUUID: Self.address.storeUUID, segment: 3, offset: Self.address.offset)
+            }
+            #expect((header != nil) == isWhole, "\(count) bytes")
+            #expect((manifest.withUnsafeBytes { Manifest(part($0)) } != nil) == (count >= 60), "\(count) bytes")
+            let isRead = (try? segment.withBytes { bytes throws(StoreError) in
+                try SegmentHeader(part(bytes), segment: 3)
+            }) != nil
+            #expect(isRead == isWhole, "\(count) bytes")
+        }
+    }
+
     /// A header of a segment with these numbers.
     private func isRead(validByteCount: Int, sequence: UInt64) -> Bool {
         let header = SegmentHeader(
@@ -91,6 +124,20 @@ import Testing
         #expect(isRead(validByteCount: Location.segmentMaximumBytes, sequence: RecordHeader.maximumSequence))
         #expect(!isRead(validByteCount: Location.segmentMaximumBytes + 1, sequence: 1))
         #expect(!isRead(validByteCount: 64, sequence: RecordHeader.maximumSequence + 1))
+    }
+
+    @Test func manifestsOfWhatCannotBeAreRefused() {
+        func isRead(number: UInt64 = 7, offset: Int = 64) -> Bool {
+            let bytes = Manifest(
+                number: number, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+                durable: LogPosition(segment: 3, offset: offset)
+            ).encoded()
+            return bytes.withUnsafeBytes { Manifest($0) } != nil
+        }
+        #expect(isRead(number: .max / 2 - 1))
+        #expect(!isRead(number: .max / 2))
+        #expect(isRead(offset: Location.segmentMaximumBytes))
+        #expect(!isRead(offset: Location.segmentMaximumBytes + 1))
     }
 
     /// A later version's segment is named as such: nothing of it may be taken for damage and cut off.

@@ -154,6 +154,32 @@ import Testing
         }
     }
 
+    /// What follows in memory does not belong to it.
+    @Test func aLargeValueThatIsCutOffIsRefused() {
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        var random = FormatRandom(seed: 4)
+        let value = (0..<1_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        var bytes = value.withUnsafeBytes { LargeValue.encode($0) }
+        _ = LargeValue.stamp(&bytes, at: place)
+        bytes.withUnsafeBytes { whole in
+            #expect(LargeValue.verify(whole, at: place) != nil && LargeValue.decode(whole) == value)
+            for count in [0, LargeValue.headerByteCount - 1, LargeValue.headerByteCount, 1_063] {
+                let part = UnsafeRawBufferPointer(rebasing: whole[..<count])
+                #expect((LargeValue.Header(part) != nil) == (count >= LargeValue.headerByteCount))
+                #expect(LargeValue.verify(part, at: place) == nil && LargeValue.decode(part) == nil, "\(count) bytes")
+            }
+        }
+    }
+
+    @Test(arguments: [(0, true), (1, true), (2, false), (.max, false)] as [(codec: UInt32, isRead: Bool)])
+    func aLargeValueOfAnUnknownCodecIsRefused(codec: UInt32, isRead: Bool) {
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        var bytes = [UInt8](repeating: 7, count: 1_000).withUnsafeBytes { LargeValue.encode($0) }
+        put(codec, into: &bytes, at: 4)
+        _ = LargeValue.stamp(&bytes, at: place)
+        #expect((bytes.withUnsafeBytes { LargeValue.verify($0, at: place) } != nil) == isRead)
+    }
+
     @Test func slotSetsBehaveLikeSets() {
         var random = FormatRandom(seed: 3)
         for _ in 0..<500 {
