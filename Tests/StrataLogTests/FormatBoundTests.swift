@@ -206,6 +206,14 @@ import Testing
         #expect(!isRead(.data, tooLong))
     }
 
+    /// Such a schema could be written, and its store not be read again.
+    @Test func schemasThatCouldNotBeReadStopTheProgram() async {
+        await #expect(processExitsWith: .failure) { _ = SlotLayout(.int16, postingsID: 1) }
+        await #expect(processExitsWith: .failure) {
+            _ = SlotLift(fill: [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount + 1))
+        }
+    }
+
     @Test(arguments: [(1, true), (ObjectRef.maximumKey, true), (0, false), (ObjectRef.maximumKey + 1, false)])
     func nextKeysThatCannotBeAreRefused(key: UInt64, isRead: Bool) {
         var state = StoreState()
@@ -297,5 +305,41 @@ import Testing
         #expect(!isRead(slots: 1, slot: 1, replaced: 0))
         #expect(isRead(slots: 1, slot: 1, room: 1))
         #expect(!isRead(slots: 1, slot: 1, room: 0))
+    }
+
+    /// A few bytes stand for all keys of a group.
+    @Test func groupsOfTooManyChangesAreRefused() {
+        func isRead(_ count: Int) -> Bool {
+            let change = TransactionBody.ChangeRecord(
+                entity: 1, kind: .insert, changed: SlotSet(), keys: Array(1...UInt64(count)), replacedSequences: [],
+                tombstoneBlocks: [])
+            return Self.isRead(change)
+        }
+        #expect(isRead(TransactionBody.groupMaximumCount))
+        #expect(!isRead(TransactionBody.groupMaximumCount + 1))
+    }
+
+    /// Whoever reads the history looks for preserved values in them.
+    @Test func deletionsThatNameBlocksOfOtherRecordsAreRefused() {
+        func isRead(_ blocks: [Int]) -> Bool {
+            let change = TransactionBody.ChangeRecord(
+                entity: 1, kind: .delete, changed: SlotSet(), keys: [1], replacedSequences: [1],
+                tombstoneBlocks: blocks)
+            return Self.isRead(change)
+        }
+        #expect(isRead([0, 1]))
+        #expect(!isRead([2]))
+    }
+
+    /// Of a record with two blocks.
+    private static func isRead(_ change: TransactionBody.ChangeRecord) -> Bool {
+        var writer = ByteWriter()
+        TransactionBody.encode(change, to: &writer)
+        let result: Void? = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
+            var reader = ByteReader(bytes)
+            var room = TransactionBody.maximumCount
+            _ = try TransactionBody.readChange(&reader, blockCount: 2, &room)
+        }
+        return result != nil
     }
 }

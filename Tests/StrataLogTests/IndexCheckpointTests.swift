@@ -240,6 +240,44 @@ import Testing
         #expect(!isRead(1 as UInt16, at: 48))
     }
 
+    /// What follows it in memory does not belong to it.
+    @Test func groupsThatAreNotThereOrOutOfOrderAreRefused() throws {
+        let (source, section) = try write(try smallIndex())
+        let start = Int(section.offset)
+        func stored<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
+            source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + offset, as: type) }
+        }
+        func message<Value: FixedWidthInteger>(with value: Value, at offset: Int) -> String? {
+            var message: String?
+            _ = isDirectoryRead(with: value, at: offset, source, section) { source in
+                do throws(StoreError) {
+                    _ = try ObjectIndex.load(section, from: source)
+                } catch {
+                    message = error.message
+                }
+            }
+            return message
+        }
+        let groupCount = stored(16, UInt32.self)
+        try #require(groupCount == 2)
+        // Of more groups, and of more pages in the last one.
+        let last = 24 + 24 + stored(32, UInt64.self).nonzeroBitCount * 6
+        for found in [message(with: groupCount + 1, at: 16), message(with: UInt64.max, at: last + 8)] {
+            #expect(found?.hasSuffix("it ends too early") == true, "\(found ?? "")")
+        }
+        #expect(message(with: groupCount, at: 16) == nil)
+        // The last group in place of the first one, or behind the largest key; and one of no pages.
+        for number in [0, 2, 1 << 40] as [UInt64] {
+            #expect(message(with: number, at: last)?.hasSuffix("page groups out of order") == true, "group \(number)")
+        }
+        var bytes = Array(source.bytes[..<(start + section.byteCount)])
+        bytes.removeSubrange(start + last + 24..<start + last + 30)
+        put(0 as UInt64, into: &bytes, at: start + last + 8)
+        let shorter = CheckpointSection(offset: section.offset, byteCount: section.byteCount - 6)
+        resealDirectory(&bytes, shorter)
+        #expect(throws: StoreError.self) { try ObjectIndex.load(shorter, from: IndexTestSource(bytes)) }
+    }
+
     /// With the checksums made right again: a key without a location, or a location without a key.
     @Test func sparsePagesThatContradictThemselvesAreRefused() throws {
         let edit = IndexEdit(base: ObjectIndex())
