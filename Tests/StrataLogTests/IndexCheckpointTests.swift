@@ -306,6 +306,61 @@ import Testing
         #expect(try !isRead { put(0 as UInt64, into: &$0, at: IndexSparse.fileHeaderByteCount + 80) })
     }
 
+    /// As above: runs that do not begin with the page, or not one behind the other.
+    @Test func pagesOfRunsThatContradictThemselvesAreRefused() throws {
+        let (source, section) = try write(try smallIndex())
+        let entry = Int(section.offset) + 48
+        let length = Int(source.bytes[entry]) + Int(source.bytes[entry + 1]) << 8
+        try #require(length == 3 * PageLoader.runByteCount)
+        func isRead(_ starts: [UInt16]) throws -> Bool {
+            var bytes = source.bytes
+            for (run, start) in starts.enumerated() { put(start, into: &bytes, at: run * 2) }
+            let crc = bytes.withUnsafeBytes {
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), key: 0)
+            }
+            put(crc, into: &bytes, at: entry + 2)
+            resealDirectory(&bytes, section)
+            let index = try ObjectIndex.load(section, from: IndexTestSource(bytes))
+            return (try? index.location(of: 1)) != nil
+        }
+        #expect(try isRead([0, 1, 301]))
+        #expect(try isRead([0, 1, UInt16(IndexNode.keysPerPage - 1)]))
+        #expect(try !isRead([0, 1, UInt16(IndexNode.keysPerPage)]))
+        #expect(try !isRead([1, 2, 301]))
+        #expect(try !isRead([0, 301, 1]))
+        #expect(try !isRead([0, 1, 1]))
+    }
+
+    /// A directory's own checksum is not one of its fields.
+    @Test func directoriesAreReadWithinTheirBounds() throws {
+        func reader(_ section: CheckpointSection) throws(StoreError) -> SectionReader {
+            var bytes: [UInt8] = [1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            if section.offset == 0, section.byteCount >= 4 { resealDirectory(&bytes, section) }
+            return try SectionReader(section, from: IndexTestSource(bytes), of: "a test")
+        }
+        var numbers = try reader(CheckpointSection(offset: 0, byteCount: 10))
+        #expect(try numbers.next(UInt32.self) == 1)
+        let atEnd = numbers
+        #expect(try numbers.next(UInt16.self) == 2 && numbers.remainingByteCount == 0)
+        for field in [2, 4, 8] {
+            var reader = field == 2 ? numbers : atEnd
+            let error = #expect(throws: StoreError.self) {
+                switch field {
+                case 2: _ = try reader.next(UInt16.self)
+                case 4: _ = try reader.next(UInt32.self)
+                default: _ = try reader.bytes(3)
+                }
+            }
+            #expect(error?.message.hasSuffix("it ends too early") == true)
+        }
+        for (offset, byteCount) in [(-1, 10), (0, 3), (0, -1)] as [(Int64, Int)] {
+            let error = #expect(throws: StoreError.self) {
+                try reader(CheckpointSection(offset: offset, byteCount: byteCount))
+            }
+            #expect(error?.message.contains("impossible bounds") == true, "\(offset), \(byteCount)")
+        }
+    }
+
     @Test func bytesThatMeanHarmGiveErrorsOrSomeIndex() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
