@@ -48,12 +48,7 @@ final class PreparedTransaction {
         for writer in transaction.writers { Self.appendChanges(of: writer, to: &body) }
         changeCount = body.changes.reduce(0) { $0 + $1.keys.count }
         let linkCount = body.postings.reduce(0) { $0 + $1.changes.count }
-        guard max(changeCount, linkCount) <= TransactionBody.maximumCount else {
-            throw StoreError(
-                .tooLarge,
-                "transaction of \(changeCount) objects and \(linkCount) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
-            )
-        }
+        try Self.check(objects: changeCount, relationships: linkCount)
         let replacing = body.blocks.reduce(0) { $0 + ($1.role == .updated ? $1.byteCount : 0) }
         let blocks = body.blocks.reduce(0) { $0 + $1.byteCount }
         // Whose the large values are is not asked: they count in proportion.
@@ -62,7 +57,21 @@ final class PreparedTransaction {
         let pieces = blocks + body.largeValueByteCounts.reduce(0, +)
         record = TransactionRecord(
             body: body.encoded(), jobs: transaction.jobs, largeValues: transaction.largeValues, pieces: pieces)
-        let byteCount = record.byteCount
+        try Self.check(byteCount: record.byteCount)
+    }
+
+    /// Refuses what could be written and not be read again.
+    static func check(objects: Int, relationships: Int) throws(StoreError) {
+        guard max(objects, relationships) <= TransactionBody.maximumCount else {
+            throw StoreError(
+                .tooLarge,
+                "transaction of \(objects) objects and \(relationships) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
+            )
+        }
+    }
+
+    /// Refuses a record that would not fit into an empty segment.
+    static func check(byteCount: Int) throws(StoreError) {
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
                 .tooLarge,
