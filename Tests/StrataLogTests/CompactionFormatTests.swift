@@ -145,6 +145,28 @@ import Testing
         #expect(reason(low: 5, high: 5, excluded: 4) == "table of 3 rows")
     }
 
+    /// Compaction inserts nothing: such a block would be counted once more.
+    @Test func blocksOfInsertedRows() {
+        for (role, expected) in [(.updated, true), (.tombstone, true), (.inserted, false)]
+            as [(TransactionBody.BlockRole, Bool)]
+        {
+            var body = CompactionBody()
+            body.blocks = [.init(role: role, byteCount: 64)]
+            if role != .tombstone { body.rows = [.init(entity: 1, rowCount: 1, keys: 1...1)] }
+            #expect(Self.isRead(body) == expected, "\(role)")
+        }
+    }
+
+    /// Each preamble and checkpoint repeats what is known already.
+    @Test func anArchiveIsKnownOnce() {
+        var state = CompactionState()
+        for _ in 0..<2 {
+            state.add(.init(first: 1, last: 2, position: LogPosition(segment: 3, offset: 64)))
+            state.add(.init(first: 1, last: 2, position: LogPosition(segment: 4, offset: 64)))
+        }
+        #expect(state.archives.map(\.position.segment).sorted() == [3, 4])
+    }
+
     @Test func absentKeys() {
         func isRead(_ groups: [[UInt64]]) -> Bool {
             var body = CompactionBody()

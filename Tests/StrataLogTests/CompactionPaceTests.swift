@@ -121,6 +121,19 @@ import Testing
         #expect(!schedule.isRunning && schedule.completed == 0 && schedule.failed == 0)
     }
 
+    /// However much there is to do.
+    @Test(arguments: [true, false]) func theBackgroundWorksOnlyWhereItIsWanted(isAutomatic: Bool) throws {
+        var options = StoreTests.options()
+        options.compaction.isAutomatic = isAutomatic
+        let store = try LogStore.open(
+            "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
+        store.state.withLock { $0.compaction.dueByteCount = 0 }
+        _ = try StoreTests.insert(store, 10, department: .null)
+        let schedule = store.state.withLock { $0.compaction }
+        #expect((schedule.isRunning || schedule.completed > 0) == isAutomatic)
+        try store.close()
+    }
+
     /// A compaction by hand moves segments that hold little garbage: it seems slow.
     @Test func aCompactionByHandSaysNothingAboutTheBackground() throws {
         var options = StoreTests.options()

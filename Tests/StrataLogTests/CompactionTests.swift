@@ -250,6 +250,20 @@ import Testing
         }
     }
 
+    @Test func nothingFollowsOnceItIsStopped() throws {
+        let store = try StoreWorkload.open(SimulatedFileSystem(), StoreWorkload.options())
+        let people = try StoreTests.insert(store, 10, department: .null)
+        var calls = 0
+        let error = #expect(throws: StoreError.self) {
+            try store.compact { _ in
+                calls += 1
+                return false
+            }
+        }
+        #expect(error?.code == .cancelled && calls == 1)
+        for person in people { #expect(try store.snapshot.row(person) != nil) }
+    }
+
     @Test func stoppingLeavesAGoodStore() throws {
         let (_, workload) = try Self.worked(8)
         let store = try workload.opened()

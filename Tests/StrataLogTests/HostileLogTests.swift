@@ -188,6 +188,32 @@ import Testing
         }
     }
 
+    /// It would be moved without end, since that does not change the index.
+    @Test func anotherEntitysRowIsNotCompacted() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        let department = try StoreTests.makeDepartment(store)
+        let person = try StoreTests.insert(store, 1, department: department)[0]
+        try #require(person.key == department.key)
+        let snapshot = store.snapshot
+        let position = try #require(snapshot.layout.position(ofRoot: SampleSchema.person))
+        let edit = IndexEdit(base: snapshot.indexes[position])
+        edit.set(person.key, try snapshot.locate(department))
+        var indexes = snapshot.indexes
+        indexes[position] = try edit.finish()
+        let forged = Snapshot(
+            sequence: snapshot.sequence, timestampNanoseconds: 0, layout: snapshot.layout, indexes: indexes,
+            postings: snapshot.postings, counts: snapshot.counts, source: snapshot.source, end: snapshot.end,
+            checksum: snapshot.checksum)
+        let state = try store.withWriter { writer throws(StoreError) in writer.storeState }
+        try Checkpoint.write(number: 9, snapshot: forged, storeState: state)
+        try store.close()
+        let again = try Self.open(files)
+        #expect(again.recovery.checkpoint == 9)
+        let error = #expect(throws: StoreError.self) { try again.compact() }
+        #expect(error?.code == .corruption && error?.message.contains("not its own") == true)
+    }
+
     /// What was compacted away lies before it, so that it goes on with later transactions.
     @Test func aSegmentBehindAHoleDoesNotGoBack() throws {
         let store = try Self.open(try Self.files())
