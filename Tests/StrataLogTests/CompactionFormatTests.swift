@@ -152,7 +152,7 @@ import Testing
         {
             var body = CompactionBody()
             body.blocks = [.init(role: role, byteCount: 64)]
-            if role != .tombstone { body.rows = [.init(entity: 1, rowCount: 1, keys: 1...1)] }
+            if role == .updated { body.rows = [.init(entity: 1, rowCount: 1, keys: 1...1)] }
             #expect(Self.isRead(body) == expected, "\(role)")
         }
     }

@@ -261,6 +261,8 @@ import Testing
             }
         }
         #expect(error?.code == .cancelled && calls == 1)
+        // It is asked behind each record, and before a segment goes.
+        #expect(try store.segmentStatistics().first?.segment == 1)
         for person in people { #expect(try store.snapshot.row(person) != nil) }
     }
 

@@ -140,6 +140,47 @@ import Testing
         #expect(!isRead(offset: Location.segmentMaximumBytes + 1))
     }
 
+    /// Bytes of something else, however right their checksums are.
+    @Test func otherMagicNumbersAreRefused() throws {
+        func sealed(_ bytes: [UInt8], at end: Int) -> [UInt8] {
+            var bytes = bytes
+            put(bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[..<end])) }, into: &bytes, at: end)
+            return bytes
+        }
+        let manifest = Manifest(
+            number: 7, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+            durable: LogPosition(segment: 3, offset: 4096)
+        ).encoded()
+        let segment = SegmentHeader(
+            storeUUID: Self.address.storeUUID, segment: 3, previousSegment: 2, previousValidByteCount: 64,
+            previousSequence: 1, previousChecksum: 5
+        ).encoded()
+        let value = [UInt8](repeating: 7, count: 1_000).withUnsafeBytes { LargeValue.encode($0) }
+        for bit in [0, 1] as [UInt8] {
+            func changed(_ bytes: [UInt8]) -> [UInt8] { [bytes[0] ^ bit] + bytes[1...] }
+            let isSame = bit == 0
+            #expect((sealed(changed(manifest), at: 56).withUnsafeBytes { Manifest($0) } != nil) == isSame)
+            let header = try? sealed(changed(segment), at: 60).withBytes { bytes throws(StoreError) in
+                try SegmentHeader(bytes, segment: 3)
+            }
+            #expect((header != nil) == isSame)
+            var value = changed(value)
+            _ = LargeValue.stamp(&value, at: Self.address)
+            #expect((value.withUnsafeBytes { LargeValue.verify($0, at: Self.address) } != nil) == isSame)
+        }
+        #expect(throws: StoreError.self) {
+            try segment.withBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: 4) }
+        }
+    }
+
+    /// Nothing may be cut off there.
+    @Test func recordsOfLaterVersionsAreNamedAsSuch() {
+        for (offset, value) in [(4, 99), (32, 1)] as [(Int, UInt8)] {
+            let error = #expect(throws: StoreError.self) { try isRead(value, at: offset) }
+            #expect(error?.code == .unsupportedFormat, "byte \(offset)")
+        }
+    }
+
     /// A later version's segment is named as such: nothing of it may be taken for damage and cut off.
     @Test(arguments: [(8, 3), (8, 0), (12, 1)]) func segmentsOfLaterVersionsAreNamedAsSuch(offset: Int, byte: UInt8) {
         var bytes = SegmentHeader(

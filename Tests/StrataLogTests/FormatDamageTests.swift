@@ -105,7 +105,10 @@ import Testing
 
     @Test func laterFeaturesAreNamedAsSuch() throws {
         let layout = makeLayout([.int32])
-        for (offset, byte) in [(BlockFormat.Header.flags + 1, 0x80 as UInt8), (BlockFormat.Header.cipherNonce, 1)] {
+        typealias Field = BlockFormat.Header
+        for (offset, byte) in [
+            (Field.flags + 1, 0x80 as UInt8), (Field.cipherNonce, 1), (Field.reserved16, 1), (Field.reserved32, 1),
+        ] {
             var bytes = stamped(encode([FormatRow(key: 1, sequence: nil, values: [.null])], layout)).bytes
             bytes[offset] = byte
             restamp(&bytes)
@@ -151,11 +154,14 @@ import Testing
     @Test func aDescriptorWithReservedBitsIsRefused() throws {
         let layout = makeLayout([.int32])
         let rows = (0..<2_000).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }
-        var bytes = stamped(encode(rows, layout)).bytes
-        try #require(bytes[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
-        bytes[BlockFormat.headerBytes + BlockFormat.Descriptor.reserved] = 1
-        restamp(&bytes)
-        #expect(throws: StoreError.self) { try load(bytes, layout).verify() }
+        let sound = stamped(encode(rows, layout)).bytes
+        try #require(sound[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
+        for (field, bit) in [(BlockFormat.Descriptor.reserved, 1 as UInt8), (BlockFormat.Descriptor.flags, 0x80)] {
+            var bytes = sound
+            bytes[BlockFormat.headerBytes + field] |= bit
+            restamp(&bytes)
+            #expect(throws: StoreError.self, "byte \(field)") { try load(bytes, layout).verify() }
+        }
     }
 
     /// Mutated blocks with their checksums made right again, as a forger would.

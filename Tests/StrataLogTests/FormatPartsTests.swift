@@ -96,6 +96,7 @@ import Testing
         let longest = BlockHeader.byteCountMaximum / Location.alignmentBytes * Location.alignmentBytes
         for (byteCount, isRead) in [
             (longest, true), (longest + Location.alignmentBytes, false), (BlockHeader.minimumBytes, true), (0, false),
+            (BlockHeader.minimumBytes + 1, false),
         ] {
             block.withUnsafeMutableBytes {
                 $0.storeBytes(
@@ -147,7 +148,7 @@ import Testing
         others[2].offset = 8192
         others[3].sequence = 6
         for other in others { #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: other) } == nil) }
-        for offset in 0..<36 {
+        for offset in Array(0..<36) + [LargeValue.headerByteCount, LargeValue.headerByteCount + 100] {
             var damaged = bytes
             damaged[offset] ^= 1
             #expect(damaged.withUnsafeBytes { LargeValue.verify($0, at: place) } == nil, "byte \(offset)")
@@ -169,6 +170,15 @@ import Testing
                 #expect(LargeValue.verify(part, at: place) == nil && LargeValue.decode(part) == nil, "\(count) bytes")
             }
         }
+    }
+
+    /// What is missing would be zeros.
+    @Test(arguments: [(99_999, false), (100_000, true), (100_001, false), (300_000, false)])
+    func aLargeValueOfAnotherLengthIsRefused(byteCount: Int, isRead: Bool) {
+        var bytes = [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { LargeValue.encode($0) }
+        #expect(bytes.count < 2_000)
+        put(UInt64(byteCount), into: &bytes, at: 8)
+        #expect((bytes.withUnsafeBytes { LargeValue.decode($0) } != nil) == isRead)
     }
 
     @Test(arguments: [(0, true), (1, true), (2, false), (.max, false)] as [(codec: UInt32, isRead: Bool)])

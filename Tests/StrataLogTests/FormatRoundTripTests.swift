@@ -43,7 +43,7 @@ import Testing
         ]
         let layout = makeLayout([.double, .float, .date])
         for pattern in patterns {
-            for count in [1, 20] {
+            for count in [1, 20, 100] {
                 for neighbour in [pattern, Double(3).bitPattern] {
                     let rows = (0..<count).map { row in
                         let bits = row % 2 == 0 ? pattern : neighbour

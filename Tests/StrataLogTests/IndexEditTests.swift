@@ -83,6 +83,21 @@ import Testing
         }
     }
 
+    /// Also where the next key lies in another page or directory.
+    @Test(arguments: [3, 600, 40_000, 3_000_000] as [UInt64]) func visitingStopsWhenAsked(next: UInt64) throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        for key in [1, next, next + 2] { edit.set(key, Location(segment: 1, byteOffset: Int(key) * 64, row: 0)) }
+        let index = try edit.finish()
+        for limit in 1...3 {
+            var keys: [UInt64] = []
+            try index.forEachRun { run in
+                keys.append(run.firstKey)
+                return keys.count < limit
+            }
+            #expect(keys == Array([1, next, next + 2][..<limit]))
+        }
+    }
+
     @Test func anEmptyIndexHasNothing() throws {
         let index = ObjectIndex()
         #expect(try index.location(of: 1).isAbsent)
