@@ -104,9 +104,10 @@ import Testing
             }
             #expect((header != nil) == isWhole, "\(count) bytes")
             #expect((manifest.withUnsafeBytes { Manifest(part($0)) } != nil) == (count >= 60), "\(count) bytes")
-            let isRead = (try? segment.withBytes { bytes throws(StoreError) in
-                try SegmentHeader(part(bytes), segment: 3)
-            }) != nil
+            let isRead =
+                (try? segment.withBytes { bytes throws(StoreError) in
+                    try SegmentHeader(part(bytes), segment: 3)
+                }) != nil
             #expect(isRead == isWhole, "\(count) bytes")
         }
     }
