@@ -157,6 +157,25 @@ import Testing
         }
     }
 
+    @Test func aSegmentIsMissingOnce() {
+        var holes = SegmentHoles()
+        for segment in 4...6 as ClosedRange<UInt32> { holes.insert(segment, previousValidByteCount: 64) }
+        let before = holes
+        for segment in 4...6 as ClosedRange<UInt32> { holes.insert(segment, previousValidByteCount: 128) }
+        #expect(holes == before)
+    }
+
+    /// A row would refer to a value that is gone.
+    @Test func nothingRefersToWhatIsBeingCompacted() {
+        let references = SegmentReferences()
+        references.close([1])
+        #expect(!references.hold(1) && references.hold(2))
+        #expect(!references.areHeld([1]) && references.areHeld([1, 2]))
+        references.release([2])
+        references.reopen([1])
+        #expect(references.hold(1) && references.areHeld([1]) && !references.areHeld([2]))
+    }
+
     /// Each preamble and checkpoint repeats what is known already.
     @Test func anArchiveIsKnownOnce() {
         var state = CompactionState()

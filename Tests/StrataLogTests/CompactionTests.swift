@@ -250,6 +250,34 @@ import Testing
         }
     }
 
+    /// A row that was written again refers to the value where it lies: it is counted there, and once.
+    @Test func aLargeValueCountsOnce() throws {
+        let store = try StoreWorkload.open(SimulatedFileSystem(), StoreWorkload.options())
+        let key = store.allocateKeys(root: SampleSchema.person, count: 1)
+        let ref = ObjectRef(entity: SampleSchema.person, key: key)
+        for round in 0..<3 {
+            let row = try store.snapshot.row(ref)
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.person)
+            if let row {
+                try writer.beginUpdate(key: key, replacing: row.version, changed: SlotSet([1]))
+                try writer.copy(6, from: row, slot: 6)
+            } else {
+                writer.beginInsert(key: key)
+                [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { writer.set(6, bytes: $0) }
+            }
+            writer.set(1, Int16(round))
+            writer.endRow()
+            _ = try store.commit(transaction)
+        }
+        try store.withWriter { writer throws(StoreError) in try writer.leaveSegment() }
+        _ = try StoreTests.insert(store, 1, department: .null)
+        let statistics = try #require(try store.segmentStatistics().first)
+        let stored = try #require(try store.snapshot.row(ref)).block.column(6).external(0).storedByteCount
+        #expect(statistics.segment == 1 && statistics.liveByteCount >= Int(stored))
+        #expect(statistics.liveByteCount < 2 * Int(stored))
+    }
+
     @Test func nothingFollowsOnceItIsStopped() throws {
         let store = try StoreWorkload.open(SimulatedFileSystem(), StoreWorkload.options())
         let people = try StoreTests.insert(store, 10, department: .null)

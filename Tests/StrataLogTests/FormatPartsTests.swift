@@ -190,6 +190,17 @@ import Testing
         #expect((bytes.withUnsafeBytes { LargeValue.verify($0, at: place) } != nil) == isRead)
     }
 
+    /// They would make a block longer than any reader takes.
+    @Test(arguments: [(BlockFormat.inlineMaximumBytes, true), (BlockFormat.inlineMaximumBytes + 1, false)])
+    func longTextIsNotStoredInItsRow(byteCount: Int, isStored: Bool) {
+        let buffer = RowBuffer(layout: makeLayout([.string]), schemaVersion: 5)
+        var text = String(repeating: "x", count: byteCount)
+        buffer.beginRow(key: 1)
+        #expect(withUnsafeMutablePointer(to: &text) { buffer.row.set(0, stringAt: $0) } == isStored)
+        buffer.endRow()
+        #expect((buffer.rawByteCount >= byteCount) == isStored)
+    }
+
     @Test func slotSetsBehaveLikeSets() {
         var random = FormatRandom(seed: 3)
         for _ in 0..<500 {

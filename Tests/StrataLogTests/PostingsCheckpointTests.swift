@@ -226,6 +226,21 @@ import Testing
         #expect(!isValid([5, 6], count: 1))
     }
 
+    /// One load reads a value of 56 bits, whatever bit it begins at, or one of 64, which begins at a byte.
+    @Test(arguments: [(56, true), (57, false), (63, false), (64, true), (65, false)] as [(UInt8, Bool)])
+    func blocksOfWidthsThatNoLoadReadsAreRefused(bits: UInt8, expected: Bool) {
+        for isTarget in [true, false] {
+            let byteCount = PostingsBlock.headerByteCount + (Int(bits) + 7) / 8
+            var bytes = [UInt8](repeating: 0, count: byteCount + PostingsBlock.slackByteCount)
+            bytes[0] = 1
+            bytes[isTarget ? 2 : 3] = bits
+            let isValid = bytes.withUnsafeBytes {
+                PostingsBlock.isValid(UnsafeRawBufferPointer(rebasing: $0[..<byteCount]))
+            }
+            #expect(isValid == expected, "of targets: \(isTarget)")
+        }
+    }
+
     @Test func bytesThatMeanHarmGiveErrorsOrSomePostings() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
