@@ -56,6 +56,9 @@ import Testing
             try image.corrupt(path, .overwrite(offset: 0, bytes))
             let store = try StoreWorkload.open(image, StoreWorkload.options())
             #expect(store.recovery.damagedCheckpoints.count == 1, "\(value) at \(offset)")
+            // Nothing of what it names was read.
+            let message = store.recovery.damagedCheckpoints.first
+            #expect(message?.contains("trailer does not match") == true, "\(value) at \(offset): \(message ?? "")")
             for person in people { #expect(try store.snapshot.row(person) != nil) }
             try store.close()
         }
@@ -82,6 +85,18 @@ import Testing
                 #expect(error?.code == .corruption)
             }
         }
+    }
+
+    @Test(arguments: [0, 10, Checkpoint.trailerByteCount - 1]) func oneThatIsCutOffIsDamage(byteCount: Int) throws {
+        let (fileSystem, path, people) = try Self.sample()
+        try fileSystem.corrupt(path, .truncate(byteCount: byteCount))
+        let report = try LogStore.verifyFiles(Self.path, in: fileSystem)
+        #expect(report.problems.isEmpty && report.damagedCaches.map(\.path) == [path.string])
+        #expect(report.damagedCaches.first?.message.contains("too short") == true)
+        let store = try StoreWorkload.open(fileSystem, StoreWorkload.options())
+        #expect(store.recovery.damagedCheckpoints.count == 1)
+        #expect(try store.snapshot.row(people[0]) != nil)
+        try store.close()
     }
 
     /// Made anew by the next opening: one that is there is a page long.

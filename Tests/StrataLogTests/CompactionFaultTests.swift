@@ -48,6 +48,18 @@ import Testing
         _ = try store.commit(transaction)
     }
 
+    /// An index that names a row which its block does not have: nothing else is copied in its place.
+    @Test func aRowThatIsNotThereIsNotCopied() throws {
+        let store = try Self.open(SimulatedFileSystem(), Self.options())
+        let ref = try Self.insert(store, notes: [1, 2, 3])
+        let location = try store.snapshot.locate(ref)
+        let builder = CompactionBuilder(store: store, victims: SegmentSet([]))
+        let source = try CompactionBuilder.Source(try store.block(at: location), isCached: true)
+        let error = #expect(throws: StoreError.self) { try builder.append(source, rows: 0..<2) }
+        #expect(error?.code == .corruption && error?.offset == location.byteOffset)
+        try builder.append(source, rows: 0..<1)
+    }
+
     /// A row that was moved because of one large value went on referring to another one whose transaction was not yet
     /// flushed. When that flush failed, transaction and value were written again elsewhere, and the reference was left
     /// behind.

@@ -118,6 +118,74 @@ import Testing
         #expect(!isRead(rows: 3, 1...5, excluded: [1, 1]))
     }
 
+    /// One whose keys end before they begin, and one with more excluded rows than rows: a few bytes that stand for many
+    /// numbers, so that they are not even looked at.
+    @Test func tablesOfRowsThatContradictThemselves() {
+        func reason(low: UInt64, high: UInt64, excluded: UInt32) -> String? {
+            var body = CompactionBody()
+            body.blocks = [.init(role: .updated, byteCount: 64)]
+            body.rows = [.init(entity: 1, rowCount: 3, keys: 1...1)]
+            var bytes = body.encoded()
+            // Count of blocks, a block, count of large values, age; then entity and count of rows.
+            let keys = 4 + 4 + 4 + 8 + 2 + 4
+            bytes.withUnsafeMutableBytes {
+                $0.storeBytes(of: low.littleEndian, toByteOffset: keys, as: UInt64.self)
+                $0.storeBytes(of: high.littleEndian, toByteOffset: keys + 8, as: UInt64.self)
+                $0.storeBytes(of: excluded.littleEndian, toByteOffset: keys + 16, as: UInt32.self)
+            }
+            do throws(MalformedBytes) {
+                _ = try bytes.withBytes { bytes throws(MalformedBytes) in try CompactionBody(bytes) }
+                return nil
+            } catch {
+                return error.reason
+            }
+        }
+        #expect(reason(low: 5, high: 5, excluded: 0) == nil)
+        #expect(reason(low: 6, high: 5, excluded: 0) == "table of 3 rows")
+        #expect(reason(low: 5, high: 5, excluded: 4) == "table of 3 rows")
+    }
+
+    /// Compaction inserts nothing: such a block would be counted once more.
+    @Test func blocksOfInsertedRows() {
+        for (role, expected) in [(.updated, true), (.tombstone, true), (.inserted, false)]
+            as [(TransactionBody.BlockRole, Bool)]
+        {
+            var body = CompactionBody()
+            body.blocks = [.init(role: role, byteCount: 64)]
+            if role == .updated { body.rows = [.init(entity: 1, rowCount: 1, keys: 1...1)] }
+            #expect(Self.isRead(body) == expected, "\(role)")
+        }
+    }
+
+    @Test func aSegmentIsMissingOnce() {
+        var holes = SegmentHoles()
+        for segment in 4...6 as ClosedRange<UInt32> { holes.insert(segment, previousValidByteCount: 64) }
+        let before = holes
+        for segment in 4...6 as ClosedRange<UInt32> { holes.insert(segment, previousValidByteCount: 128) }
+        #expect(holes == before)
+    }
+
+    /// A row would refer to a value that is gone.
+    @Test func nothingRefersToWhatIsBeingCompacted() {
+        let references = SegmentReferences()
+        references.close([1])
+        #expect(!references.hold(1) && references.hold(2))
+        #expect(!references.areHeld([1]) && references.areHeld([1, 2]))
+        references.release([2])
+        references.reopen([1])
+        #expect(references.hold(1) && references.areHeld([1]) && !references.areHeld([2]))
+    }
+
+    /// Each preamble and checkpoint repeats what is known already.
+    @Test func anArchiveIsKnownOnce() {
+        var state = CompactionState()
+        for _ in 0..<2 {
+            state.add(.init(first: 1, last: 2, position: LogPosition(segment: 3, offset: 64)))
+            state.add(.init(first: 1, last: 2, position: LogPosition(segment: 4, offset: 64)))
+        }
+        #expect(state.archives.map(\.position.segment).sorted() == [3, 4])
+    }
+
     @Test func absentKeys() {
         func isRead(_ groups: [[UInt64]]) -> Bool {
             var body = CompactionBody()

@@ -110,6 +110,30 @@ import Testing
         #expect(schedule.delay(replaced: 1_000_000, target: 0.7, after: 0) == 0)
     }
 
+    /// It takes time in proportion to the objects.
+    @Test func nobodyLooksAfterEachCommit() throws {
+        var options = StoreTests.options()
+        options.compaction.isAutomatic = true
+        let store = try LogStore.open(
+            "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
+        for _ in 0..<3 { _ = try StoreTests.insert(store, 10, department: .null) }
+        let schedule = store.state.withLock { $0.compaction }
+        #expect(!schedule.isRunning && schedule.completed == 0 && schedule.failed == 0)
+    }
+
+    /// However much there is to do.
+    @Test(arguments: [true, false]) func theBackgroundWorksOnlyWhereItIsWanted(isAutomatic: Bool) throws {
+        var options = StoreTests.options()
+        options.compaction.isAutomatic = isAutomatic
+        let store = try LogStore.open(
+            "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
+        store.state.withLock { $0.compaction.dueByteCount = 0 }
+        _ = try StoreTests.insert(store, 10, department: .null)
+        let schedule = store.state.withLock { $0.compaction }
+        #expect((schedule.isRunning || schedule.completed > 0) == isAutomatic)
+        try store.close()
+    }
+
     /// A compaction by hand moves segments that hold little garbage: it seems slow.
     @Test func aCompactionByHandSaysNothingAboutTheBackground() throws {
         var options = StoreTests.options()

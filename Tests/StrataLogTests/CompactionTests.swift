@@ -250,6 +250,55 @@ import Testing
         }
     }
 
+    /// A row that was written again refers to the value where it lies: it is counted there, and once.
+    @Test func aLargeValueCountsOnce() throws {
+        var options = StoreWorkload.options()
+        options.segmentMaximumBytes = 4 << 20
+        let store = try StoreWorkload.open(SimulatedFileSystem(), options)
+        let key = store.allocateKeys(root: SampleSchema.person, count: 3)
+        let ref = ObjectRef(entity: SampleSchema.person, key: key)
+        var generator = SeededGenerator(seed: 6)
+        let notes = (0..<100_000).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        for round in 0..<3 {
+            let row = try store.snapshot.row(ref)
+            let transaction = store.makeTransaction()
+            let writer = transaction.writer(for: SampleSchema.person)
+            if let row {
+                try writer.beginUpdate(key: key, replacing: row.version, changed: SlotSet([1]))
+                try writer.copy(6, from: row, slot: 6)
+                writer.set(1, Int16(round))
+                writer.endRow()
+            }
+            // Another one with a value of its own.
+            writer.beginInsert(key: key + UInt64(round))
+            notes.withUnsafeBytes { writer.set(6, bytes: $0) }
+            writer.endRow()
+            _ = try store.commit(transaction)
+        }
+        try store.withWriter { writer throws(StoreError) in try writer.leaveSegment() }
+        _ = try StoreTests.insert(store, 1, department: .null)
+        let statistics = try #require(try store.segmentStatistics().first)
+        let stored = try #require(try store.snapshot.row(ref)).block.column(6).external(0).storedByteCount
+        #expect(statistics.segment == 1)
+        #expect((3..<4).contains(statistics.liveByteCount / Int(stored)), "\(statistics.liveByteCount) of \(stored)")
+    }
+
+    @Test func nothingFollowsOnceItIsStopped() throws {
+        let store = try StoreWorkload.open(SimulatedFileSystem(), StoreWorkload.options())
+        let people = try StoreTests.insert(store, 10, department: .null)
+        var calls = 0
+        let error = #expect(throws: StoreError.self) {
+            try store.compact { _ in
+                calls += 1
+                return false
+            }
+        }
+        #expect(error?.code == .cancelled && calls == 1)
+        // It is asked behind each record, and before a segment goes.
+        #expect(try store.segmentStatistics().first?.segment == 1)
+        for person in people { #expect(try store.snapshot.row(person) != nil) }
+    }
+
     @Test func stoppingLeavesAGoodStore() throws {
         let (_, workload) = try Self.worked(8)
         let store = try workload.opened()

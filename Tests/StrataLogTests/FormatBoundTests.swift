@@ -18,6 +18,33 @@ import Testing
         #expect((result != nil) == isRead)
     }
 
+    @Test func numbersAreNotReadBehindTheEnd() throws {
+        func read<Value: FixedWidthInteger>(_ type: Value.Type, from bytes: [UInt8]) -> Value? {
+            // More bytes follow in memory, as in a record.
+            try? (bytes + [UInt8](repeating: 1, count: 8)).withBytes { buffer throws(MalformedBytes) in
+                var reader = ByteReader(UnsafeRawBufferPointer(rebasing: buffer[..<bytes.count]))
+                return try reader.read(type)
+            }
+        }
+        #expect(read(UInt8.self, from: [1]) == 1 && read(UInt8.self, from: []) == nil)
+        #expect(read(UInt16.self, from: [1, 0]) == 1 && read(UInt16.self, from: [1]) == nil)
+        #expect(read(UInt64.self, from: [1, 0, 0, 0, 0, 0, 0, 0]) == 1)
+        #expect(read(UInt64.self, from: [1, 0, 0, 0, 0, 0, 0]) == nil)
+    }
+
+    /// A count that a few bytes name and that none of them could follow: whoever reads it makes room for so many.
+    @Test(arguments: [(2, 4, true), (3, 4, false), (.max, 4, false), (8, 1, true), (9, 0, false)])
+    func countsOfWhatCannotBeThereAreRefused(count: UInt32, minimumByteCount: Int, isRead: Bool) {
+        var writer = ByteWriter()
+        writer.append(count)
+        writer.append(UInt64(0))
+        let result = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
+            var reader = ByteReader(bytes)
+            return try reader.readCount(minimumByteCount: minimumByteCount)
+        }
+        #expect(result == (isRead ? Int(count) : nil))
+    }
+
     // MARK: Records
 
     /// A header with its checksum made right, after a number was put into it.
@@ -51,6 +78,40 @@ import Testing
         #expect(try !isRead(UInt64(Location.segmentMaximumBytes) + 1, at: 48))
     }
 
+    /// What follows in memory does not belong to it.
+    @Test func headersThatAreCutOffAreNone() throws {
+        let record = RecordHeader(
+            kind: .transaction, sequence: 5, timestampNanoseconds: 1, byteCount: 4096, bodyByteCount: 100,
+            previousChecksum: 9, durable: LogPosition(segment: 2, offset: 64), bodyChecksum: 7)
+        var bytes = [UInt8](repeating: 0, count: RecordHeader.byteCount)
+        bytes.withUnsafeMutableBytes { _ = record.write(to: $0.baseAddress!, at: Self.address) }
+        let manifest = Manifest(
+            number: 7, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+            durable: LogPosition(segment: 3, offset: 4096)
+        ).encoded()
+        let segment = SegmentHeader(
+            storeUUID: Self.address.storeUUID, segment: 3, previousSegment: 2, previousValidByteCount: 64,
+            previousSequence: 1, previousChecksum: 5
+        ).encoded()
+        for count in [0, 4, 8, 59, 63, 64] {
+            let isWhole = count == 64
+            func part(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+                UnsafeRawBufferPointer(rebasing: bytes[..<count])
+            }
+            let header = try bytes.withBytes { bytes throws(StoreError) in
+                try RecordHeader.parse(
+                    part(bytes), storeUUID: Self.address.storeUUID, segment: 3, offset: Self.address.offset)
+            }
+            #expect((header != nil) == isWhole, "\(count) bytes")
+            #expect((manifest.withUnsafeBytes { Manifest(part($0)) } != nil) == (count >= 60), "\(count) bytes")
+            let isRead =
+                (try? segment.withBytes { bytes throws(StoreError) in
+                    try SegmentHeader(part(bytes), segment: 3)
+                }) != nil
+            #expect(isRead == isWhole, "\(count) bytes")
+        }
+    }
+
     /// A header of a segment with these numbers.
     private func isRead(validByteCount: Int, sequence: UInt64) -> Bool {
         let header = SegmentHeader(
@@ -64,6 +125,61 @@ import Testing
         #expect(isRead(validByteCount: Location.segmentMaximumBytes, sequence: RecordHeader.maximumSequence))
         #expect(!isRead(validByteCount: Location.segmentMaximumBytes + 1, sequence: 1))
         #expect(!isRead(validByteCount: 64, sequence: RecordHeader.maximumSequence + 1))
+    }
+
+    @Test func manifestsOfWhatCannotBeAreRefused() {
+        func isRead(number: UInt64 = 7, offset: Int = 64) -> Bool {
+            let bytes = Manifest(
+                number: number, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+                durable: LogPosition(segment: 3, offset: offset)
+            ).encoded()
+            return bytes.withUnsafeBytes { Manifest($0) } != nil
+        }
+        #expect(isRead(number: .max / 2 - 1))
+        #expect(!isRead(number: .max / 2))
+        #expect(isRead(offset: Location.segmentMaximumBytes))
+        #expect(!isRead(offset: Location.segmentMaximumBytes + 1))
+    }
+
+    /// Bytes of something else, however right their checksums are.
+    @Test func otherMagicNumbersAreRefused() throws {
+        func sealed(_ bytes: [UInt8], at end: Int) -> [UInt8] {
+            var bytes = bytes
+            put(bytes.withUnsafeBytes { checksum(UnsafeRawBufferPointer(rebasing: $0[..<end])) }, into: &bytes, at: end)
+            return bytes
+        }
+        let manifest = Manifest(
+            number: 7, storeUUID: Self.address.storeUUID, segment: 3, checkpoint: 4,
+            durable: LogPosition(segment: 3, offset: 4096)
+        ).encoded()
+        let segment = SegmentHeader(
+            storeUUID: Self.address.storeUUID, segment: 3, previousSegment: 2, previousValidByteCount: 64,
+            previousSequence: 1, previousChecksum: 5
+        ).encoded()
+        let value = [UInt8](repeating: 7, count: 1_000).withUnsafeBytes { LargeValue.encode($0) }
+        for bit in [0, 1] as [UInt8] {
+            func changed(_ bytes: [UInt8]) -> [UInt8] { [bytes[0] ^ bit] + bytes[1...] }
+            let isSame = bit == 0
+            #expect((sealed(changed(manifest), at: 56).withUnsafeBytes { Manifest($0) } != nil) == isSame)
+            let header = try? sealed(changed(segment), at: 60).withBytes { bytes throws(StoreError) in
+                try SegmentHeader(bytes, segment: 3)
+            }
+            #expect((header != nil) == isSame)
+            var value = changed(value)
+            _ = LargeValue.stamp(&value, at: Self.address)
+            #expect((value.withUnsafeBytes { LargeValue.verify($0, at: Self.address) } != nil) == isSame)
+        }
+        #expect(throws: StoreError.self) {
+            try segment.withBytes { bytes throws(StoreError) in try SegmentHeader(bytes, segment: 4) }
+        }
+    }
+
+    /// Nothing may be cut off there.
+    @Test func recordsOfLaterVersionsAreNamedAsSuch() {
+        for (offset, value) in [(4, 99), (32, 1)] as [(Int, UInt8)] {
+            let error = #expect(throws: StoreError.self) { try isRead(value, at: offset) }
+            #expect(error?.code == .unsupportedFormat, "byte \(offset)")
+        }
     }
 
     /// A later version's segment is named as such: nothing of it may be taken for damage and cut off.
@@ -130,6 +246,14 @@ import Testing
         var tooLong = SlotLift()
         tooLong.fill = [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount + 1)
         #expect(!isRead(.data, tooLong))
+    }
+
+    /// Such a schema could be written, and its store not be read again.
+    @Test func schemasThatCouldNotBeReadStopTheProgram() async {
+        await #expect(processExitsWith: .failure) { _ = SlotLayout(.int16, postingsID: 1) }
+        await #expect(processExitsWith: .failure) {
+            _ = SlotLift(fill: [UInt8](repeating: 1, count: SlotLift.fillMaximumByteCount + 1))
+        }
     }
 
     @Test(arguments: [(1, true), (ObjectRef.maximumKey, true), (0, false), (ObjectRef.maximumKey + 1, false)])
@@ -223,5 +347,41 @@ import Testing
         #expect(!isRead(slots: 1, slot: 1, replaced: 0))
         #expect(isRead(slots: 1, slot: 1, room: 1))
         #expect(!isRead(slots: 1, slot: 1, room: 0))
+    }
+
+    /// A few bytes stand for all keys of a group.
+    @Test func groupsOfTooManyChangesAreRefused() {
+        func isRead(_ count: Int) -> Bool {
+            let change = TransactionBody.ChangeRecord(
+                entity: 1, kind: .insert, changed: SlotSet(), keys: Array(1...UInt64(count)), replacedSequences: [],
+                tombstoneBlocks: [])
+            return Self.isRead(change)
+        }
+        #expect(isRead(TransactionBody.groupMaximumCount))
+        #expect(!isRead(TransactionBody.groupMaximumCount + 1))
+    }
+
+    /// Whoever reads the history looks for preserved values in them.
+    @Test func deletionsThatNameBlocksOfOtherRecordsAreRefused() {
+        func isRead(_ blocks: [Int]) -> Bool {
+            let change = TransactionBody.ChangeRecord(
+                entity: 1, kind: .delete, changed: SlotSet(), keys: [1], replacedSequences: [1],
+                tombstoneBlocks: blocks)
+            return Self.isRead(change)
+        }
+        #expect(isRead([0, 1]))
+        #expect(!isRead([2]))
+    }
+
+    /// Of a record with two blocks.
+    private static func isRead(_ change: TransactionBody.ChangeRecord) -> Bool {
+        var writer = ByteWriter()
+        TransactionBodyWriter.append(change, to: &writer)
+        let result: Void? = try? writer.bytes.withBytes { bytes throws(MalformedBytes) in
+            var reader = ByteReader(bytes)
+            var room = TransactionBody.maximumCount
+            _ = try TransactionBody.readChange(&reader, blockCount: 2, &room)
+        }
+        return result != nil
     }
 }

@@ -105,7 +105,10 @@ import Testing
 
     @Test func laterFeaturesAreNamedAsSuch() throws {
         let layout = makeLayout([.int32])
-        for (offset, byte) in [(BlockFormat.Header.flags + 1, 0x80 as UInt8), (BlockFormat.Header.cipherNonce, 1)] {
+        typealias Field = BlockFormat.Header
+        for (offset, byte) in [
+            (Field.flags + 1, 0x80 as UInt8), (Field.cipherNonce, 1), (Field.reserved16, 1), (Field.reserved32, 1),
+        ] {
             var bytes = stamped(encode([FormatRow(key: 1, sequence: nil, values: [.null])], layout)).bytes
             bytes[offset] = byte
             restamp(&bytes)
@@ -114,14 +117,51 @@ import Testing
         }
     }
 
+    /// Memory is taken for as many columns and bytes as a header names.
+    @Test func headersOfMoreThanABlockHoldsAreRefused() throws {
+        let rows = [FormatRow(key: 1, sequence: nil, values: [.int32(5)])]
+        let sound = stamped(encode(rows, makeLayout([.int32]))).bytes
+        func isRead(_ change: (UnsafeMutableRawBufferPointer) -> Void) throws -> Bool {
+            var bytes = sound
+            bytes.withUnsafeMutableBytes(change)
+            restamp(&bytes)
+            do {
+                _ = try bytes.withBytes { bytes throws(StoreError) in
+                    try BlockHeader(
+                        parsing: bytes, location: FormatPosition.location, storeUUID: FormatPosition.storeUUID)
+                }
+                return true
+            } catch {
+                #expect(error.code == .corruption)
+                return false
+            }
+        }
+        for (count, expected) in [(Schema.maximumSlots, true), (Schema.maximumSlots + 1, false)] {
+            #expect(
+                try isRead {
+                    $0.storeBytes(of: UInt16(count), toByteOffset: BlockFormat.Header.slotCount, as: UInt16.self)
+                } == expected)
+        }
+        let most = BlockFormat.decodedMaximumBytes
+        for (count, expected) in [(most, true), (most + 1, false)] {
+            #expect(
+                try isRead {
+                    $0.storeBytes(of: UInt32(count), toByteOffset: BlockFormat.Header.decodedLength, as: UInt32.self)
+                } == expected)
+        }
+    }
+
     @Test func aDescriptorWithReservedBitsIsRefused() throws {
         let layout = makeLayout([.int32])
         let rows = (0..<2_000).map { FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32(Int32($0 * $0))]) }
-        var bytes = stamped(encode(rows, layout)).bytes
-        try #require(bytes[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
-        bytes[BlockFormat.headerBytes + BlockFormat.Descriptor.reserved] = 1
-        restamp(&bytes)
-        #expect(throws: StoreError.self) { try load(bytes, layout).verify() }
+        let sound = stamped(encode(rows, layout)).bytes
+        try #require(sound[BlockFormat.Header.flags] & 1 == 0, "the block has descriptors")
+        for (field, bit) in [(BlockFormat.Descriptor.reserved, 1 as UInt8), (BlockFormat.Descriptor.flags, 0x80)] {
+            var bytes = sound
+            bytes[BlockFormat.headerBytes + field] |= bit
+            restamp(&bytes)
+            #expect(throws: StoreError.self, "byte \(field)") { try load(bytes, layout).verify() }
+        }
     }
 
     /// Mutated blocks with their checksums made right again, as a forger would.

@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    /// LZ4 counts with 32 bits: the number of bytes would have trapped.
+    @Test func lz4IsNotAskedForWhatItCannotCount() {
+        withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
+            let start = bytes.baseAddress!
+            #expect(LZ4.compress(start, count: Int(Int32.max), into: start, capacity: 16) == nil)
+            #expect(LZ4.compress(start, count: Int(Int32.max) + 1, into: start, capacity: 16) == nil)
+            #expect(!LZ4.decompress(start, count: Int(Int32.max) + 1, into: start + 8, targetCount: 8))
+            #expect(!LZ4.decompress(start, count: 8, into: start + 8, targetCount: Int(Int32.max) + 1))
+        }
+    }
+
     @Test func checksumsAreCRC32C() {
         let digits = Array("123456789".utf8)
         let crc = digits.withUnsafeBytes { checksum($0.baseAddress!, count: $0.count) }
@@ -83,7 +94,10 @@ import Testing
         }
         var block = stamped(encode([], makeLayout([.int32]))).bytes
         let longest = BlockHeader.byteCountMaximum / Location.alignmentBytes * Location.alignmentBytes
-        for (byteCount, isRead) in [(longest, true), (longest + Location.alignmentBytes, false)] {
+        for (byteCount, isRead) in [
+            (longest, true), (longest + Location.alignmentBytes, false), (BlockHeader.minimumBytes, true), (0, false),
+            (BlockHeader.minimumBytes + 1, false),
+        ] {
             block.withUnsafeMutableBytes {
                 $0.storeBytes(
                     of: UInt32(byteCount).littleEndian, toByteOffset: BlockFormat.Header.totalLength, as: UInt32.self)
@@ -134,11 +148,57 @@ import Testing
         others[2].offset = 8192
         others[3].sequence = 6
         for other in others { #expect(bytes.withUnsafeBytes { LargeValue.verify($0, at: other) } == nil) }
-        for offset in 0..<36 {
+        for offset in Array(0..<36) + [LargeValue.headerByteCount, LargeValue.headerByteCount + 100] {
             var damaged = bytes
             damaged[offset] ^= 1
             #expect(damaged.withUnsafeBytes { LargeValue.verify($0, at: place) } == nil, "byte \(offset)")
         }
+    }
+
+    /// What follows in memory does not belong to it.
+    @Test func aLargeValueThatIsCutOffIsRefused() {
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        var random = FormatRandom(seed: 4)
+        let value = (0..<1_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+        var bytes = value.withUnsafeBytes { LargeValue.encode($0) }
+        _ = LargeValue.stamp(&bytes, at: place)
+        bytes.withUnsafeBytes { whole in
+            #expect(LargeValue.verify(whole, at: place) != nil && LargeValue.decode(whole) == value)
+            for count in [0, LargeValue.headerByteCount - 1, LargeValue.headerByteCount, 1_063] {
+                let part = UnsafeRawBufferPointer(rebasing: whole[..<count])
+                #expect((LargeValue.Header(part) != nil) == (count >= LargeValue.headerByteCount))
+                #expect(LargeValue.verify(part, at: place) == nil && LargeValue.decode(part) == nil, "\(count) bytes")
+            }
+        }
+    }
+
+    /// What is missing would be zeros.
+    @Test(arguments: [(99_999, false), (100_000, true), (100_001, false), (300_000, false)])
+    func aLargeValueOfAnotherLengthIsRefused(byteCount: Int, isRead: Bool) {
+        var bytes = [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { LargeValue.encode($0) }
+        #expect(bytes.count < 2_000)
+        put(UInt64(byteCount), into: &bytes, at: 8)
+        #expect((bytes.withUnsafeBytes { LargeValue.decode($0) } != nil) == isRead)
+    }
+
+    @Test(arguments: [(0, true), (1, true), (2, false), (.max, false)] as [(codec: UInt32, isRead: Bool)])
+    func aLargeValueOfAnUnknownCodecIsRefused(codec: UInt32, isRead: Bool) {
+        let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
+        var bytes = [UInt8](repeating: 7, count: 1_000).withUnsafeBytes { LargeValue.encode($0) }
+        put(codec, into: &bytes, at: 4)
+        _ = LargeValue.stamp(&bytes, at: place)
+        #expect((bytes.withUnsafeBytes { LargeValue.verify($0, at: place) } != nil) == isRead)
+    }
+
+    /// They would make a block longer than any reader takes.
+    @Test(arguments: [(BlockFormat.inlineMaximumBytes, true), (BlockFormat.inlineMaximumBytes + 1, false)])
+    func longTextIsNotStoredInItsRow(byteCount: Int, isStored: Bool) {
+        let buffer = RowBuffer(layout: makeLayout([.string]), schemaVersion: 5)
+        var text = String(repeating: "x", count: byteCount)
+        buffer.beginRow(key: 1)
+        #expect(withUnsafeMutablePointer(to: &text) { buffer.row.set(0, stringAt: $0) } == isStored)
+        buffer.endRow()
+        #expect((buffer.rawByteCount >= byteCount) == isStored)
     }
 
     @Test func slotSetsBehaveLikeSets() {
@@ -173,7 +233,9 @@ import Testing
             #expect(header.firstKey == 1_000 && !header.hasStoredKeys && !header.hasStoredSequences)
             #expect(header.sequence == FormatPosition.sequence && header.byteCount == bytes.count)
         }
-        #expect([0, 1, 2].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil)
+        for count in 0..<BlockHeader.minimumBytes {
+            #expect(bytes[..<count].withUnsafeBytes { BlockHeader.unverifiedByteCount($0) } == nil, "\(count) bytes")
+        }
     }
 
     @Test func slotsThatDoNotShrinkAreLeftAloneForAWhile() {

@@ -43,7 +43,7 @@ import Testing
         ]
         let layout = makeLayout([.double, .float, .date])
         for pattern in patterns {
-            for count in [1, 20] {
+            for count in [1, 20, 100] {
                 for neighbour in [pattern, Double(3).bitPattern] {
                     let rows = (0..<count).map { row in
                         let bits = row % 2 == 0 ? pattern : neighbour
@@ -72,6 +72,16 @@ import Testing
                 try check(rows, layout, "\(bits) bits from \(base)")
             }
         }
+    }
+
+    /// Packing them would gain nothing, and keep them from being compressed.
+    @Test func integersThatNeedAllTheirBitsAreCompressed() throws {
+        let layout = makeLayout([.int32])
+        let rows = (0..<1_000).map {
+            FormatRow(key: UInt64($0 + 1), sequence: nil, values: [.int32($0 % 2 == 0 ? .min : .max)])
+        }
+        try check(rows, layout)
+        #expect(stamped(encode(rows, layout)).bytes.count < 1_000)
     }
 
     @Test func theLastValueSetCounts() throws {

@@ -116,18 +116,52 @@ import Testing
 
     /// What was written in bulk is as it should be, and the newest of what was not is left for later.
     @Test func fullBlocksAndTheNewestRowsAreLeftAlone() throws {
-        let store = try Self.open(MemoryFileSystem())
-        for _ in 0..<50 { _ = try StoreTests.insert(store, 300, department: .null) }
-        let written = store.statistics.writtenByteCount
+        let fileSystem = MemoryFileSystem()
+        let filled = try Self.open(fileSystem)
+        for _ in 0..<50 { _ = try StoreTests.insert(filled, 300, department: .null) }
+        let written = filled.statistics.writtenByteCount
+        try filled.mergeFreshRows(all: true)
+        #expect(filled.statistics.writtenByteCount == written)
+        // Nor what an earlier process wrote so.
+        try filled.close()
+        let store = try Self.open(fileSystem)
+        let before = store.statistics.writtenByteCount
         try store.mergeFreshRows(all: true)
-        #expect(store.statistics.writtenByteCount == written)
+        #expect(store.statistics.writtenByteCount == before)
         var refs: [ObjectRef] = []
         for _ in 0..<Self.dueCount { refs += try StoreTests.insert(store, 1, department: .null) }
-        let before = try refs.map { try store.snapshot.locate($0) }
+        let places = try refs.map { try store.snapshot.locate($0) }
         try store.mergeFreshRows()
         let after = try refs.map { try store.snapshot.locate($0) }
-        let stayed = zip(before, after).map { $0 == $1 }
+        let stayed = zip(places, after).map { $0 == $1 }
         #expect(stayed == refs.indices.map { $0 >= Self.dueCount * 3 / 4 })
+    }
+
+    /// Where too few of the blocks still have rows, what would be written is not worth it.
+    @Test(arguments: [2, 3, 4]) func fewBlocksAreLeftForLater(minimum: Int) throws {
+        let store = try Self.open(MemoryFileSystem())
+        let refs = try (0..<3).flatMap { _ in try StoreTests.insert(store, 1, department: .null) }
+        let blocks = try refs.map { try store.snapshot.locate($0).block }
+        let written = store.statistics.writtenByteCount
+        let later = try FreshRowMerger(store: store).merge(blocks, of: Self.person, minimum: minimum)
+        let isMerged = minimum <= blocks.count
+        #expect((later == blocks) != isMerged)
+        #expect((store.statistics.writtenByteCount == written) != isMerged)
+        #expect(try Self.blockCount(store.snapshot) == (isMerged ? 1 : 3))
+        // Nor is one alone.
+        let one = [try store.snapshot.locate(refs[0]).block]
+        #expect(try FreshRowMerger(store: store).merge(one, of: Self.person, minimum: 1) == one)
+    }
+
+    /// They need not be looked at again, and make no company for the last one.
+    @Test func blocksWithoutRowsAreForgotten() throws {
+        let store = try Self.open(MemoryFileSystem())
+        let refs = try (0..<3).flatMap { _ in try StoreTests.insert(store, 1, department: .null) }
+        let blocks = try refs.map { try store.snapshot.locate($0).block }
+        for ref in refs[..<2] { try Self.update(store, ref, "another name") }
+        let written = store.statistics.writtenByteCount
+        let later = try FreshRowMerger(store: store).merge(blocks, of: Self.person, minimum: 2)
+        #expect(later == [blocks[2]] && store.statistics.writtenByteCount == written)
     }
 
     /// Rows that are updated again and again are dead before they would be moved.

@@ -98,6 +98,20 @@ import Testing
         try store.close()
     }
 
+    /// It is made longer once it is less than half of what it should be.
+    @Test func theReserveDoesNotGrowWithEveryLittle() throws {
+        let disk = SmallDiskFileSystem(MemoryFileSystem(), directory: Self.path, capacity: Self.capacity)
+        let store = try Self.open(disk)
+        func reserve(for logByteCount: Int) throws -> Int64? {
+            store.keepReserve(for: logByteCount)
+            return try disk.attributes(Self.path.appending("RESERVE"))?.byteCount
+        }
+        #expect(try reserve(for: 64 << 20) == 1 << 20)
+        #expect(try reserve(for: 128 << 20) == 1 << 20)
+        #expect(try reserve(for: 129 << 20) == Int64(129 << 20) / 64)
+        try store.close()
+    }
+
     /// What stopped it is reported, although it has freed some space by then.
     @Test func aCompactionOfAFullDiskCanBeStopped() throws {
         let disk = SmallDiskFileSystem(MemoryFileSystem(), directory: Self.path, capacity: Self.capacity)

@@ -163,6 +163,127 @@ import Testing
         }
     }
 
+    /// An index that names a row behind a block's last, or of an entity that no schema has.
+    @Test func rowsThatAreNotThereAreNotCounted() throws {
+        let store = try Self.open(try Self.files())
+        let ref = try StoreTests.insert(store, 2, department: .null)[1]
+        let snapshot = store.snapshot
+        let position = try #require(snapshot.layout.position(ofRoot: SampleSchema.person))
+        let last = try snapshot.locate(ref)
+        func complete(row: Int, countsEntities: Bool = true) throws(StoreError) -> Snapshot {
+            let edit = IndexEdit(base: snapshot.indexes[position])
+            edit.set(ref.key, Location(segment: last.segment, byteOffset: last.byteOffset, row: row))
+            var indexes = snapshot.indexes
+            indexes[position] = try edit.finish()
+            return try LogCensus.complete(
+                Snapshot(
+                    sequence: snapshot.sequence, timestampNanoseconds: 0, layout: snapshot.layout, indexes: indexes,
+                    postings: snapshot.postings, counts: countsEntities ? snapshot.counts : [],
+                    source: snapshot.source, end: snapshot.end, checksum: snapshot.checksum))
+        }
+        #expect(try complete(row: last.row).count(entity: SampleSchema.person) == 2)
+        for (row, countsEntities) in [(last.row + 1, true), (last.row, false)] {
+            let error = #expect(throws: StoreError.self) { try complete(row: row, countsEntities: countsEntities) }
+            #expect(error?.code == .corruption && error?.offset == last.byteOffset)
+        }
+    }
+
+    /// It would be moved without end, since that does not change the index.
+    @Test func anotherEntitysRowIsNotCompacted() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        let department = try StoreTests.makeDepartment(store)
+        let person = try StoreTests.insert(store, 1, department: department)[0]
+        try #require(person.key == department.key)
+        let snapshot = store.snapshot
+        let position = try #require(snapshot.layout.position(ofRoot: SampleSchema.person))
+        let edit = IndexEdit(base: snapshot.indexes[position])
+        edit.set(person.key, try snapshot.locate(department))
+        var indexes = snapshot.indexes
+        indexes[position] = try edit.finish()
+        let forged = Snapshot(
+            sequence: snapshot.sequence, timestampNanoseconds: 0, layout: snapshot.layout, indexes: indexes,
+            postings: snapshot.postings, counts: snapshot.counts, source: snapshot.source, end: snapshot.end,
+            checksum: snapshot.checksum)
+        let state = try store.withWriter { writer throws(StoreError) in writer.storeState }
+        try Checkpoint.write(number: 9, snapshot: forged, storeState: state)
+        try store.close()
+        let again = try Self.open(files)
+        #expect(again.recovery.checkpoint == 9)
+        let error = #expect(throws: StoreError.self) { try again.compact() }
+        #expect(error?.code == .corruption && error?.message.contains("not its own") == true)
+    }
+
+    /// What was compacted away lies before it, so that it goes on with later transactions.
+    @Test func aSegmentBehindAHoleDoesNotGoBack() throws {
+        let store = try Self.open(try Self.files())
+        for _ in 0..<3 { _ = try StoreTests.insert(store, 1, department: .null) }
+        let snapshot = store.snapshot
+        for (sequence, isNext) in [(snapshot.sequence - 1, false), (snapshot.sequence, true)] {
+            var replayer = LogReplayer(base: snapshot, storeState: StoreState(), durable: snapshot.end)
+            let header = SegmentHeader(
+                storeUUID: Self.uuid, segment: 3, previousSegment: 2, previousValidByteCount: 64,
+                previousSequence: sequence, previousChecksum: 0)
+            if isNext {
+                try replayer.jump(to: header)
+            } else {
+                let error = #expect(throws: StoreError.self) { try replayer.jump(to: header) }
+                #expect(error?.code == .corruption && error?.segment == 3)
+            }
+        }
+    }
+
+    /// A location would have no room for it.
+    @Test func thereIsNoSegmentBehindTheLast() throws {
+        let files = try Self.files()
+        let store = try Self.open(files)
+        let snapshot = store.snapshot
+        var mayReappear = false
+        let number = Location.maximumSegment + 1
+        let error = #expect(throws: StoreError.self) {
+            try LogWriter.createSegment(
+                number, after: LogWriter.End(position: snapshot.end, sequence: 0, checksum: 0), files: files,
+                source: snapshot.source, options: StoreTests.options(), storeState: StoreState(),
+                mayReappear: &mayReappear)
+        }
+        #expect(error?.code == .tooLarge && !mayReappear)
+        #expect(try files.fileSystem.attributes(files.segment(number)) == nil)
+    }
+
+    /// Whatever a header or an archive names; and one that was cut off since it was measured.
+    @Test func aSegmentIsReadWithinItsBounds() throws {
+        let files = try Self.files()
+        let file = try files.fileSystem.open(files.segment(1), .create)
+        try file.truncate(to: 4096)
+        func reader() throws(StoreError) -> RecordReader {
+            try RecordReader(files: files, storeUUID: Self.uuid, segment: 1, file: file)
+        }
+        for (offset, count, isRead) in [
+            (0, 4096, true), (4088, 8, true), (4096, 0, true), (4089, 8, false), (-8, 8, false), (8, -8, false),
+            (4097, 0, false), (0, .max, false),
+        ] {
+            #expect(try (reader().bytes(at: offset, count: count) != nil) == isRead, "\(count) bytes at \(offset)")
+        }
+        let before = try reader()
+        try file.truncate(to: 1024)
+        #expect(try before.bytes(at: 1016, count: 8) != nil)
+        #expect(try before.bytes(at: 1020, count: 8) == nil)
+    }
+
+    /// What no reader would take is not written.
+    @Test func transactionsThatAreTooLargeAreRefused() {
+        let most = TransactionBody.maximumCount
+        for (objects, relationships, isTaken) in [(most, most, true), (most + 1, 0, false), (0, most + 1, false)] {
+            let result: Void? = try? PreparedTransaction.check(objects: objects, relationships: relationships)
+            #expect((result != nil) == isTaken)
+        }
+        let longest = RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount
+        for (byteCount, isTaken) in [(longest, true), (longest + 1, false)] {
+            let result: Void? = try? PreparedTransaction.check(byteCount: byteCount)
+            #expect((result != nil) == isTaken)
+        }
+    }
+
     /// The index has no key 0.
     @Test func blocksOfObjectsWithoutKeyAreRefused() {
         let layout = makeLayout([.int32])

@@ -240,6 +240,44 @@ import Testing
         #expect(!isRead(1 as UInt16, at: 48))
     }
 
+    /// What follows it in memory does not belong to it.
+    @Test func groupsThatAreNotThereOrOutOfOrderAreRefused() throws {
+        let (source, section) = try write(try smallIndex())
+        let start = Int(section.offset)
+        func stored<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
+            source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + offset, as: type) }
+        }
+        func message<Value: FixedWidthInteger>(with value: Value, at offset: Int) -> String? {
+            var message: String?
+            _ = isDirectoryRead(with: value, at: offset, source, section) { source in
+                do throws(StoreError) {
+                    _ = try ObjectIndex.load(section, from: source)
+                } catch {
+                    message = error.message
+                }
+            }
+            return message
+        }
+        let groupCount = stored(16, UInt32.self)
+        try #require(groupCount == 2)
+        // Of more groups, and of more pages in the last one.
+        let last = 24 + 24 + stored(32, UInt64.self).nonzeroBitCount * 6
+        for found in [message(with: groupCount + 1, at: 16), message(with: UInt64.max, at: last + 8)] {
+            #expect(found?.hasSuffix("it ends too early") == true, "\(found ?? "")")
+        }
+        #expect(message(with: groupCount, at: 16) == nil)
+        // The last group in place of the first one, or behind the largest key; and one of no pages.
+        for number in [0, 2, 1 << 40] as [UInt64] {
+            #expect(message(with: number, at: last)?.hasSuffix("page groups out of order") == true, "group \(number)")
+        }
+        var bytes = Array(source.bytes[..<(start + section.byteCount)])
+        bytes.removeSubrange(start + last + 24..<start + last + 30)
+        put(0 as UInt64, into: &bytes, at: start + last + 8)
+        let shorter = CheckpointSection(offset: section.offset, byteCount: section.byteCount - 6)
+        resealDirectory(&bytes, shorter)
+        #expect(throws: StoreError.self) { try ObjectIndex.load(shorter, from: IndexTestSource(bytes)) }
+    }
+
     /// With the checksums made right again: a key without a location, or a location without a key.
     @Test func sparsePagesThatContradictThemselvesAreRefused() throws {
         let edit = IndexEdit(base: ObjectIndex())
@@ -266,6 +304,61 @@ import Testing
         #expect(try !isRead { $0[1] ^= 1 })
         #expect(try !isRead { $0[1] ^= 2 })
         #expect(try !isRead { put(0 as UInt64, into: &$0, at: IndexSparse.fileHeaderByteCount + 80) })
+    }
+
+    /// As above: runs that do not begin with the page, or not one behind the other.
+    @Test func pagesOfRunsThatContradictThemselvesAreRefused() throws {
+        let (source, section) = try write(try smallIndex())
+        let entry = Int(section.offset) + 48
+        let length = Int(source.bytes[entry]) + Int(source.bytes[entry + 1]) << 8
+        try #require(length == 3 * PageLoader.runByteCount)
+        func isRead(_ starts: [UInt16]) throws -> Bool {
+            var bytes = source.bytes
+            for (run, start) in starts.enumerated() { put(start, into: &bytes, at: run * 2) }
+            let crc = bytes.withUnsafeBytes {
+                PageChecksum.of(UnsafeRawBufferPointer(rebasing: $0[..<length]), key: 0)
+            }
+            put(crc, into: &bytes, at: entry + 2)
+            resealDirectory(&bytes, section)
+            let index = try ObjectIndex.load(section, from: IndexTestSource(bytes))
+            return (try? index.location(of: 1)) != nil
+        }
+        #expect(try isRead([0, 1, 301]))
+        #expect(try isRead([0, 1, UInt16(IndexNode.keysPerPage - 1)]))
+        #expect(try !isRead([0, 1, UInt16(IndexNode.keysPerPage)]))
+        #expect(try !isRead([1, 2, 301]))
+        #expect(try !isRead([0, 301, 1]))
+        #expect(try !isRead([0, 1, 1]))
+    }
+
+    /// A directory's own checksum is not one of its fields.
+    @Test func directoriesAreReadWithinTheirBounds() throws {
+        func reader(_ section: CheckpointSection) throws(StoreError) -> SectionReader {
+            var bytes: [UInt8] = [1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            if section.offset == 0, section.byteCount >= 4 { resealDirectory(&bytes, section) }
+            return try SectionReader(section, from: IndexTestSource(bytes), of: "a test")
+        }
+        var numbers = try reader(CheckpointSection(offset: 0, byteCount: 10))
+        #expect(try numbers.next(UInt32.self) == 1)
+        let atEnd = numbers
+        #expect(try numbers.next(UInt16.self) == 2 && numbers.remainingByteCount == 0)
+        for field in [2, 4, 8] {
+            var reader = field == 2 ? numbers : atEnd
+            let error = #expect(throws: StoreError.self) {
+                switch field {
+                case 2: _ = try reader.next(UInt16.self)
+                case 4: _ = try reader.next(UInt32.self)
+                default: _ = try reader.bytes(3)
+                }
+            }
+            #expect(error?.message.hasSuffix("it ends too early") == true)
+        }
+        for (offset, byteCount) in [(-1, 10), (0, 3), (0, -1)] as [(Int64, Int)] {
+            let error = #expect(throws: StoreError.self) {
+                try reader(CheckpointSection(offset: offset, byteCount: byteCount))
+            }
+            #expect(error?.message.contains("impossible bounds") == true, "\(offset), \(byteCount)")
+        }
     }
 
     @Test func bytesThatMeanHarmGiveErrorsOrSomeIndex() throws {

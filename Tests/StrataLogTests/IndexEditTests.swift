@@ -53,6 +53,52 @@ import Testing
         }
     }
 
+    /// Whichever part of it its levels of nodes reach.
+    @Test(arguments: [1, 600, 40_000, 3_000_000, 1 << 40] as [UInt64])
+    func nothingLiesBehindTheLastKey(last: UInt64) throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        edit.set(last, Location(segment: 1, byteOffset: 64, row: 0))
+        let index = try edit.finish()
+        #expect(try index.contents(from: last).count == 1)
+        for shift in 0..<48 as Range<UInt64> {
+            let first = last + 1 << shift
+            guard first <= ObjectRef.maximumKey else { break }
+            #expect(try index.contents(from: first).isEmpty, "from \(first)")
+            #expect(try index.location(of: first).isAbsent, "of \(first)")
+        }
+    }
+
+    @Test func onlyRunsWithKeysFromTheFirstOnAreVisited() throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        edit.setRun(firstKey: 1, count: 10, location: Location(segment: 1, byteOffset: 64, row: 0))
+        edit.setRun(firstKey: 21, count: 10, location: Location(segment: 1, byteOffset: 128, row: 0))
+        let index = try edit.finish()
+        for (first, expected) in [(1, [10, 10]), (10, [1, 10]), (11, [10]), (30, [1]), (31, [])] as [(UInt64, [Int])] {
+            var counts: [Int] = []
+            try index.forEachRun(from: first) { run in
+                counts.append(run.count)
+                return true
+            }
+            #expect(counts == expected, "from \(first)")
+        }
+    }
+
+    /// Also where the next key lies in another page or directory.
+    @Test(arguments: [3, 600, 40_000, 3_000_000] as [UInt64]) func visitingStopsWhenAsked(next: UInt64) throws {
+        let edit = IndexEdit(base: ObjectIndex())
+        let all = [1, next, next + 2, next * 2, next * 2 + 40_000]
+        for key in all { edit.set(key, Location(segment: 1, byteOffset: Int(key) * 64, row: 0)) }
+        let index = try edit.finish()
+        for limit in 1...all.count {
+            var keys: [UInt64] = []
+            try index.forEachRun { run in
+                keys.append(run.firstKey)
+                return keys.count < limit
+            }
+            #expect(keys == Array(all[..<limit]))
+        }
+    }
+
     @Test func anEmptyIndexHasNothing() throws {
         let index = ObjectIndex()
         #expect(try index.location(of: 1).isAbsent)

@@ -150,6 +150,97 @@ import Testing
         #expect(!isRead(UInt16.max, at: 50))
     }
 
+    /// As above, with a sum that is right, or bytes of blocks that would be there.
+    @Test func blocksThatCannotBeAreRefused() throws {
+        let (postings, _) = try small()
+        let (source, section) = try write(postings, padding: 20_000)
+        let start = Int(section.offset)
+        func stored<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
+            source.bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: start + offset, as: type) }
+        }
+        func isRead(_ change: (inout [UInt8]) -> Void) -> Bool {
+            var bytes = source.bytes
+            change(&bytes)
+            resealDirectory(&bytes, section)
+            return (try? Postings.load(section, from: IndexTestSource(bytes))) != nil
+        }
+        let others = stored(8, UInt64.self) - UInt64(stored(50, UInt16.self))
+        for (count, expected) in [(1, true), (512, true), (0, false), (513, false)] as [(UInt16, Bool)] {
+            let isRead = isRead {
+                put(others + UInt64(count), into: &$0, at: start + 8)
+                put(count, into: &$0, at: start + 50)
+            }
+            #expect(isRead == expected, "\(count) pairs")
+        }
+        let longest = UInt16(PostingsBlock.maximumByteCount)
+        for (byteCount, expected) in [(longest, true), (longest + 1, false)] {
+            let isRead = isRead {
+                put(0 as Int64, into: &$0, at: start + 24)
+                put(byteCount, into: &$0, at: start + 48)
+            }
+            #expect(isRead == expected, "\(byteCount) bytes")
+        }
+    }
+
+    /// Whoever looks for a pair would not find it in the block behind.
+    @Test func aBlockThatReachesIntoTheNextOneIsDamage() throws {
+        let (postings, targets) = try small()
+        let (source, section) = try write(postings)
+        let start = Int(section.offset)
+        var bytes = source.bytes
+        // The first pair of the second block becomes the one behind the first block's.
+        let (target, referrer) = bytes.withUnsafeBytes {
+            (
+                $0.loadUnaligned(fromByteOffset: start + 32, as: UInt64.self),
+                $0.loadUnaligned(fromByteOffset: start + 40, as: UInt64.self)
+            )
+        }
+        try #require(target == targets[0])
+        put(target, into: &bytes, at: start + 56)
+        put(referrer + 1, into: &bytes, at: start + 64)
+        resealDirectory(&bytes, section)
+        for (contents, isSound) in [(source.bytes, true), (bytes, false)] {
+            let reopened = try Postings.load(section, from: IndexTestSource(contents))
+            let result: Void? = try? reopened.forEachReferrer(of: ObjectRef(rawValue: target)) { _ in false }
+            #expect((result != nil) == isSound)
+        }
+    }
+
+    /// The pairs of a block with this number of them, all of one target, whose referrers take 16 bits each.
+    private func isValid(_ referrers: [UInt16], count: Int? = nil) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: PostingsBlock.headerByteCount)
+        put(UInt16(count ?? referrers.count), into: &bytes, at: 0)
+        bytes[3] = 16
+        for referrer in referrers { bytes += [UInt8(referrer & 0xFF), UInt8(referrer >> 8)] }
+        let byteCount = bytes.count
+        bytes += [UInt8](repeating: 0, count: PostingsBlock.slackByteCount)
+        return bytes.withUnsafeBytes { PostingsBlock.isValid(UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
+    }
+
+    @Test func blocksAreOfAscendingPairs() {
+        #expect(isValid([5]) && isValid([5, 6]) && isValid(Array(1...512)))
+        #expect(!isValid([]))
+        #expect(!isValid(Array(1...513)))
+        #expect(!isValid([6, 5]))
+        #expect(!isValid([5, 5]))
+        #expect(!isValid([5, 6], count: 1))
+    }
+
+    /// One load reads a value of 56 bits, whatever bit it begins at, or one of 64, which begins at a byte.
+    @Test(arguments: [(56, true), (57, false), (63, false), (64, true), (65, false)] as [(UInt8, Bool)])
+    func blocksOfWidthsThatNoLoadReadsAreRefused(bits: UInt8, expected: Bool) {
+        for isTarget in [true, false] {
+            let byteCount = PostingsBlock.headerByteCount + (Int(bits) + 7) / 8
+            var bytes = [UInt8](repeating: 0, count: byteCount + PostingsBlock.slackByteCount)
+            bytes[0] = 1
+            bytes[isTarget ? 2 : 3] = bits
+            let isValid = bytes.withUnsafeBytes {
+                PostingsBlock.isValid(UnsafeRawBufferPointer(rebasing: $0[..<byteCount]))
+            }
+            #expect(isValid == expected, "of targets: \(isTarget)")
+        }
+    }
+
     @Test func bytesThatMeanHarmGiveErrorsOrSomePostings() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

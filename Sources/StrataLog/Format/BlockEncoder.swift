@@ -137,7 +137,7 @@ extension BlockEncoder {
             for column in columns { appendBitmap(start, column.externals, count: bitmapBytes) }
         }
         for column in columns {
-            guard let heap = column.heap, column.heapCount > 0 else { continue }
+            guard let heap = column.heap else { continue }
             notePatches(column, heapPosition: position)
             append(start, heap, count: column.heapCount)
         }

@@ -102,7 +102,9 @@ package struct ByteReader {
     /// A count of things that take at least `minimumByteCount` bytes each: refused when the bytes left cannot hold
     /// them.
     package mutating func readCount(minimumByteCount: Int) throws(MalformedBytes) -> Int {
-        try checkedCount(try read(UInt32.self), minimumByteCount: minimumByteCount)
+        // Read first: what is left is what follows the count.
+        let count = try read(UInt32.self)
+        return try checkedCount(count, minimumByteCount: minimumByteCount)
     }
 
     /// A count of entries that are still to be read, if they can all be there.

@@ -247,7 +247,7 @@ extension ColumnEncoder {
             UInt64(offsets[row + 1] &- offsets[row] &- least)
         }
         descriptor.rawLength = column.heapCount
-        guard let heap = column.heap, column.heapCount > 0 else { return }
+        guard let heap = column.heap else { return }
         // External values are filled in after encoding, so that a heap with some stays as it is.
         appendBytes(heap, count: column.heapCount, mayCompress: column.externals == nil, &descriptor, &cursor)
     }

@@ -54,7 +54,7 @@ struct Manifest: Hashable {
     }
 
     init?(_ bytes: UnsafeRawBufferPointer) {
-        guard bytes.count >= 60, bytes.prefix(8).elementsEqual(Self.magic) else { return nil }
+        guard bytes.prefix(8).elementsEqual(Self.magic) else { return nil }
         do {
             var reader = ByteReader(bytes, at: 8)
             number = try reader.read()

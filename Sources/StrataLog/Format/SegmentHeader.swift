@@ -50,7 +50,7 @@ struct SegmentHeader: Hashable {
         func corrupt(_ reason: String) -> StoreError {
             StoreError(.corruption, "segment header: \(reason)", segment: expected, offset: 0)
         }
-        guard bytes.count >= Self.byteCount, bytes.prefix(8).elementsEqual(Self.magic) else {
+        guard bytes.prefix(8).elementsEqual(Self.magic) else {
             throw corrupt("not a Strata segment")
         }
         do {

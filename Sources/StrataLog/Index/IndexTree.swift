@@ -75,6 +75,7 @@ struct IndexTree {
     func forEachDirectory<Failure: Error>(
         from firstKey: UInt64 = 0, _ body: (Pointer, UInt64) throws(Failure) -> Bool
     ) throws(Failure) {
+        guard covers(firstKey) else { return }
         _ = try visit(root, shift: topShift, prefix: 0, from: firstKey, body)
     }
 
@@ -84,7 +85,6 @@ struct IndexTree {
     ) throws(Failure) -> Bool {
         if shift == IndexNode.pageBits { return try body(node, prefix >> IndexNode.pageBits) }
         let below = firstKey > prefix ? (firstKey - prefix) >> shift : 0
-        guard below < UInt64(IndexNode.fanout) else { return true }
         for index in Int(below)..<IndexNode.fanout {
             let child = IndexNode.slot(node, index).pointee.load(ordering: .relaxed)
             if child == 0 { continue }

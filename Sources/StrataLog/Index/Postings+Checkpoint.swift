@@ -83,9 +83,9 @@ extension Postings {
         let blockCount = Int(try reader.next(UInt32.self))
         _ = try reader.next(UInt32.self)
         let offset = try reader.next(Int64.self)
-        guard reader.remainingByteCount == blockCount * PostingsWriter.entryByteCount, offset >= 0,
-            offset <= section.offset
-        else { throw reader.damaged("the number of blocks or their place") }
+        guard reader.remainingByteCount == blockCount * PostingsWriter.entryByteCount, offset >= 0 else {
+            throw reader.damaged("the number of blocks or their place")
+        }
 
         guard let entries = reader.rest({ entries($0, blocksAt: offset, end: section.offset) }) else {
             throw reader.damaged("a block's entry")

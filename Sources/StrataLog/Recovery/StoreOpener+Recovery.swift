@@ -149,11 +149,6 @@ extension StoreOpener {
     private func judge(
         _ stop: LogReplayer.Stop, _ reader: RecordReader, _ source: BlockSource, _ replayer: inout LogReplayer
     ) throws(StoreError) -> Int {
-        guard replayer.end.position.offset <= reader.limit else {
-            throw StoreError(
-                .corruption, "the segment is shorter than when the checkpoint was written",
-                path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
-        }
         var stop = stop
         var attempts = isWritable ? 1 : 5
         while true {

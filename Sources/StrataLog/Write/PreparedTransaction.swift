@@ -33,12 +33,7 @@ struct PreparedTransaction {
         var (changes, links, blocks, replacing) = (0, 0, 0, 0)
         for writer in transaction.writers { changes += writer.changeCount }
         for list in transaction.accumulators { links += list.others.count }
-        guard max(changes, links) <= TransactionBody.maximumCount else {
-            throw StoreError(
-                .tooLarge,
-                "transaction of \(changes) objects and \(links) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
-            )
-        }
+        try Self.check(objects: changes, relationships: links)
         changeCount = changes
         for job in transaction.jobs {
             blocks += job.byteCount
@@ -51,7 +46,21 @@ struct PreparedTransaction {
         record = TransactionRecord(
             body: Self.body(of: transaction), jobs: transaction.jobs, largeValues: transaction.largeValues,
             pieces: blocks + large)
-        let byteCount = record.byteCount
+        try Self.check(byteCount: record.byteCount)
+    }
+
+    /// Refuses what could be written and not be read again.
+    static func check(objects: Int, relationships: Int) throws(StoreError) {
+        guard max(objects, relationships) <= TransactionBody.maximumCount else {
+            throw StoreError(
+                .tooLarge,
+                "transaction of \(objects) objects and \(relationships) relationships: the log takes \(TransactionBody.maximumCount) of each; save in parts"
+            )
+        }
+    }
+
+    /// Refuses a record that would not fit into an empty segment.
+    static func check(byteCount: Int) throws(StoreError) {
         guard byteCount <= RecordHeader.maximumByteCount - LogWriter.preambleReserveByteCount else {
             throw StoreError(
                 .tooLarge,

@@ -88,6 +88,30 @@ import Testing
         try store.close()
     }
 
+    /// What is known of a segment names slots of the schema of that time.
+    @Test func segmentsKnownBeforeAMigrationMayHaveHadMoreSlots() throws {
+        let store = try Self.store(rows: 1)
+        let transaction = store.makeTransaction()
+        let writer = transaction.writer(for: SampleSchema.person)
+        writer.beginInsert(key: store.allocateKeys(root: SampleSchema.person, count: 1))
+        [UInt8](repeating: 7, count: 100_000).withUnsafeBytes { writer.set(6, bytes: $0) }
+        writer.endRow()
+        _ = try store.commit(transaction)
+        try store.withWriter { writer throws(StoreError) in try writer.leaveSegment() }
+        _ = try StoreTests.insert(store, 1, department: .null)
+        #expect(try store.segmentStatistics().count == 2)
+        let person = EntityLayout(
+            id: SampleSchema.person, rootID: SampleSchema.person, name: "Person",
+            slots: [SlotLayout(.string, lift: SlotLift(source: 0))])
+        try store.register(Schema(entities: [person], model: [1], isMigration: true))
+        store.dropCache()
+        #expect(try store.segmentStatistics().first?.segment == 1)
+        try store.compact()
+        #expect(store.snapshot.count(entity: SampleSchema.person) == 3)
+        #expect(try store.verify().problems.isEmpty)
+        try store.close()
+    }
+
     @Test func theLogAloneGivesTheSame() throws {
         let fs = MemoryFileSystem()
         var store = try Self.store(fs, rows: 300)
