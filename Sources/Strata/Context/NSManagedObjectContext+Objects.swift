@@ -278,7 +278,7 @@ extension NSManagedObjectContext {
                 noteUnreadable(owner, because: error)
             }
         }
-        if case .link = relationship.storage { state.settle(stored) }
+        if case .link = relationship.storage { state.dropChanges(alreadyIn: stored) }
         state.order = []
         state.members = []
         state.members.reserveCapacity(stored.count + state.added.count)

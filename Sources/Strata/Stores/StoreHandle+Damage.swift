@@ -30,6 +30,20 @@ extension StoreHandle {
         AfterSearch.run { self.tellDamage(error, object) }
     }
 
+    /// Reads ordered indexes. If one turns out damaged they are built anew, and the result is nil: what reads them has
+    /// another way.
+    func mending<Result>(
+        _ indexes: [OrderedIndex], _ body: () throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        do throws(StoreError) {
+            return try body()
+        } catch {
+            guard error.code == .corruption else { throw error }
+            for index in indexes { log.rebuild(index) }
+            return nil
+        }
+    }
+
     private func tellDamage(_ error: StoreError, _ object: ObjectRef?) {
         var info: [AnyHashable: Any] = [StrataDamageErrorKey: StoreFailure.description(error, of: self) as NSError]
         if let segment = error.segment {

@@ -77,7 +77,7 @@ struct StoreLineage: Equatable {
     /// Before a store is written: gives it a UUID of its own if it has been copied here. Durable when it returns.
     ///
     /// - Parameter keepsUUID: for a copy that takes its source's place in every respect.
-    static func settle(
+    static func ensureOwnIdentity(
         _ log: LogStore, at path: FilePath, in fileSystem: any FileSystem, keepsUUID: Bool = false
     ) throws {
         guard !log.isReadOnly, let fileIdentity = try FileIdentity(path, fileSystem),

@@ -177,7 +177,7 @@ struct StoreOpening {
             return try LogStore.open(path, in: fileSystem, options: options, schema: schema)
         }
         do {
-            try StoreLineage.settle(log, at: path, in: fileSystem)
+            try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem)
         } catch {
             try? SharedLogs.close(log)
             throw error
@@ -249,7 +249,7 @@ struct StoreOpening {
             try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
             try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, path in
                 // As in Core Data the copy goes by the UUID of its source.
-                try StoreLineage.settle(log, at: path, in: fileSystem, keepsUUID: true)
+                try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem, keepsUUID: true)
             }
         }
         SQLiteSideFiles.make(beside: path, fileSystem)
@@ -304,7 +304,7 @@ struct StoreOpening {
                 return try LogStore.open(path, in: fileSystem, options: options, schema: nil)
             }
             let result = Result {
-                if !readOnly { try StoreLineage.settle(log, at: path, in: fileSystem) }
+                if !readOnly { try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem) }
                 return try body(log)
             }
             try SharedLogs.close(log)

@@ -118,14 +118,14 @@ package final class IndexEdit {
             return base
         }
         for page in touched where page.unsettled == 0 || touched.count > Self.lookedThroughMaximum {
-            settle(IndexNode.slot(page.directory, page.slot))
+            pack(IndexNode.slot(page.directory, page.slot))
         }
         isFinished = true
         return ObjectIndex(tree, pages, maximumKey: maximumKey)
     }
 
     /// Puts a finished page in its smaller form.
-    private func settle(_ slot: UnsafeMutablePointer<Atomic<UInt>>) {
+    private func pack(_ slot: UnsafeMutablePointer<Atomic<UInt>>) {
         let full = IndexNode.pointer(slot.pointee.load(ordering: .relaxed))
         let values = UnsafePointer(IndexNode.values(full))
         if let count = IndexRuns.countRuns(values) {

@@ -117,7 +117,7 @@ struct ObjectMerge {
             let isDirty = object.overlay?.isDirty(slot) == true
             if isDirty, !isUnchanged(slot, base), keeps(slot, before, after) { continue }
             if !isDirty, before == after { continue }
-            settleInverse(slot, row)
+            alignInverse(slot, row)
             if isDirty { object.overlay?.clearValue(slot, shape) }
         }
         object.overlay?.clearValues(object.summary) { present, dirty in present & ~dirty }
@@ -176,7 +176,7 @@ struct ObjectMerge {
     /// and stay as they are.
     private func undoReferences(_ row: Row?) -> ContiguousArray<ToManyState?> {
         for relationship in shape.relationships where !relationship.isToMany {
-            settleInverse(relationship.slot, row)
+            alignInverse(relationship.slot, row)
         }
         var kept: ContiguousArray<ToManyState?> = []
         for (index, state) in object.toMany.enumerated() {
@@ -200,7 +200,7 @@ struct ObjectMerge {
     private func undoDeletion(_ row: Row) {
         for relationship in shape.relationships {
             guard let inverse = relationship.inverse, relationship.deleteRule == .nullifyDeleteRule else { continue }
-            if !relationship.isToMany { settleInverse(relationship.slot, row) }
+            if !relationship.isToMany { alignInverse(relationship.slot, row) }
             for other in object.targets(relationship) where !other.isMarkedDeleted {
                 if !inverse.isToMany {
                     restoreReference(inverse, of: other)
@@ -222,7 +222,7 @@ struct ObjectMerge {
 
     /// The object's reference is about to become the one in `row`, or nothing without a row: the objects that it leads
     /// or led to must agree.
-    private func settleInverse(_ slot: Int, _ row: Row?) {
+    private func alignInverse(_ slot: Int, _ row: Row?) {
         let index = shape.slots[slot].relationshipIndex
         guard index >= 0, let context = object.registry?.context, let inverse = shape.relationships[index].inverse
         else {

@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
             touched.append((object, .undoInsertion))
         }
         for (object, reason) in touched {
-            object.settleRestoredState()
+            object.dropUndoneChanges()
             undoRecorder?.noteRestored(object, isRevived: reason == .undoDeletion)
             object.withoutChangeTracking { object.awake(fromSnapshotEvents: reason) }
         }
@@ -130,7 +130,7 @@ extension NSManagedObject {
     }
 
     /// Takes an object that is again as it is stored out of those that a save would write.
-    fileprivate final func settleRestoredState() {
+    fileprivate final func dropUndoneChanges() {
         guard storeIndex != 0, flags.contains(.updated), flags.isDisjoint(with: [.inserted, .deleted, .gone]),
             !isFault
         else { return }
@@ -149,7 +149,7 @@ extension NSManagedObject {
         var isDirty = false
         for state in toMany {
             guard let state else { continue }
-            state.settleOrder()
+            state.dropUndoneOrder()
             if state.isChanged { isDirty = true }
         }
         if !isDirty { flags.remove(.dirtyToMany) }
@@ -159,7 +159,7 @@ extension NSManagedObject {
 
 extension ToManyState {
     /// Notices that the members are in the order that is stored.
-    fileprivate func settleOrder() {
+    fileprivate func dropUndoneOrder() {
         guard isOrderChanged, isLoaded, added.isEmpty, removed.isEmpty else { return }
         let stored = order.compactMap { positions[ObjectIdentifier($0)] }
         guard stored.count == order.count else { return }

@@ -12,8 +12,8 @@ final class DirectPath: Sendable {
     private let store: BackReference<StoreHandle>
     private let rules: OrderedRules
     let leads: [DirectLead]
-    /// The entities asked for, by number.
-    let wanted: [Bool]
+    /// The entities asked for.
+    let entities: EntityNumbers
     /// The lead that found the rows the last time.
     private let latest = Atomic<Int>(0)
     /// Grows with each request for which no lead was one, so that it is not tried in vain each time.
@@ -28,9 +28,7 @@ final class DirectPath: Sendable {
         rules = snapshot.orderedRules
         let map = handle.map
         let entities = plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 }
-        var wanted = [Bool](repeating: false, count: Int(map.numbers.max() ?? 0) + 1)
-        for entity in entities { wanted[Int(entity)] = true }
-        self.wanted = wanted
+        self.entities = EntityNumbers(entities)
         leads = DirectLeads(plan, direct, handle, snapshot, entities).all.prefix(Self.leadsMaximum) + []
     }
 

@@ -8,7 +8,7 @@ extension DirectSearch {
         _ lead: DirectLead, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) -> Outcome? {
         func take(_ ref: ObjectRef) throws(StoreError) -> Bool {
-            if lead.hasOthers, Int(ref.entity) >= path.wanted.count || !path.wanted[Int(ref.entity)] { return true }
+            if lead.hasOthers, !path.entities.contains(ref.entity) { return true }
             return try body(ref)
         }
         switch lead.source {

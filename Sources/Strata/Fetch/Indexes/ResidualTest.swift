@@ -73,7 +73,7 @@ struct ResidualTest {
         self.matches = []
         defer { self.matches = matches }
         var found = try RowPart.forEach(part, scan.handle.log, scan.snapshot) { index, block, row throws(StoreError) in
-            guard scan.wants(block.entity) else { return true }
+            guard scan.entities.contains(block.entity) else { return true }
             tested += 1
             if try test.holds(block, row) { matches.append(part[index]) }
             return matches.count < limit

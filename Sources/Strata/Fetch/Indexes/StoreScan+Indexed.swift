@@ -9,25 +9,13 @@ extension StoreScan {
             entities: plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 })
     }
 
-    /// Hands on the index to be used, if there is one. A damaged index is built anew, and the fetch goes on without it.
+    /// Hands on the index to be used, if there is one: ``IndexPlanner/usingIndex(order:limit:_:)``.
     func usingIndex<Result>(
         _ compiled: CompiledPredicate, order sorts: [ColumnSort]? = nil, limit: Int = .max,
         _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         guard !scope.snapshot.orderedIndexes.isEmpty else { return nil }
-        var used: OrderedIndex?
-        do throws(StoreError) {
-            guard let choice = try planner(compiled).choose(order: sorts, limit: limit) else { return nil }
-            used = choice.index
-            return try body(choice)
-        } catch {
-            guard error.code == .corruption else { throw error }
-            // Which of several was looked at in vain is not known when none was chosen.
-            for index in scope.snapshot.orderedIndexes where used == nil || index === used {
-                scope.handle.log.rebuild(index)
-            }
-            return nil
-        }
+        return try planner(compiled).usingIndex(order: sorts, limit: limit, body)
     }
 
     /// The predicate compiled, when objects are not needed and it names none.
@@ -75,7 +63,7 @@ extension StoreScan {
                 var refs: [ObjectRef] = []
                 refs.reserveCapacity(min(limit, choice.estimated))
                 if choice.isCovered {
-                    try choice.forEach(wanted: wanted) { ref throws(StoreError) in
+                    try choice.forEach(of: entities) { ref throws(StoreError) in
                         refs.append(ref)
                         if refs.count % IndexChoice.refsPerCheck == 0 { try turn?.control?.checkRead() }
                         return refs.count < limit
@@ -99,11 +87,11 @@ extension StoreScan {
     ) throws(StoreError) {
         let scan = CompiledScan(
             scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.root(plan.shape),
-            wanted: wanted
+            entities: entities
         ).over([], choice.residual)
         var test = ResidualTest(
             scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)
-        try choice.forEach(wanted: wanted) { ref throws(StoreError) in try test.add(ref) }
+        try choice.forEach(of: entities) { ref throws(StoreError) in try test.add(ref) }
         try test.finish()
         refs = test.matches
         report.statistics.add(test.statistics)

@@ -14,9 +14,9 @@ struct RowSearch {
     /// Of the request; nil where nothing is scanned.
     let turn: ScanTurn?
     let root: UInt16
-    /// The entity numbers asked for, and the same by number.
-    let entities: [UInt16]
-    let wanted: [Bool]
+    /// The numbers of the entities asked for.
+    let numbers: [UInt16]
+    let entities: EntityNumbers
 
     /// A program without semi-joins, and where it has to be asked.
     struct Prepared {
@@ -43,13 +43,11 @@ struct RowSearch {
         self.report = report
         self.turn = turn
         root = handle.map.root(shape)
-        entities = family.map { handle.map.numbers[$0.index] }.filter { $0 != 0 }
-        var wanted = [Bool](repeating: false, count: Int(handle.map.numbers.max() ?? 0) + 1)
-        for entity in entities { wanted[Int(entity)] = true }
-        self.wanted = wanted
+        numbers = family.map { handle.map.numbers[$0.index] }.filter { $0 != 0 }
+        entities = EntityNumbers(numbers)
     }
 
-    var rowCount: Int { entities.reduce(0) { $0 + snapshot.count(entity: $1) } }
+    var rowCount: Int { numbers.reduce(0) { $0 + snapshot.count(entity: $1) } }
 
     // MARK: Preparing
 
@@ -131,9 +129,7 @@ struct RowSearch {
         try cocoa { () throws(StoreError) in
             var found: [ObjectRef] = []
             for ref in refs {
-                guard let row = try snapshot.row(ref), Int(row.ref.entity) < wanted.count,
-                    wanted[Int(row.ref.entity)]
-                else { continue }
+                guard let row = try snapshot.row(ref), entities.contains(row.ref.entity) else { continue }
                 found.append(row.ref)
             }
             return found
@@ -176,9 +172,7 @@ struct RowSearch {
             guard refs.count + (try snapshot.referrerCount(postings: postings, to: target)) <= maximum else {
                 return nil
             }
-            refs += try snapshot.referrers(postings: postings, to: target).filter {
-                Int($0.entity) < wanted.count && wanted[Int($0.entity)]
-            }
+            refs += try snapshot.referrers(postings: postings, to: target).filter { entities.contains($0.entity) }
         }
         return refs.sorted { $0.key < $1.key }
     }
@@ -198,9 +192,7 @@ struct RowSearch {
                     if existing.contains(key) { refs.append(ref) }
                 } else if isOnly {
                     if try !snapshot.locate(ref).isAbsent { refs.append(ref) }
-                } else if let row = try snapshot.row(ref), Int(row.ref.entity) < wanted.count,
-                    wanted[Int(row.ref.entity)]
-                {
+                } else if let row = try snapshot.row(ref), entities.contains(row.ref.entity) {
                     refs.append(row.ref)
                 }
             }
@@ -208,19 +200,16 @@ struct RowSearch {
         }
     }
 
-    /// What an index allows, if it is likely to be quicker than a scan. A damaged index is built anew, and not used.
+    /// What an index allows, if it is likely to be quicker than a scan.
     private func indexed(
         _ compiled: CompiledPredicate, _ predicate: NSPredicate?, _ maximum: Int = .max
     ) throws -> (choice: IndexChoice, refs: [ObjectRef])? {
         guard !snapshot.orderedIndexes.isEmpty else { return nil }
-        let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: entities)
-        do throws(StoreError) {
-            guard let choice = try planner.choose(), choice.estimated <= maximum else { return nil }
-            return (choice, try choice.refs(wanted: wanted, turn?.control))
-        } catch {
-            guard error.code == .corruption else { throw StoreFailure.cocoaError(error, reading: handle) }
-            for index in snapshot.orderedIndexes { handle.log.rebuild(index) }
-            return nil
+        let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: numbers)
+        return try cocoa { () throws(StoreError) in
+            try planner.usingIndex { choice throws(StoreError) in
+                choice.estimated <= maximum ? (choice, try choice.refs(of: entities, turn?.control)) : nil
+            }
         }
     }
 
@@ -293,7 +282,7 @@ struct RowSearch {
     ) throws -> CompiledScan {
         var prepared = try prepare(CompiledPredicate(program: program, rest: nil), among: among)
         if prepared.candidates == nil { try narrow(&prepared, to: rowCount / Self.rowsPerCandidate) }
-        let scan = CompiledScan(handle, snapshot, prepared.predicate, root: root, wanted: wanted, reading: slots)
+        let scan = CompiledScan(handle, snapshot, prepared.predicate, root: root, entities: entities, reading: slots)
         if let candidates = prepared.candidates { return scan.over(candidates, prepared.predicate) }
         guard let found = try indexed(prepared.predicate, nil) else { return scan }
         return scan.over(found.refs, found.choice.residual)

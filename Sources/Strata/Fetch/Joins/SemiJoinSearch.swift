@@ -141,7 +141,7 @@ struct SemiJoinSearch {
         let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
         guard maximum > 0, let indexes = reader.pairs(link, sides) else { return nil }
         return try owners.cocoa { () throws(StoreError) in
-            try reader.mending(indexes) { () throws(StoreError) in
+            try handle.mending(indexes) { () throws(StoreError) in
                 var pairs: [(ObjectRef, ObjectRef)] = []
                 for ref in refs where pairs.count <= maximum {
                     for index in indexes {
@@ -395,10 +395,8 @@ struct SemiJoinSearch {
 
     private func linkScan(_ link: LinkShape, _ candidates: [ObjectRef]?) -> CompiledScan {
         let number = handle.map.linkNumber(link)
-        var wanted = [Bool](repeating: false, count: Int(number) + 1)
-        wanted[Int(number)] = true
         let all = CompiledPredicate(program: .constant(true), rest: nil)
-        let scan = CompiledScan(handle, snapshot, all, root: number, wanted: wanted, reading: [0, 1])
+        let scan = CompiledScan(handle, snapshot, all, root: number, entities: EntityNumbers([number]), reading: [0, 1])
         return candidates.map { scan.over($0, all) } ?? scan
     }
 

@@ -21,20 +21,37 @@ enum FetchCandidates {
     static func mayNarrow(_ predicate: NSPredicate, _ shape: EntityShape) -> Bool {
         switch predicate {
         case let compound as NSCompoundPredicate:
-            return compound.compoundPredicateType == .and
-                && compound.subpredicates.contains { mayNarrow($0, shape) }
-        case let comparison as NSComparisonPredicate:
-            guard comparison.comparisonPredicateModifier == .direct else { return false }
+            compound.compoundPredicateType == .and && compound.subpredicates.contains { mayNarrow($0, shape) }
+        case let comparison as NSComparisonPredicate: Naming(comparison, shape) != nil
+        default: false
+        }
+    }
+
+    /// How a comparison names objects.
+    private enum Naming {
+        /// `SELF == x`.
+        case object(Any?)
+        /// `SELF IN list`.
+        case list(Any?)
+        /// `parent == x`, the relationship by its slot.
+        case target(slot: Int, Any)
+
+        init?(_ comparison: NSComparisonPredicate, _ shape: EntityShape) {
+            guard comparison.comparisonPredicateModifier == .direct else { return nil }
             let sides = (comparison.leftExpression.form, comparison.rightExpression.form)
             switch (sides.0, comparison.predicateOperatorType, sides.1) {
-            case (.evaluatedObject, .equalTo, .constant), (.constant, .equalTo, .evaluatedObject),
-                (.evaluatedObject, .in, .constant):
-                return true
-            case (.keyPath(nil, let path), .equalTo, .constant(_?)), (.constant(_?), .equalTo, .keyPath(nil, let path)):
-                return path.names.count == 1 && shape.relationship(path.names[0])?.keepsPostings == true
-            default: return false
+            case (.evaluatedObject, .equalTo, .constant(let value)), (.constant(let value), .equalTo, .evaluatedObject):
+                self = .object(value)
+            case (.evaluatedObject, .in, .constant(let list)):
+                self = .list(list)
+            case (.keyPath(nil, let path), .equalTo, .constant(let value?)),
+                (.constant(let value?), .equalTo, .keyPath(nil, let path)):
+                guard path.names.count == 1, let relationship = shape.relationship(path.names[0]),
+                    relationship.keepsPostings
+                else { return nil }
+                self = .target(slot: relationship.slot, value)
+            default: return nil
             }
-        default: return false
         }
     }
 
@@ -47,23 +64,18 @@ enum FetchCandidates {
             }
             return nil
         }
-        guard let comparison = predicate as? NSComparisonPredicate,
-            comparison.comparisonPredicateModifier == .direct
+        guard let comparison = predicate as? NSComparisonPredicate, let naming = Naming(comparison, plan.shape)
         else { return nil }
-        switch (comparison.leftExpression.form, comparison.predicateOperatorType, comparison.rightExpression.form) {
-        case (.evaluatedObject, .equalTo, .constant(let value)):
-            return refs([value], scope).map { .refs($0) }
-        case (.constant(let value), .equalTo, .evaluatedObject):
-            return refs([value], scope).map { .refs($0) }
-        case (.evaluatedObject, .in, .constant(let list?)):
-            guard let elements = AnyElements(list) else { return nil }
+        switch naming {
+        case .object(let value): return refs([value], scope).map { .refs($0) }
+        case .list(let list):
+            guard let list, let elements = AnyElements(list) else { return nil }
             return refs(elements.elements, scope).map { .refs($0) }
-        case (.keyPath(nil, let path), .equalTo, .constant(let value?)):
-            return try referrers(path, value, plan, scope)
-        case (.constant(let value?), .equalTo, .keyPath(nil, let path)):
-            return try referrers(path, value, plan, scope)
-        default:
-            return nil
+        case .target(let slot, let value):
+            guard let targets = refs([value], scope) else { return nil }
+            guard let target = targets.first else { return .postings([]) }
+            let postings = scope.handle.map.postings(plan.shape, slot)
+            return .postings(try scope.snapshot.referrers(postings: postings, to: target).sorted { $0.key < $1.key })
         }
     }
 
@@ -78,16 +90,5 @@ enum FetchCandidates {
             if id.identity === scope.handle.identity, seen.insert(id.ref).inserted { refs.append(id.ref) }
         }
         return refs.sorted { $0.key < $1.key }
-    }
-
-    private static func referrers(
-        _ path: KeyPathComponents, _ value: Any, _ plan: FetchPlan, _ scope: RowScope
-    ) throws(StoreError) -> FetchCandidates? {
-        guard path.names.count == 1, let relationship = plan.shape.relationship(path.names[0]),
-            relationship.keepsPostings, let targets = refs([value], scope)
-        else { return nil }
-        guard let target = targets.first else { return .postings([]) }
-        let postings = scope.handle.map.postings(plan.shape, relationship.slot)
-        return .postings(try scope.snapshot.referrers(postings: postings, to: target).sorted { $0.key < $1.key })
     }
 }

@@ -20,11 +20,11 @@ struct IndexChoice {
 
     /// Hands out the objects in the ranges, in the order that was asked for, until the body returns false.
     func forEach(
-        wanted: [Bool], _ body: (ObjectRef) throws(StoreError) -> Bool
+        of entities: EntityNumbers, _ body: (ObjectRef) throws(StoreError) -> Bool
     ) throws(StoreError) {
         for range in isDescending ? ranges.reversed() : ranges {
             let goesOn = try index.forEach(in: range, descending: isDescending) { ref throws(StoreError) in
-                if hasOthers, Int(ref.entity) >= wanted.count || !wanted[Int(ref.entity)] { return true }
+                if hasOthers, !entities.contains(ref.entity) { return true }
                 return try body(ref)
             }
             if !goesOn { return }
@@ -34,10 +34,10 @@ struct IndexChoice {
     static let refsPerCheck = 1_024
 
     /// The objects in the ranges, by key.
-    func refs(wanted: [Bool], _ control: RequestControl?) throws(StoreError) -> [ObjectRef] {
+    func refs(of entities: EntityNumbers, _ control: RequestControl?) throws(StoreError) -> [ObjectRef] {
         var refs: [ObjectRef] = []
         refs.reserveCapacity(estimated)
-        try forEach(wanted: wanted) { ref throws(StoreError) in
+        try forEach(of: entities) { ref throws(StoreError) in
             refs.append(ref)
             if refs.count % Self.refsPerCheck == 0 { try control?.checkRead() }
             return true

@@ -98,14 +98,27 @@ struct IndexPlanner {
         return best?.choice
     }
 
+    /// Hands on the index to be used, if there is one. A damaged index is built anew; the result is nil, and the
+    /// request goes on without it.
+    func usingIndex<Result>(
+        order sorts: [ColumnSort]? = nil, limit: Int = .max, _ body: (IndexChoice) throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result? {
+        // Which of several was looked at in vain is not known when none was chosen.
+        let choice = try handle.mending(snapshot.orderedIndexes) { () throws(StoreError) in
+            try choose(order: sorts, limit: limit)
+        }
+        guard let choice else { return nil }
+        return try handle.mending([choice.index]) { () throws(StoreError) in try body(choice) }
+    }
+
     private func choice(
         _ index: OrderedIndex, _ described: StoreIndex, _ sorts: [ColumnSort]?
     ) throws(StoreError) -> IndexChoice? {
         let elements = index.definition.elements
         // What the rows are ordered by is in the index, or the index has not their order.
         if let sorts, !sorts.allSatisfy({ sort in elements.contains { $0.slot == sort.slot } }) { return nil }
-        var used = Array(repeating: false, count: nodes.count)
-        guard implies(described, &used) else { return nil }
+        guard hasAllMatches(described) else { return nil }
+        var used = holdInAllRows(of: described)
         var prefixes: [[UInt8]] = [[]]
         var ranges: [OrderedRange]?
         var fixedSlots: Set<Int> = []
@@ -184,14 +197,18 @@ struct IndexPlanner {
 
     // MARK: Partial indexes
 
-    /// Whether every row that satisfies the predicate is in the index; marks the nodes that hold for all rows in it.
-    private func implies(_ described: StoreIndex, _ used: inout [Bool]) -> Bool {
+    /// Whether every row that satisfies the predicate is in the index.
+    private func hasAllMatches(_ described: StoreIndex) -> Bool {
         guard let filter = described.definition.filter else { return true }
-        guard implies(filter) || isNamed(described) else { return false }
-        for (node, condition) in conditions.enumerated() {
-            if let condition, Self.holds(condition.slot, condition.ranges, for: filter) { used[node] = true }
+        return implies(filter) || isNamed(described)
+    }
+
+    /// For each node whether it holds for all rows in the index, so that it need not be tested.
+    private func holdInAllRows(of described: StoreIndex) -> [Bool] {
+        conditions.map { condition in
+            guard let condition, let filter = described.definition.filter else { return false }
+            return Self.holds(condition.slot, condition.ranges, for: filter)
         }
-        return true
     }
 
     /// Whether the conditions of the index are among those of the predicate, word for word.

@@ -11,8 +11,7 @@ struct CompiledScan {
     /// The row groups' columns, put together from their blocks; nil when blocks are asked themselves.
     private(set) var rowGroups: RowGroupSource?
     private let root: UInt16
-    /// By entity number.
-    private let wanted: [Bool]
+    let entities: EntityNumbers
 
     /// How many row groups are worked on one after the other, and how many together.
     enum Pace {
@@ -23,7 +22,7 @@ struct CompiledScan {
         /// Every row is wanted.
         case whole
 
-        fileprivate var serialRowGroups: Int {
+        private var serialRowGroups: Int {
             switch self {
             case .careful: 3
             case .steady: 1
@@ -31,34 +30,29 @@ struct CompiledScan {
             }
         }
 
-        fileprivate func rowGroups(cores: Int) -> Int { self == .whole ? cores * 32 : cores * 2 }
+        /// How many row groups are worked on together, the newest of which is this one.
+        ///
+        /// - Parameter number: counted from 1.
+        fileprivate func rowGroupsOfWave(at number: Int) -> Int {
+            if number <= serialRowGroups { return 1 }
+            let cores = ScanPool.shared.cores
+            return self == .whole ? cores * 32 : cores * 2
+        }
     }
-
-    /// Rows of the first row group, for those who want few results. Where row groups end does not depend on the number
-    /// of cores, so that sums of floating-point numbers do not, either.
-    private static let rowsOfFirstRowGroup = 4_096
-    /// Chunks end where keys pass a multiple of this, so that rows that come or go elsewhere do not shift their ends.
-    private static let keysOfRowGroup: UInt64 = 1 << 16
-    /// A row group that has fewer rows goes on, since many objects were deleted there.
-    private static let rowsOfThinRowGroup = 16_384
-    /// A row group has fewer rows than this.
-    static let rowsOfRowGroupMaximum = 1 << 17
-    /// Runs of a row group, however short: what lies scattered takes more time.
-    private static let runsOfRowGroup = 32_768
 
     /// - Parameter slots: what is read besides the columns of the predicate.
     init(
-        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16, wanted: [Bool],
-        reading slots: [Int] = []
+        _ handle: StoreHandle, _ snapshot: Snapshot, _ predicate: CompiledPredicate, root: UInt16,
+        entities: EntityNumbers, reading slots: [Int] = []
     ) {
         self.handle = handle
         self.snapshot = snapshot
         self.predicate = predicate
         // Rows of several entities lie between each other.
         let all = predicate.program.slots.union(slots).sorted()
-        rowGroups = wanted.count { $0 } == 1 ? RowGroupSource(handle, root: root, slots: all) : nil
+        rowGroups = entities.count == 1 ? RowGroupSource(handle, root: root, slots: all) : nil
         self.root = root
-        self.wanted = wanted
+        self.entities = entities
     }
 
     /// The same scan over some objects only.
@@ -90,8 +84,6 @@ struct CompiledScan {
         if let run { _ = try body(run) }
     }
 
-    func wants(_ entity: UInt16) -> Bool { Int(entity) < wanted.count && wanted[Int(entity)] }
-
     /// Tests all rows, makes a part of each row group, and takes the parts in the order of the rows.
     ///
     /// - Parameters:
@@ -102,69 +94,40 @@ struct CompiledScan {
         _ pace: Pace = .careful, _ turn: ScanTurn?, make: (ScannedRowGroup) throws -> Part,
         take: (Part) throws -> Bool
     ) throws {
-        var wave: [[RowRun]] = []
-        var runs: [RowRun] = []
-        var (rows, rowGroups) = (0, 0)
-        var wants = true
-        var failure: (any Error)?
-        let cores = ScanPool.shared.cores
-        var waveRows = 0
         defer { turn?.leave() }
+        var cutter = RowGroupCutter()
+        var wave: [[RowRun]] = []
+        var waveRows = 0
+        var goesOn = true
+        var failure: (any Error)?
         func finishWave() -> Bool {
             do {
                 try turn?.willLook(at: waveRows)
-                waveRows = 0
-                wants = try work(wave, turn?.control, make, take)
+                goesOn = try work(wave, turn?.control, make, take)
                 wave.removeAll(keepingCapacity: true)
-                return wants
+                waveRows = 0
             } catch {
                 failure = error
-                return false
+                goesOn = false
             }
+            return goesOn
         }
-        func finishRowGroup() -> Bool {
-            wave.append(runs)
-            runs = []
-            waveRows += rows
-            rows = 0
-            rowGroups += 1
+        func add(_ piece: RowGroupCutter.Piece) -> Bool {
+            wave.append(piece.runs)
+            waveRows += piece.rowCount
             if let control = turn?.control, control.isStopped {
                 failure = control.error
+                goesOn = false
                 return false
             }
-            return wave.count < (rowGroups <= pace.serialRowGroups ? 1 : pace.rowGroups(cores: cores)) || finishWave()
-        }
-        /// Adds a run that passes no multiple of the keys of a row group.
-        func add(_ run: RowRun) -> Bool {
-            if rows >= Self.rowsOfThinRowGroup, let last = runs.last,
-                last.firstKey / Self.keysOfRowGroup != run.firstKey / Self.keysOfRowGroup, !finishRowGroup()
-            {
-                return false
-            }
-            runs.append(run)
-            rows += run.count
-            let isFull = runs.count >= Self.runsOfRowGroup || rowGroups == 0 && rows >= Self.rowsOfFirstRowGroup
-            return !isFull || finishRowGroup()
+            return wave.count < pace.rowGroupsOfWave(at: piece.number) || finishWave()
         }
         do {
-            try forEachRun { run throws(StoreError) in
-                let end = (run.firstKey / Self.keysOfRowGroup + 1) * Self.keysOfRowGroup
-                if run.firstKey + UInt64(run.count) <= end { return add(run) }
-                var (first, second) = (run, run)
-                first.count = Int(end - run.firstKey)
-                second.firstKey = end
-                second.count -= first.count
-                second.location.rawValue += UInt64(first.count)
-                return add(first) && add(second)
-            }
+            try forEachRun { run throws(StoreError) in cutter.add(run, add) }
         } catch {
             throw RowScope(handle, snapshot, turn?.control).failure(error)
         }
-        if failure == nil, wants {
-            if !runs.isEmpty { wave.append(runs) }
-            waveRows += rows
-            if !wave.isEmpty { _ = finishWave() }
-        }
+        if goesOn, cutter.finish(add), !wave.isEmpty { _ = finishWave() }
         if let failure = failure as? StoreError {
             throw RowScope(handle, snapshot, turn?.control).failure(failure)
         }

@@ -47,7 +47,7 @@ final class RowGroupBuilder {
     ///
     /// - Parameter program: when zone maps let it rule out most of the first blocks, the rest is not read.
     func columns(
-        unlessPrunedBy program: CompiledPredicate.Node?, wants: (UInt16) -> Bool
+        unlessPrunedBy program: CompiledPredicate.Node?, entities: EntityNumbers
     ) throws(StoreError) -> [Int: ColumnChunk]? {
         zones = slots.map { _ in [] }
         for run in runs {
@@ -57,10 +57,10 @@ final class RowGroupBuilder {
                 var piece = rest
                 if let first = oldRow(of: &piece), let old {
                     let rows = first..<first + piece.count
-                    guard try take(old.entity, rows, wants, { old.column($0)?.view }) else { return nil }
+                    guard try take(old.entity, rows, entities, { old.column($0)?.view }) else { return nil }
                     note { old.column($0)?.zone(old.segment(ofRun: oldRun)) }
                 } else {
-                    guard try takeFromBlock(piece, program, wants) else { return nil }
+                    guard try takeFromBlock(piece, program, entities) else { return nil }
                 }
                 rest.firstKey += UInt64(piece.count)
                 rest.location.rawValue += UInt64(piece.count)
@@ -108,7 +108,7 @@ final class RowGroupBuilder {
     private func end(_ run: RowRun) -> UInt64 { run.firstKey + UInt64(run.count) }
 
     private func takeFromBlock(
-        _ piece: RowRun, _ program: CompiledPredicate.Node?, _ wants: (UInt16) -> Bool
+        _ piece: RowRun, _ program: CompiledPredicate.Node?, _ entities: EntityNumbers
     ) throws(StoreError) -> Bool {
         let location = piece.location.block
         let current: Block
@@ -132,7 +132,7 @@ final class RowGroupBuilder {
                 .corruption, "row \(first + piece.count - 1) of a block with fewer", segment: location.segment,
                 offset: location.byteOffset)
         }
-        let isTaken = try take(current.entity, first..<first + piece.count, wants) { slot throws(StoreError) in
+        let isTaken = try take(current.entity, first..<first + piece.count, entities) { slot throws(StoreError) in
             slot < current.slotCount ? try current.column(slot) : nil
         }
         if isTaken { note { ColumnZone(current, $0) } }
@@ -141,11 +141,11 @@ final class RowGroupBuilder {
 
     /// Takes in some rows; false when they cannot lie in column chunks.
     private func take(
-        _ entity: UInt16, _ rows: Range<Int>, _ wants: (UInt16) -> Bool,
+        _ entity: UInt16, _ rows: Range<Int>, _ entities: EntityNumbers,
         _ column: (Int) throws(StoreError) -> ColumnView?
     ) throws(StoreError) -> Bool {
         if self.entity == nil { self.entity = entity }
-        guard self.entity == entity, wants(entity) else { return false }
+        guard self.entity == entity, entities.contains(entity) else { return false }
         for (index, slot) in slots.enumerated() {
             guard let view = try column(slot) else { return false }
             if index == builders.count { builders.append(ColumnChunkBuilder(view.kind, rowCount: rowCount, pages)) }

@@ -28,9 +28,9 @@ struct RowGroupSource: Sendable {
     /// The column chunks of some rows; nil when they are better read block by block: they are few, zone maps rule most
     /// blocks out, or a value lies out of line.
     ///
-    /// - Parameter wants: whether rows of an entity are asked for.
+    /// - Parameter entities: those that are asked for.
     func rowGroup(
-        _ runs: [RowRun], _ program: CompiledPredicate.Node, wants: (UInt16) -> Bool,
+        _ runs: [RowRun], _ program: CompiledPredicate.Node, entities: EntityNumbers,
         _ control: RequestControl?, _ statistics: inout ScanStatistics
     ) throws(StoreError) -> RowGroup? {
         guard let first = runs.first else { return nil }
@@ -40,7 +40,7 @@ struct RowGroupSource: Sendable {
         let isCurrent = known?.runs == runs
         if let known, isCurrent, known.hasColumns(slots) {
             note(known, known.blockCount, &statistics)
-            return wants(known.entity) ? known : nil
+            return entities.contains(known.entity) ? known : nil
         }
         var wanted = slots
         if let known {
@@ -54,7 +54,7 @@ struct RowGroupSource: Sendable {
         let builder = RowGroupBuilder(
             log, runs, wanted, cache.pages, copying: isCurrent ? nil : known, control)
         let probed = isForced ? nil : program
-        guard let columns = try builder.columns(unlessPrunedBy: probed, wants: wants), let entity = builder.entity
+        guard let columns = try builder.columns(unlessPrunedBy: probed, entities: entities), let entity = builder.entity
         else { return nil }
         let rowGroup =
             if let known, isCurrent { known.adding(columns) } else {

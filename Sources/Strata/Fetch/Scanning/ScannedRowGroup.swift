@@ -8,7 +8,7 @@ import StrataLog
 /// Column row groups are one part, which has all rows in that order.
 final class ScannedRowGroup {
     /// No part has more.
-    static let partMaximumRows = CompiledScan.rowsOfRowGroupMaximum
+    static let partMaximumRows = RowGroupCutter.rowsOfRowGroupMaximum
 
     let runs: [RowRun]
     private(set) var parts: [ScanPart] = []
@@ -27,7 +27,7 @@ final class ScannedRowGroup {
         var wordCount = 0
         do {
             gathered = try scan.rowGroups?.rowGroup(
-                runs, scan.predicate.program, wants: scan.wants, evaluator.control, &statistics)
+                runs, scan.predicate.program, entities: scan.entities, evaluator.control, &statistics)
             if let gathered {
                 parts = [.rowGroup(gathered)]
             } else {
@@ -83,7 +83,7 @@ final class ScannedRowGroup {
                     var wasCached = false
                     let block = try scan.handle.log.block(at: location, wasCached: &wasCached)
                     last = (location, -1)
-                    if scan.wants(block.entity) {
+                    if scan.entities.contains(block.entity) {
                         statistics.blocks += 1
                         if wasCached { statistics.cachedBlocks += 1 }
                         if scan.predicate.program.verdict({ ScanPart.block(block).verdict($0) }) == .none {

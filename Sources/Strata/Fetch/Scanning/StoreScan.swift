@@ -11,8 +11,7 @@ struct StoreScan {
     private let storeIndex: UInt16
     /// Whether rows are wanted even if the predicate does not ask for one.
     private let needsRow: Bool
-    /// By entity number.
-    let wanted: [Bool]
+    let entities: EntityNumbers
     /// Where the objects come from that some predicates need.
     let context: NSManagedObjectContext?
     /// Asked now and then whether to go on.
@@ -35,7 +34,7 @@ struct StoreScan {
         self.report = report
         self.turn = turn
         search = RowSearch(handle, store.snapshot, plan.shape, family: plan.family, report: report, turn: turn)
-        wanted = search.wanted
+        entities = search.entities
     }
 
     /// Keeps what is computed once for a scan; used by one thread at a time.
@@ -93,13 +92,14 @@ struct StoreScan {
             try search.narrowToKeys(&prepared)
         }
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted, reading: slots)
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities,
+            reading: slots)
         if let candidates = prepared.candidates {
             if let choice = prepared.choice { report.note(choice) } else { report.note(.semiJoin) }
             return scan.over(candidates, prepared.predicate)
         }
         return try usingIndex(prepared.predicate) { choice throws(StoreError) in
-            let refs = try choice.refs(wanted: wanted, turn?.control)
+            let refs = try choice.refs(of: entities, turn?.control)
             report.note(choice)
             return scan.over(refs, choice.residual)
         } ?? scan
@@ -127,7 +127,8 @@ struct StoreScan {
         let compiled = try plan.compiled(scope.handle, scope.snapshot)
         guard compiled.program.hasToManyJoins else { return nil }
         let prepared = try search.prepare(compiled, among: search.existing(refs))
-        let scan = CompiledScan(scope.handle, scope.snapshot, prepared.predicate, root: search.root, wanted: wanted)
+        let scan = CompiledScan(
+            scope.handle, scope.snapshot, prepared.predicate, root: search.root, entities: entities)
         return scan.over(prepared.candidates ?? [], prepared.predicate)
     }
 
@@ -268,8 +269,7 @@ struct StoreScan {
     private func look(up refs: [ObjectRef], _ visit: (ObjectRef, Block?, Int) -> Bool) throws(StoreError) {
         for ref in refs {
             guard let row = try scope.rows.row(ref) else { continue }
-            let entity = Int(row.block.entity)
-            guard entity < wanted.count, wanted[entity] else { continue }
+            guard entities.contains(row.block.entity) else { continue }
             if !visit(row.ref, row.block, row.index) || scope.error != nil { return }
         }
     }
@@ -287,7 +287,7 @@ struct StoreScan {
                 block = try scope.handle.log.block(at: run.location)
             }
             let entity = onlyEntity ?? block?.entity ?? 0
-            guard Int(entity) < wanted.count, wanted[Int(entity)] else { return true }
+            guard entities.contains(entity) else { return true }
             for index in 0..<run.count {
                 let ref = ObjectRef(entity: entity, key: run.firstKey + UInt64(index))
                 if !visit(ref, block, run.location.row + index) || scope.error != nil { return false }

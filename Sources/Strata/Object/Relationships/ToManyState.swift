@@ -164,7 +164,7 @@ final class ToManyState {
 
     /// Of a relationship kept by links: what others have changed in the same way is no change any more. (Elsewhere the
     /// member's row says who changed it.)
-    func settle(_ stored: [NSManagedObject]) {
+    func dropChanges(alreadyIn stored: [NSManagedObject]) {
         if added.isEmpty, removed.isEmpty { return }
         let stored = Set(stored)
         for object in added.objects where stored.contains(object) { added.remove(object) }

@@ -1,0 +1,15 @@
+/// The entities whose rows a search wants, by the numbers that a store gives them.
+struct EntityNumbers: Sendable {
+    /// By entity number.
+    private let isMember: [Bool]
+    let count: Int
+
+    init(_ numbers: [UInt16]) {
+        var isMember = [Bool](repeating: false, count: Int(numbers.max() ?? 0) + 1)
+        for number in numbers { isMember[Int(number)] = true }
+        self.isMember = isMember
+        count = isMember.count { $0 }
+    }
+
+    func contains(_ number: UInt16) -> Bool { Int(number) < isMember.count && isMember[Int(number)] }
+}
