@@ -105,7 +105,7 @@ import Testing
             position: LogPosition(segment: snapshot.end.segment, offset: snapshot.end.offset + length),
             sequence: snapshot.sequence + sequence, checksum: snapshot.checksum ^ checksum)
         var mayReappear = false
-        _ = try LogWriter.createSegment(
+        _ = try OpenSegment.create(
             2, after: other, files: files,
             source: BlockSource(files: files, storeUUID: snapshot.source.storeUUID, cacheMaximumBytes: 0),
             options: StoreTests.options(), storeState: state, mayReappear: &mayReappear)
@@ -241,7 +241,7 @@ import Testing
         var mayReappear = false
         let number = Location.maximumSegment + 1
         let error = #expect(throws: StoreError.self) {
-            try LogWriter.createSegment(
+            try OpenSegment.create(
                 number, after: LogWriter.End(position: snapshot.end, sequence: 0, checksum: 0), files: files,
                 source: snapshot.source, options: StoreTests.options(), storeState: StoreState(),
                 mayReappear: &mayReappear)

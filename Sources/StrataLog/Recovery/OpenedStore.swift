@@ -32,8 +32,8 @@ struct OpenedStore {
     var checkpointEnd: LogPosition
     var manifestNumber: UInt64
     var report: RecoveryReport
-    /// The newest segment's file and length, for stores that can be written.
-    var writable: (file: any File, byteCount: Int)?
+    /// The newest segment, for stores that can be written.
+    var segment: OpenSegment?
     var end: LogWriter.End
     /// For stores that are open for reading: where their log ends.
     var tail: LogTail?
@@ -43,9 +43,8 @@ struct OpenedStore {
 
     /// The writing end, nil for read-only stores.
     func makeWriter(_ options: LogOptions) -> LogWriter? {
-        guard let writable else { return nil }
+        guard let segment else { return nil }
         return LogWriter(
-            files: files, source: source, options: options, file: writable.file, fileByteCount: writable.byteCount,
-            end: end, storeState: storeState)
+            files: files, source: source, options: options, segment: segment, end: end, storeState: storeState)
     }
 }

@@ -57,7 +57,7 @@ extension StoreOpener {
             opened.checkpointEnd = LogPosition(segment: 0, offset: 0)
         }
         if isWritable {
-            opened.writable = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
+            opened.segment = try makeWritable(replayer, isTorn: torn > 0, manifest, source)
             // A manifest that cannot be read must not come back later with a higher number than the new ones.
             if manifest == nil { try? files.remove(files.manifest) }
             opened.leftovers = leftovers(listing, replayer.storeState.compaction.holes)
@@ -174,7 +174,7 @@ extension StoreOpener {
     /// Brings the newest segment in order, so that the log can go on behind its last complete record.
     private func makeWritable(
         _ replayer: LogReplayer, isTorn: Bool, _ manifest: Manifest?, _ source: BlockSource
-    ) throws(StoreError) -> (file: any File, byteCount: Int) {
+    ) throws(StoreError) -> OpenSegment {
         let end = replayer.end.position
         let path = files.segment(end.segment)
         let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .readWrite) }
@@ -194,7 +194,7 @@ extension StoreOpener {
             try syncNames(isNew: manifest == nil)
         }
         source.register(file, segment: end.segment)
-        return (file, byteCount)
+        return OpenSegment(file, at: path, end: end.offset, byteCount: byteCount)
     }
 
     /// Writes the end of the log again, as far as nothing proves that it was durable.

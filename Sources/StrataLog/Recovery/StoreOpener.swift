@@ -106,7 +106,7 @@ struct StoreOpener {
         if let schema { storeState.schemas = [NumberedSchema(version: 1, schema: schema)] }
         source.setSchemas(storeState.schemas)
         var mayReappear = false
-        let created = try LogWriter.createSegment(
+        let created = try OpenSegment.create(
             1, after: .start, files: files, source: source, options: options, storeState: storeState,
             mayReappear: &mayReappear)
         // Should this process be killed before the directory has been flushed, the next one is to do that: it does if
@@ -123,6 +123,6 @@ struct StoreOpener {
         return OpenedStore(
             files: files, source: source, lock: lock, snapshot: snapshot, storeState: storeState, checkpoint: 0,
             checkpointEnd: created.end.position, manifestNumber: 1, report: report,
-            writable: (created.file, created.byteCount), end: created.end)
+            segment: created.segment, end: created.end)
     }
 }

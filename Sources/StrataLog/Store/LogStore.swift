@@ -108,7 +108,7 @@ public final class LogStore: Sendable {
         published = AdaptiveMutex(opened.snapshot)
         opened.source.pinSchema()
         state = AdaptiveMutex(SharedState(opened, options: options))
-        isReadOnly = opened.writable == nil
+        isReadOnly = opened.segment == nil
         writer = Mutex(opened.makeWriter(options))
         tail = opened.tail
         announcer =

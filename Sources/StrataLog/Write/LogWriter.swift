@@ -52,14 +52,7 @@ final class LogWriter: @unchecked Sendable {
     @exclusivity(unchecked) private(set) var keysVersion = -1
     @exclusivity(unchecked) private(set) var unsynced: [UnsyncedRecord] = []
     @exclusivity(unchecked) private var unsyncedByteCount = 0
-    @exclusivity(unchecked) private var file: any File
-    /// The open segment's; kept, because making one costs more than the rest of a small write.
-    private var path: FilePath
-    @exclusivity(unchecked) private var preallocatedEnd: Int
-    /// Up to here the segment's file was written to, be it with zeros.
-    @exclusivity(unchecked) private var touchedEnd: Int
-    /// How many zeros are written ahead next: few for a process that commits once.
-    @exclusivity(unchecked) private var aheadByteCount = 16 << 10
+    @exclusivity(unchecked) private var segment: OpenSegment
     /// Length at which a segment is left, if that is less than the options say.
     @exclusivity(unchecked) var segmentLength = SegmentLength()
     /// Rows written to the current segment since the store was opened.
@@ -84,85 +77,20 @@ final class LogWriter: @unchecked Sendable {
 
     /// Continues a log that recovery has brought in order.
     init(
-        files: StoreFiles, source: BlockSource, options: LogOptions, file: any File, fileByteCount: Int, end: End,
+        files: StoreFiles, source: BlockSource, options: LogOptions, segment: OpenSegment, end: End,
         storeState: StoreState
     ) {
         self.files = files
         self.source = source
         self.options = options
-        self.file = file
-        path = files.segment(end.position.segment)
+        self.segment = segment
         self.end = end
         durable = end
         source.setDurable(end.position)
         self.storeState = storeState
-        preallocatedEnd = fileByteCount
-        touchedEnd = end.position.offset
     }
 
     // MARK: Segments
-
-    /// Writes a new segment with header and preamble and makes it durable, name included.
-    static func createSegment(
-        _ number: UInt32, after previous: End, files: StoreFiles, source: BlockSource, options: LogOptions,
-        storeState: StoreState, mayReappear: inout Bool
-    ) throws(StoreError) -> (file: any File, end: End, byteCount: Int) {
-        guard number <= Location.maximumSegment else {
-            throw StoreError(.tooLarge, "the store has used all \(Location.maximumSegment) segment numbers")
-        }
-        let isMigrated = storeState.schemas.contains(where: \.schema.isMigration)
-        let header = SegmentHeader(
-            version: isMigrated ? SegmentHeader.migrationVersion : SegmentHeader.plainVersion,
-            storeUUID: source.storeUUID, segment: number, previousSegment: previous.position.segment,
-            previousValidByteCount: previous.position.offset, previousSequence: previous.sequence,
-            previousChecksum: previous.checksum)
-        var body = ByteWriter()
-        storeState.append(to: &body)
-        storeState.compaction.appendToPreamble(&body)
-        let start = LogPosition(segment: number, offset: SegmentHeader.byteCount)
-        let preamble = RecordImage.plain(
-            .preamble, body: body.bytes,
-            placement: RecordPlacement(
-                storeUUID: source.storeUUID, position: start, sequence: previous.sequence,
-                timestampNanoseconds: options.clock(), previousChecksum: previous.checksum, durable: previous.position))
-        let path = files.segment(number)
-        // A file of this name is what is left of an attempt that failed: no record ever referred to it.
-        if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
-            try io("remove an unfinished", path) { () throws(Errno) in try files.remove(path) }
-        }
-        let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
-        let contents = start.offset + preamble.bytes.count
-        let wanted = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
-        let byteCount: Int
-        do throws(StoreError) {
-            byteCount = try io("preallocate", path) { () throws(Errno) in
-                try preallocate(file, from: 0, to: wanted, atLeastTo: contents)
-            }
-            let headerBytes = header.encoded()
-            try headerBytes.withBytes { bytes throws(StoreError) in
-                try io("write", path) { () throws(Errno) in try file.writeAll([bytes], at: 0) }
-            }
-            try io("write", path) { () throws(Errno) in
-                try file.writeAll([UnsafeRawBufferPointer(preamble.bytes)], at: Int64(start.offset))
-            }
-            mayReappear = true
-            try io("flush", path) { () throws(Errno) in try file.sync() }
-            try io("flush directory", files.directory) { () throws(Errno) in
-                try files.fileSystem.syncDirectory(files.directory)
-            }
-        } catch {
-            try? file.close()
-            // What is written to its end stays: opening goes on in it, as nothing is added to the segment before any
-            // more. Removed, it could come back after a power loss. The rest is recognised as unfinished.
-            if !mayReappear { try? files.remove(path) }
-            throw error
-        }
-        source.register(file, segment: number)
-        let end = End(
-            position: LogPosition(segment: number, offset: contents), sequence: previous.sequence,
-            checksum: preamble.checksum)
-        return (file, end, byteCount)
-    }
 
     /// Goes on in a new segment. The current one must be flushed up to `durable`; what lies behind does not count any
     /// more.
@@ -174,23 +102,19 @@ final class LogWriter: @unchecked Sendable {
             // old segment were lost that way.)
             if mayReappear { mustLeaveSegment = true }
         }
-        let created = try Self.createSegment(
+        let created = try OpenSegment.create(
             durable.position.segment + 1, after: durable, files: files, source: source, options: options,
-            storeState: storeState,
-            mayReappear: &mayReappear)
+            storeState: storeState, mayReappear: &mayReappear)
         mayReappear = false
         if durable.position == end.position {
             // Space reserved behind the end is given back; if that fails, only space is lost. (After a failed flush
             // the bytes behind stay: snapshots may still be reading them.)
-            try? file.truncate(to: Int64(durable.position.offset))
+            try? segment.cut(to: durable.position.offset)
         } else {
             source.abandon(behind: durable.position)
         }
         segmentLength.noteSegment(durable.position.offset)
-        file = created.file
-        path = files.segment(created.end.position.segment)
-        preallocatedEnd = created.byteCount
-        touchedEnd = created.end.position.offset
+        segment = created.segment
         end = created.end
         durable = created.end
         source.setDurable(created.end.position)
@@ -242,12 +166,9 @@ final class LogWriter: @unchecked Sendable {
         let offset = end.position.offset
         let byteCount = newEnd.position.offset - offset
         do throws(StoreError) {
-            try preallocate(to: newEnd.position.offset)
-            try io("write", path) { () throws(Errno) in
-                try file.writeAll(records.map { UnsafeRawBufferPointer($0.image.bytes) }, at: Int64(offset))
-            }
-            // The buffers above are the images' own memory.
-            withExtendedLifetime(records) {}
+            try segment.reserve(
+                to: newEnd.position.offset, minimum: options.preallocationMinimumBytes, limit: segmentLimit)
+            try segment.write(records, at: offset, touchesAhead: options.durability == .full)
         } catch {
             rollBack()
             throw error
@@ -256,62 +177,12 @@ final class LogWriter: @unchecked Sendable {
         counters.writtenBytes += byteCount
         for placed in records { unsynced.append(placed.record) }
         unsyncedByteCount += byteCount
-        if newEnd.position.offset > touchedEnd {
-            touchedEnd = newEnd.position.offset
-            if options.durability == .full, byteCount <= Self.zeros.count / 8 { touchAhead() }
-        }
-    }
-
-    /// Small commits that wait for the disk find room before them that was written to. Space that is only reserved costs
-    /// the file system an entry in its journal when it is written to first, and the flush waits for that, too: half as
-    /// long again as for the data.
-    private static let zeros = [UInt8](repeating: 0, count: 128 << 10)
-
-    /// Writes zeros behind the end, where the reserved space reads as zeros anyway. Nothing goes by whether it works.
-    private func touchAhead() {
-        let count = min(aheadByteCount, preallocatedEnd - touchedEnd)
-        guard count > 0 else { return }
-        aheadByteCount = min(aheadByteCount * 2, Self.zeros.count)
-        do throws(Errno) {
-            try Self.zeros.withBytes { zeros throws(Errno) in
-                try file.writeAll([UnsafeRawBufferPointer(rebasing: zeros[..<count])], at: Int64(touchedEnd))
-            }
-            touchedEnd += count
-        } catch {
-            // Not to be tried again with each commit.
-            touchedEnd = preallocatedEnd
-        }
     }
 
     /// Lets the disk begin with what was written last, so that the commit which flushes it has less to wait for.
     func beginFlushing(_ byteCount: Int) {
         guard options.durability == .full else { return }
-        file.beginWriting(from: Int64(end.position.offset - byteCount), byteCount: Int64(byteCount))
-    }
-
-    private func preallocate(to offset: Int) throws(StoreError) {
-        guard offset > preallocatedEnd else { return }
-        // Steps grow with the segment, so that a small store stays small and a busy one rarely asks.
-        let step = min(max(options.preallocationMinimumBytes, preallocatedEnd), 16 << 20)
-        let target = max(offset, min(preallocatedEnd + step, segmentLimit))
-        preallocatedEnd = try io("preallocate", path) { () throws(Errno) in
-            try Self.preallocate(file, from: preallocatedEnd, to: target, atLeastTo: offset)
-        }
-    }
-
-    /// Reserves space up to an offset and returns that; or up to a smaller one, which there has to be: a nearly full
-    /// disk may still take what is to be written, if not the reserve for what comes after it.
-    private static func preallocate(
-        _ file: any File, from start: Int, to target: Int, atLeastTo offset: Int
-    ) throws(Errno) -> Int {
-        do throws(Errno) {
-            try file.preallocate(from: Int64(start), byteCount: Int64(target - start))
-            return target
-        } catch {
-            guard error == .noSpace, target > offset else { throw error }
-            try file.preallocate(from: Int64(start), byteCount: Int64(offset - start))
-            return offset
-        }
+        segment.file.beginWriting(from: Int64(end.position.offset - byteCount), byteCount: Int64(byteCount))
     }
 
     /// After a failed write: takes away what may have been written behind the end, so that a later recovery cannot
@@ -319,15 +190,13 @@ final class LogWriter: @unchecked Sendable {
     private func rollBack() {
         // Where this fails the bytes may stay: then the next segment's header says that they do not count.
         do throws(Errno) {
-            try file.truncate(to: Int64(end.position.offset))
-            preallocatedEnd = end.position.offset
-            touchedEnd = end.position.offset
+            try segment.cut(to: end.position.offset)
         } catch {
             mustLeaveSegment = true
             return
         }
         do throws(Errno) {
-            try file.syncData()
+            try segment.file.syncData()
             noteFlush()
         } catch {
             mustLeaveSegment = true
@@ -356,7 +225,7 @@ final class LogWriter: @unchecked Sendable {
         guard durable.position != end.position else { return false }
         do throws(Errno) {
             if hasFailedFlush { throw .ioError }
-            try file.syncData()
+            try segment.file.syncData()
             noteFlush()
             return false
         } catch {
@@ -368,7 +237,7 @@ final class LogWriter: @unchecked Sendable {
                     .readOnly,
                     "a flush failed (\(error)) and so did writing the log on in a new segment: \(second). "
                         + "The store refuses writes until it is opened again; the outcome of the commits in flight is unknown until then",
-                    errno: error, path: path.string)
+                    errno: error, path: segment.path.string)
                 self.failure = failure
                 throw failure
             }
@@ -391,7 +260,7 @@ final class LogWriter: @unchecked Sendable {
         unsynced = []
         unsyncedByteCount = 0
         try write(placed, newEnd: next)
-        try io("flush", path) { () throws(Errno) in try file.syncData() }
+        try io("flush", segment.path) { () throws(Errno) in try segment.file.syncData() }
         noteFlush()
         counters.relocations += 1
         relocated += records
@@ -442,7 +311,7 @@ final class LogWriter: @unchecked Sendable {
         self.failure = failure
     }
 
-    // MARK: Facts
+    // MARK: The store's state
 
     /// Notes where archived transactions are, in place of where they were before a failed flush.
     func noteArchive(of compaction: PreparedCompaction) {
@@ -462,7 +331,7 @@ final class LogWriter: @unchecked Sendable {
     /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.
     static let factMaximumByteCount = 4 << 20
 
-    /// Appends a record that changes the facts and makes it durable.
+    /// Appends a record that changes the store's state and makes it durable.
     ///
     /// - Precondition: there is room for it, see ``makeRoom(for:)``.
     func append(
@@ -484,8 +353,6 @@ final class LogWriter: @unchecked Sendable {
 
     /// Gives back the space reserved behind the end.
     func trim() {
-        try? file.truncate(to: Int64(end.position.offset))
-        preallocatedEnd = end.position.offset
-        touchedEnd = end.position.offset
+        try? segment.cut(to: end.position.offset)
     }
 }
