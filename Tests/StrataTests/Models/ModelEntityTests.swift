@@ -165,7 +165,6 @@ struct ZooModel {
         #expect(NSManagedObjectModel().configurations.isEmpty)
         #expect(zoo.model.configurations == [name])
         #expect(zoo.model.entities(forConfigurationName: name) == zoo.model.entities)
-        #expect(try zoo.model.document().configurations.isEmpty)
         let copy = try #require(zoo.model.copy() as? NSManagedObjectModel)
         copy.entities.removeLast()
         #expect(copy.configurations == [name])
