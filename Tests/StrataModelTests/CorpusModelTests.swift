@@ -94,7 +94,7 @@ import Testing
             for constraint in entity.uniquenessConstraints { lines.insert("\(name) unique \(constraint)") }
         }
         for name in model.fetchRequestTemplatesByName.keys { lines.insert("request \(name)") }
-        for name in model.configurations {
+        for name in model.configurations where name != "PF_DEFAULT_CONFIGURATION_NAME" {
             let members = model.entities(forConfigurationName: name) ?? []
             lines.insert("configuration \(name): \(members.compactMap(\.name).sorted())")
         }

@@ -92,7 +92,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator } }
 
     /// The configuration of the model that the store holds; "PF_DEFAULT_CONFIGURATION_NAME" for all entities.
-    open var configurationName: String { configuration ?? "PF_DEFAULT_CONFIGURATION_NAME" }
+    open var configurationName: String { configuration ?? NSManagedObjectModel.defaultConfigurationName }
 
     /// The options the store was opened with.
     open var options: [AnyHashable: Any]? { storedOptions }

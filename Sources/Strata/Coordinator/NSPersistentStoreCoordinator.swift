@@ -317,9 +317,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
         try store.savePendingMetadata()
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreCoordinatorStoresWillChange, object: self,
-            userInfo: [NSRemovedPersistentStoresKey: [store]])
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
         withdraw(store)

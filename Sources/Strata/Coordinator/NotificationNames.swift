@@ -25,7 +25,8 @@ extension Notification.Name {
     public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name(
         "NSManagedObjectContextDidMergeChangesObjectIDsNotification")
 
-    /// The stores of a coordinator are about to change.
+    /// The stores of a coordinator are about to change. As in Core Data, only ubiquitous stores announce that, so that
+    /// it is never posted; see ``NSPersistentStoreCoordinatorWillRemoveStore``.
     public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name(
         "NSPersistentStoreCoordinatorStoresWillChangeNotification")
 

@@ -19,7 +19,7 @@ struct StoreMigration {
     }
 
     private var configuration: String? {
-        store.configurationName == "PF_DEFAULT_CONFIGURATION_NAME" ? nil : store.configurationName
+        store.configurationName == NSManagedObjectModel.defaultConfigurationName ? nil : store.configurationName
     }
 
     func run(to url: URL, options: [AnyHashable: Any]?, type: String) throws -> NSPersistentStore {

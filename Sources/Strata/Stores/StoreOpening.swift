@@ -72,7 +72,7 @@ struct StoreOpening {
 
     /// The names of the entities of a configuration, with everything they inherit from.
     static func entities(_ shapes: ModelShapes, _ configuration: String?) throws -> Set<String> {
-        guard let configuration, configuration != "PF_DEFAULT_CONFIGURATION_NAME" else {
+        guard let configuration, configuration != NSManagedObjectModel.defaultConfigurationName else {
             return Set(shapes.byName.keys)
         }
         guard let entities = shapes.model.entities(forConfigurationName: configuration) else {

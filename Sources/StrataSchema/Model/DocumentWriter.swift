@@ -21,7 +21,7 @@ struct DocumentWriter {
         }.sorted()
         let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         document.entities = try entities.map { try write($0) }
-        document.configurations = model.configurations.map { name in
+        document.configurations = model.configurationMembers.keys.sorted().map { name in
             var configuration = ModelDocument.Configuration(name: name)
             configuration.entityNames = (model.entities(forConfigurationName: name) ?? []).map { $0.name ?? "" }
             return configuration

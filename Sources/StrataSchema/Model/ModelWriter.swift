@@ -167,8 +167,8 @@ extension ModelWriter {
         for entity in model.entities.sorted(by: { precedesByBytes($0.name ?? "", $1.name ?? "") }) {
             try write(entity: entity)
         }
-        write(UInt64(model.configurations.count))
-        for name in model.configurations.sorted(by: precedesByBytes) {
+        write(UInt64(model.configurationMembers.count))
+        for name in model.configurationMembers.keys.sorted(by: precedesByBytes) {
             try beginPart()
             write(name)
             let members = model.configurationMembers[name] ?? []

@@ -34,6 +34,9 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
 
     final private(set) var configurationMembers: [String: [NSEntityDescription]] = [:]
 
+    /// What Core Data calls the configuration of all entities.
+    package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
+
     private var storedEntities: [NSEntityDescription] = []
 
     /// Set once, when a coordinator starts to use the model.
@@ -94,13 +97,18 @@ open class NSManagedObjectModel: NSObject, NSSecureCoding, NSCopying, @unchecked
             ?? Dictionary(storedEntities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The names of the configurations, sorted, without the default one.
-    open var configurations: [String] { configurationMembers.keys.sorted() }
+    /// The names of the configurations, sorted, with "PF_DEFAULT_CONFIGURATION_NAME" for the one of all entities.
+    open var configurations: [String] {
+        let hasDefault = !storedEntities.isEmpty && configurationMembers[Self.defaultConfigurationName] == nil
+        return (configurationMembers.keys + (hasDefault ? [Self.defaultConfigurationName] : [])).sorted()
+    }
 
-    /// The entities of a configuration; all entities for nil, nil for a name that the model does not know.
+    /// The entities of a configuration; all entities for nil and for "PF_DEFAULT_CONFIGURATION_NAME", the name that
+    /// stores without a configuration have; nil for a name that the model does not know.
     open func entities(forConfigurationName configuration: String?) -> [NSEntityDescription]? {
         guard let configuration else { return storedEntities }
         return configurationMembers[configuration]
+            ?? (configuration == Self.defaultConfigurationName ? storedEntities : nil)
     }
 
     /// Says which entities belong to a configuration.

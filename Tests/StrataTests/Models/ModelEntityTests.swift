@@ -149,12 +149,27 @@ struct ZooModel {
     @Test func configurationsListTheirEntities() {
         let zoo = ZooModel()
         zoo.model.setEntities([zoo.person], forConfigurationName: "People")
-        #expect(zoo.model.configurations == ["People"])
+        #expect(zoo.model.configurations == ["PF_DEFAULT_CONFIGURATION_NAME", "People"])
         #expect(zoo.model.entities(forConfigurationName: "People") == [zoo.person])
         #expect(zoo.model.entities(forConfigurationName: nil)?.count == 4)
         #expect(zoo.model.entities(forConfigurationName: "Other") == nil)
         zoo.model.entities = [zoo.animal, zoo.dog, zoo.cat]
         #expect(zoo.model.entities(forConfigurationName: "People") == [])
+    }
+
+    /// Clients ask the model for the entities of a store by the store's configuration. They got nil when it was the
+    /// default one, and took the store to hold nothing.
+    @Test func theDefaultConfigurationHasAllEntities() throws {
+        let zoo = ZooModel()
+        let name = "PF_DEFAULT_CONFIGURATION_NAME"
+        #expect(NSManagedObjectModel().configurations.isEmpty)
+        #expect(zoo.model.configurations == [name])
+        #expect(zoo.model.entities(forConfigurationName: name) == zoo.model.entities)
+        let copy = try #require(zoo.model.copy() as? NSManagedObjectModel)
+        copy.entities.removeLast()
+        #expect(copy.configurations == [name])
+        #expect(copy.entities(forConfigurationName: name) == copy.entities)
+        #expect(NSManagedObjectModel(byMerging: [zoo.model])?.entities(forConfigurationName: name)?.count == 4)
     }
 
     @Test func contradictionsAreFound() {

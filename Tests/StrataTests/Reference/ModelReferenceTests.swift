@@ -194,7 +194,7 @@ import Testing
         )
         model.setEntities([employee, badge], forConfigurationName: "A")
         model.setEntities([badge], forConfigurationName: "B")
-        #expect(Set(model.configurations) == ["A", "B"])
+        #expect(Set(model.configurations) == ["A", "B", "PF_DEFAULT_CONFIGURATION_NAME"])
         #expect(model.entities(forConfigurationName: "A").map(Set.init)?.contains(badge) == true)
         model.setEntities([employee], forConfigurationName: "A")
         #expect(model.entities(forConfigurationName: "A")?.contains(badge) == false)
