@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# Names the public symbols that have no documentation, or that no page of their module's catalogue lists:
+# Names the public symbols that have no documentation, whose documentation does not begin with a summary, or that no
+# page of their module's catalogue lists:
 #   scripts/undocumented.pl GRAPHS
 # GRAPHS has a folder of symbol graphs for each module. An override or a witness has the documentation it inherits.
 use strict;
@@ -24,7 +25,9 @@ for my $folder (sort glob "$graphs/*") {
         for my $symbol (@{ decode_json(contents($path))->{symbols} }) {
             my @names = @{ $symbol->{pathComponents} };
             my $name = join '.', @names;
-            push @problems, "$module: $name has no documentation" unless $symbol->{docComment};
+            my ($summary) = map { $_->{text} } @{ ($symbol->{docComment} || {})->{lines} || [] };
+            push @problems, "$module: $name has no documentation" unless defined $summary;
+            push @problems, "$module: $name has no summary" if defined $summary && $summary =~ /^- /;
             # Extensions of other modules' types have files of their own.
             next if @names > 1 || $path =~ /\@/;
             push @problems, "$module: $name is in no Topics of Sources/$module/$module.docc" unless $listed{$name};

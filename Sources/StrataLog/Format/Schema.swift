@@ -83,6 +83,8 @@ public struct SlotLift: Hashable, Sendable {
     /// The stored form of what takes the place of null; nil leaves null.
     public var fill: [UInt8]?
 
+    /// A value from a slot, with what takes the place of null.
+    ///
     /// - Precondition: `fill` is at most ``fillMaximumByteCount`` long.
     public init(source: Int? = nil, fill: [UInt8]? = nil) {
         guard fill?.count ?? 0 <= Self.fillMaximumByteCount else {
@@ -143,6 +145,8 @@ public struct Schema: Hashable, Sendable {
         return copy
     }
 
+    /// The layout of the entity with this number; nil if there is none.
+    ///
     /// - Complexity: O(log n) in the number of entities.
     public func entity(_ id: UInt16) -> EntityLayout? {
         var low = 0

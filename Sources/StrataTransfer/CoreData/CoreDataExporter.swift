@@ -32,6 +32,8 @@ public final class CoreDataExporter {
     private let schema: ExportSchema
     private let origin: [String: Any]
 
+    /// Opens the store in a directory.
+    ///
     /// - Throws: `CocoaError` when there is no store, or it cannot be read.
     public init(_ store: URL) throws {
         reader = try StoreReader(store)

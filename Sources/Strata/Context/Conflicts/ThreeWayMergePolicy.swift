@@ -17,6 +17,8 @@ open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
     /// Who resolves changes of the same property, deletions and broken constraints.
     public let fallback: NSMergePolicy
 
+    /// A policy that leaves what it cannot merge to another one.
+    ///
     /// - Parameter fallback: by default the save fails when both sides have changed the same property.
     public init(fallback: NSMergePolicy = .error) {
         self.fallback = fallback
