@@ -145,7 +145,7 @@ bench-migration: bootstrap ## Measure opening with a newer model, mapping object
 bench-follow: ## Measure how long a save takes to reach a consumer in another process
 	$(SWIFT) run --package-path $(BENCHMARKS)/FollowLatency -c release follow-latency $(ARGS)
 
-docs: bootstrap ## Build the reference and the tutorial; fails if there is a warning
+docs: bootstrap ## Build the references and the tutorial; fails on a warning or an undocumented symbol
 	SWIFT=$(SWIFT) scripts/docs.sh
 
 format: ## Format all Swift files in place

@@ -48,7 +48,7 @@ Strata/Object/ Faulting|KeyValue|LifeCycle|Relationship|ObjectLifetime|MethodOve
 Strata/Observation/ Observ|MessageTests
 Strata/Scheduling/ ContextPool|SearchGate|ScanScheduling|WaitGraph|Cancellation|TimeLimit|ManyContextsTests
 Strata/Stores/ StoreCopy|StoreDirectory|StoreLock|ForeignFiles|FollowingStore|DamageTests|WrittenStore|CompactingTests
-Strata/Strata.docc/ DocumentNames
+Strata/Strata.docc/ GuideDocument|ReferenceExample
 Strata/Time/ History|Generation|Difference
 Strata/Transfer/ StrataTransferTests
 StrataAccessorTool/ StrataSourceToolsTests
@@ -69,6 +69,7 @@ StrataLog/Recovery/ StrataLogTests.StoreTests|StoreRegression|HostileLog|Durable
 StrataLog/Salvage/ Salvage
 StrataLog/Snapshot/ StrataLogTests.StoreTests|StrataLogTests.ConcurrencyTests|PostingsTests
 StrataLog/Store/ StrataLogTests.StoreTests|StoreRegression|QuietCheckpoint|OrderedStore|StrataLogTests.ConcurrencyTests
+StrataLog/StrataLog.docc/ GuideDocument|EngineExample
 StrataLog/Unique/ UniqueConstraint|UniqueTable
 StrataLog/Write/ StrataLogTests.StoreTests|CommitTicket|ConflictKey|FullDisk|FailedFlush|StrataLogTests.ConcurrencyTests
 StrataMacros/ StrataMacrosTests
@@ -82,6 +83,7 @@ StrataSchema/ KeyValue|UndoManager
 StrataSchema/Foundation/ KeyValue|UndoManager|StrataTests.Model|StrataTests.Predicate
 StrataSchema/Model/ StrataTests.Model
 StrataSchema/Predicate/ StrataTests.Predicate|FormatTemplate|NullCondition
+StrataSchema/StrataSchema.docc/ GuideDocument|ReferenceExample
 StrataSourceTools/ StrataSourceToolsTests
 StrataSupport/ AdaptiveMutex|CacheConcurrency|ConcurrencyTests
 StrataTestKit/ StrataIOTests

@@ -14,6 +14,15 @@ import StrataIO
 ///
 /// A request is one atomic transaction up to ``maximumObjectsPerTransaction`` objects; a greater one is committed in
 /// parts of that size.
+///
+/// ```swift
+/// let short = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
+/// short.predicate = NSPredicate(format: "pages <= %d", 200)
+/// let delete = NSBatchDeleteRequest(fetchRequest: short)
+/// delete.resultType = .resultTypeCount
+/// let result = try context.execute(delete) as? NSBatchDeleteResult
+/// let count = result?.result as? Int
+/// ```
 open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// Describes what is deleted.
     public final var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {

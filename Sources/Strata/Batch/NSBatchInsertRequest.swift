@@ -11,6 +11,16 @@ public import Foundation
 ///
 /// A request is one atomic transaction up to ``maximumObjectsPerTransaction`` objects or 256 MiB of values. A greater
 /// one is committed in parts of that size, so that memory stays bounded: when a part fails, those before it stay.
+///
+/// ```swift
+/// let insert = NSBatchInsertRequest(
+///     entityName: "Book", objects: [["title": "Tehanu", "pages": 180], ["title": "Lavinia", "pages": 288]])
+/// insert.resultType = .objectIDs
+/// let result = try context.execute(insert) as? NSBatchInsertResult
+/// let inserted = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSInsertedObjectsKey: inserted], into: [reader])
+/// ```
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     private let givenName: String
     private let givenEntity: NSEntityDescription?

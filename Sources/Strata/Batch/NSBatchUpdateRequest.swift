@@ -9,6 +9,15 @@ import StrataIO
 ///
 /// A request is one atomic transaction up to ``maximumObjectsPerTransaction`` objects; a greater one is committed in
 /// parts of that size.
+///
+/// ```swift
+/// let update = NSBatchUpdateRequest(entityName: "Book")
+/// update.predicate = NSPredicate(format: "pages < %d", 200)
+/// update.propertiesToUpdate = ["pages": 200]
+/// update.resultType = .updatedObjectsCountResultType
+/// let result = try context.execute(update) as? NSBatchUpdateResult
+/// let count = result?.result as? Int
+/// ```
 open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     private let givenName: String
     private let givenEntity: NSEntityDescription?

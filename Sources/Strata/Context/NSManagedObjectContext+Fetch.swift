@@ -6,6 +6,12 @@ extension NSManagedObjectContext {
     ///
     /// Runs on the newest state of the stores, with the context's unsaved changes laid over it.
     ///
+    /// ```swift
+    /// let request = NSFetchRequest<Book>(entityName: "Book")
+    /// request.predicate = NSPredicate(format: "pages > %d AND author.name == %@", 300, "Le Guin")
+    /// let books = try context.fetch(request)
+    /// ```
+    ///
     /// - Throws: `CocoaError` 134070 for a request that makes no sense (an unknown entity or key, options that exclude
     ///   each other, a negative limit, a malformed pattern, a constant of the wrong type), where Core Data raises an
     ///   exception; the store's error when it cannot be read; `CancellationError` when the task that waits for it has

@@ -64,8 +64,16 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// The streams of changes that somebody listens to.
     final var changeStreams: ChangeStreams?
     /// What happens when the store's rows are newer than those that changes were based on. Default: an error.
+    ///
+    /// ```swift
+    /// context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+    /// ```
     open var mergePolicy: Any = NSMergePolicy.error
     /// Whether saves of other contexts of the coordinator show up in this one by themselves. Default `false`.
+    ///
+    /// ```swift
+    /// container.viewContext.automaticallyMergesChangesFromParent = true
+    /// ```
     @exclusivity(unchecked) open var automaticallyMergesChangesFromParent = false {
         didSet { if automaticallyMergesChangesFromParent, link == nil { coordinator?.observe(self) } }
     }
@@ -253,6 +261,15 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// In a task that has been cancelled and waits for the block with ``perform(schedule:_:)``, it throws
     /// `CancellationError` unless its turn has come; the context keeps its changes.
     ///
+    /// ```swift
+    /// do {
+    ///     try context.save()
+    /// } catch let error as CocoaError where error.code == .managedObjectMerge {
+    ///     context.rollback()
+    ///     throw error
+    /// }
+    /// ```
+    ///
     /// - Throws: `CocoaError` with a validation code, 133020 for conflicts that the merge policy does not resolve, or
     ///   a store's error with the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
@@ -323,6 +340,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { onQueue().findObject(with: objectID) }
 
     /// The object with this ID, realized.
+    ///
+    /// ```swift
+    /// let author = try context.existingObject(with: id) as? Author
+    /// ```
     ///
     /// - Throws: `CocoaError` 133000 when there is no such object; the store's error when it cannot be read.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {

@@ -5,6 +5,14 @@ import Synchronization
 /// Sets up what most programs need: a model, a coordinator with its stores, and a context for the main queue.
 ///
 /// Safe to use from any thread, except for ``viewContext``, which belongs to the main queue.
+///
+/// ```swift
+/// let container = NSPersistentContainer(name: "Library", managedObjectModel: LibraryModel.shared)
+/// container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
+/// var failure: (any Error)?
+/// container.loadPersistentStores { _, error in failure = error }
+/// if let failure { throw failure }
+/// ```
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     // Unchecked, as an open class has to be: what changes is in the mutex, and the context guards itself by its queue.
 
@@ -149,6 +157,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Runs a block with a new context on its queue and suspends until it is done.
+    ///
+    /// ```swift
+    /// let count = try await container.performBackgroundTask { context in
+    ///     try context.count(for: NSFetchRequest<Author>(entityName: "Author"))
+    /// }
+    /// ```
     ///
     /// - Throws: what the block throws, and `CancellationError`, as for
     ///   ``NSManagedObjectContext/perform(schedule:_:)``.

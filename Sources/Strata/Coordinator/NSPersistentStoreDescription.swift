@@ -3,6 +3,11 @@ public import Foundation
 /// Describes a store for a container or coordinator to add: its URL, type, configuration and options.
 ///
 /// Use an instance from one thread at a time.
+///
+/// ```swift
+/// let description = NSPersistentStoreDescription(url: url)
+/// description.setOption("full" as NSString, forKey: StrataDurabilityOption)
+/// ```
 open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// The type of the store, such as ``NSSQLiteStoreType`` (the default).
     open var type = NSSQLiteStoreType

@@ -10,6 +10,17 @@ import StrataIO
 ///
 /// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
 /// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.
+///
+/// ```swift
+/// let request = NSFetchRequest<Book>(entityName: "Book")
+/// request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+/// let controller = NSFetchedResultsController(
+///     fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "author.name", cacheName: nil)
+/// try controller.performFetch()
+/// for section in controller.sections ?? [] {
+///     print("\(section.name): \(section.numberOfObjects)")
+/// }
+/// ```
 open class NSFetchedResultsController<ResultType>: NSObject {
     final let core: FetchedResultsCore
     /// The request. Changes of it count from the next ``performFetch()`` on.

@@ -35,6 +35,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     private let shared = AdaptiveMutex(Shared())
     private(set) var run: MigrationRun?
 
+    /// A manager that migrates stores of one model to another.
+    ///
     /// - Precondition: the models are complete.
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
         givenSource = sourceModel

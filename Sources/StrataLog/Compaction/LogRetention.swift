@@ -14,6 +14,7 @@ public struct LogRetention: Sendable, Hashable {
     /// was. `.max`, the default, keeps replaced rows only while a snapshot needs them.
     public var rowsFloor: UInt64
 
+    /// Keeps what these floors say: by default the whole history, and replaced rows only while a snapshot needs them.
     public init(historyFloor: UInt64 = 0, rowsFloor: UInt64 = .max) {
         self.historyFloor = historyFloor
         self.rowsFloor = rowsFloor

@@ -15,6 +15,7 @@ extension LogOptions {
         /// them as fast as over rows that were written at once. In the background, and only where ``isAutomatic`` is set.
         public var mergesFreshRows = true
 
+        /// Compaction in the background, with the defaults.
         public init() {}
     }
 }

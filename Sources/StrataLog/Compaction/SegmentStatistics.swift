@@ -78,11 +78,13 @@ struct CompactionPolicy {
 
 /// How far a compaction is.
 public struct CompactionProgress: Sendable, Hashable {
-    /// Segments that are to be compacted away, and those that are gone.
+    /// Segments that are to be compacted away, in all.
     public var segments: Int
+    /// Segments that are gone.
     public var completedSegments: Int
-    /// Bytes that are expected to be written, and those that were.
+    /// Bytes that are expected to be written, in all.
     public var byteCount: Int
+    /// Bytes that were written.
     public var completedByteCount: Int
 }
 

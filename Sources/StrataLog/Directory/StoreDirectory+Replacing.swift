@@ -6,7 +6,9 @@ extension StoreDirectory {
     ///
     /// The other may be open and even be written: the copy is as it was at some moment.
     ///
-    /// - Parameter finishing: called with the copy, which is open, and its path, before it takes its place.
+    /// - Parameters:
+    ///   - source: the directory of the other store.
+    ///   - finishing: called with the copy, which is open, and its path, before it takes its place.
     /// - Throws: `.notFound` when there is no other store, `.corruption` when its copy cannot be opened, `.locked` when
     ///   somebody has this store, `.unsupportedFormat` when there is something that is no store's in this one's place;
     ///   what the closure throws. This store is as before then.

@@ -9,7 +9,7 @@ public import SystemPackage
 ///
 /// | name beside the store `NAME` | what |
 /// |---|---|
-/// | `.NAME.strata-lock` | held while one of the following is there, or the directory is made (``DirectoryLock``) |
+/// | `.NAME.strata-lock` | held while one of the following is there, or the directory is made (`DirectoryLock`) |
 /// | `NAME.strata-copy` | what is to take the store's place, or has had it: of no value to anybody |
 /// | `NAME.strata-new` | complete, and about to take the place of a store that has been renamed away: only where two names cannot be swapped in one step |
 /// | `NAME.strata-old` | the store that has been renamed away then |
@@ -45,7 +45,7 @@ public struct StoreDirectory: Sendable {
         }.get()
     }
 
-    /// Whether a path is that of what is to take a store's place, as ``replace`` makes it.
+    /// Whether a path is that of what is to take a store's place, as `replace` makes it.
     public static func isUnfinished(_ path: FilePath) -> Bool {
         path.hasExtension("strata-copy") || path.hasExtension("strata-new")
     }

@@ -29,7 +29,7 @@ public struct ExternalValue: Hashable, Sendable {
         self.flags = flags
     }
 
-    /// A value of the transaction being built, whose place ``EncodedBlock/patchExternals(_:)`` fills in.
+    /// A value of the transaction being built, whose place `EncodedBlock.patchExternals(_:)` fills in.
     public static func pending(number: UInt32, byteCount: UInt64) -> ExternalValue {
         ExternalValue(segment: 0, byteOffset: number, byteCount: byteCount, storedByteCount: 0, checksum: 0)
     }

@@ -19,6 +19,8 @@ public struct ObjectRef: Hashable, Comparable, Sendable {
         self.rawValue = rawValue
     }
 
+    /// The object of an entity that has a primary key.
+    ///
     /// - Precondition: `key` is at most ``maximumKey``.
     @inlinable
     public init(entity: UInt16, key: UInt64) {

@@ -160,6 +160,8 @@ public struct OpenRow {
         column.pointee.filled = memory.pointee.openRow &+ 1
     }
 
+    /// Sets a slot to a string.
+    ///
     /// - Precondition: the slot's kind is of variable width and the value ``fitsInline(_:)``.
     @inlinable
     public func set(_ slot: Int, _ value: String) {
@@ -187,6 +189,8 @@ public struct OpenRow {
         native.withUTF8 { set(slot, bytes: UnsafeRawBufferPointer($0)) }
     }
 
+    /// Sets a slot to bytes, which are copied.
+    ///
     /// - Precondition: the slot's kind is of variable width and the value ``fitsInline(_:)``.
     @inlinable
     public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) {

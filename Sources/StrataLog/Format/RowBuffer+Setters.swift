@@ -33,10 +33,14 @@ extension RowBuffer {
     @inlinable
     public func set(_ slot: Int, uuid: (UInt64, UInt64)) { row.set(slot, uuid: uuid) }
 
+    /// Sets a slot to a string.
+    ///
     /// - Precondition: the slot's kind is of variable width and the value ``fitsInline(_:)``.
     @inlinable
     public func set(_ slot: Int, _ value: String) { row.set(slot, value) }
 
+    /// Sets a slot to bytes, which are copied.
+    ///
     /// - Precondition: the slot's kind is of variable width and the value ``fitsInline(_:)``.
     @inlinable
     public func set(_ slot: Int, bytes: UnsafeRawBufferPointer) { row.set(slot, bytes: bytes) }

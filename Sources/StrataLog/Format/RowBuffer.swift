@@ -1,7 +1,7 @@
 /// Gathers rows of one entity as columns, to be encoded as blocks. Not thread-safe.
 ///
 /// A row is written with `beginRow`, a setter for each slot that has a value (in any order, the last one counts), and
-/// `endRow`. Slots that are not set are null and cost nothing. When ``shouldCut`` says so, ``take()`` moves the rows
+/// `endRow`. Slots that are not set are null and cost nothing. When ``shouldCut`` says so, `take()` moves the rows
 /// out as a value that can be encoded on another core.
 public final class RowBuffer {
     /// The entity of the rows, and what their slots hold.
@@ -15,9 +15,13 @@ public final class RowBuffer {
     /// Whether the memory of the rows belongs to somebody else.
     private var isUsedUp = false
 
-    /// - Parameter advice: what earlier blocks of the entity taught about compression; keep it and pass it again when
-    ///   buffers are
-    ///   made often.
+    /// A buffer without rows.
+    ///
+    /// - Parameters:
+    ///   - layout: the entity of the rows; at most ``Schema/maximumSlots`` slots.
+    ///   - schemaVersion: the version of the store's schema that the layout is of.
+    ///   - advice: what earlier blocks of the entity taught about compression; keep it and pass it again when buffers
+    ///     are made often.
     public init(layout: EntityLayout, schemaVersion: UInt16, advice: CompressionAdvice? = nil) {
         precondition(layout.slots.count <= Schema.maximumSlots, "too many slots")
         self.layout = layout
@@ -42,7 +46,7 @@ public final class RowBuffer {
     @inlinable
     public var rawByteCount: Int { memory.pointee.rawByteCount }
 
-    /// The rows make a full block: call ``take()`` before the next row.
+    /// The rows make a full block: call `take()` before the next row.
     @inlinable
     public var shouldCut: Bool { row.shouldCut }
 

@@ -2,16 +2,23 @@ internal import StrataIO
 
 /// The kind of value in a slot. Raw values are part of the file format.
 public enum ValueKind: UInt8, Sendable, CaseIterable {
+    /// True or false.
     case bool = 1
+    /// A signed integer of 16 bits.
     case int16 = 2
+    /// A signed integer of 32 bits.
     case int32 = 3
+    /// A signed integer of 64 bits.
     case int64 = 4
+    /// A Float.
     case float = 5
+    /// A Double.
     case double = 6
     /// Bytes of the object graph's choosing (variable width).
     case decimal = 7
     /// UTF-8.
     case string = 8
+    /// Bytes, as they are.
     case data = 9
     /// Seconds since 2001-01-01 00:00:00 UTC, as a Double.
     case date = 10
@@ -76,6 +83,8 @@ public struct SlotLift: Hashable, Sendable {
     /// The stored form of what takes the place of null; nil leaves null.
     public var fill: [UInt8]?
 
+    /// A value from a slot, with what takes the place of null.
+    ///
     /// - Precondition: `fill` is at most ``fillMaximumByteCount`` long.
     public init(source: Int? = nil, fill: [UInt8]? = nil) {
         guard fill?.count ?? 0 <= Self.fillMaximumByteCount else {
@@ -136,6 +145,8 @@ public struct Schema: Hashable, Sendable {
         return copy
     }
 
+    /// The layout of the entity with this number; nil if there is none.
+    ///
     /// - Complexity: O(log n) in the number of entities.
     public func entity(_ id: UInt16) -> EntityLayout? {
         var low = 0

@@ -26,6 +26,8 @@ public struct SlotSet: Hashable, Sendable {
         high.isEmpty ? (low == 0 ? [] : [low]) : [low] + high
     }
 
+    /// Adds a slot.
+    ///
     /// - Precondition: 0 <= slot < ``Schema/maximumSlots``.
     public mutating func insert(_ slot: Int) {
         precondition(slot >= 0 && slot < Schema.maximumSlots, "slot out of range")

@@ -1,7 +1,10 @@
 /// What happened to an object in a transaction. Raw values are part of the file format.
 public enum ChangeKind: UInt8, Sendable {
+    /// It is new.
     case insert = 0
+    /// It was there before, with another row.
     case update = 1
+    /// It is gone.
     case delete = 2
 }
 

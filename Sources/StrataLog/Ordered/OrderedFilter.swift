@@ -1,7 +1,10 @@
 /// Which rows are in a partial index: conditions on single slots, joined.
 public indirect enum OrderedFilter: Hashable, Sendable {
+    /// All of these hold; true if there are none.
     case all([OrderedFilter])
+    /// One of these holds; false if there are none.
     case any([OrderedFilter])
+    /// This does not hold.
     case not(OrderedFilter)
     /// The slot's component (see ``OrderedKey``) lies in one of the ranges.
     case within(slot: Int, kind: ValueKind, ranges: [OrderedRange])

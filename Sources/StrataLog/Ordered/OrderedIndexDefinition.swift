@@ -11,7 +11,9 @@ public struct OrderedIndexDefinition: Hashable, Sendable {
         /// Whether greater values come first.
         public var isDescending: Bool
 
-        /// - Precondition: ``OrderedKey/isOrdered(_:)``
+        /// An element over a slot.
+        ///
+        /// - Precondition: values of the kind have an order (``OrderedKey/isOrdered(_:)``).
         public init(slot: Int, kind: ValueKind, isDescending: Bool = false) {
             guard OrderedKey.isOrdered(kind) else {
                 programmerError(
@@ -32,6 +34,8 @@ public struct OrderedIndexDefinition: Hashable, Sendable {
     /// Which rows are in the index; nil for all.
     public var filter: OrderedFilter?
 
+    /// An index over the rows of these entities.
+    ///
     /// - Precondition: there is at least one element.
     public init(root: UInt16, entities: [UInt16], elements: [Element], filter: OrderedFilter? = nil) {
         guard !elements.isEmpty else { programmerError("OrderedIndexDefinition", "it has no elements", "Name one") }

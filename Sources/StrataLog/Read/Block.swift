@@ -326,6 +326,8 @@ public final class Block: @unchecked Sendable {
 
     // MARK: Rows
 
+    /// The primary key of a row's object.
+    ///
     /// - Precondition: 0 <= row < ``rowCount``; so for the others.
     @inlinable
     public func key(_ row: Int) -> UInt64 {

@@ -124,7 +124,9 @@ public struct ColumnView {
         return externals[row &>> 3] &>> UInt8(truncatingIfNeeded: row & 7) & 1 != 0
     }
 
-    /// - Precondition: ``isExternal(_:)``.
+    /// Where a row's value lies that is stored out of line; ``LogStore/read(_:)`` reads it.
+    ///
+    /// - Precondition: ``isExternal(_:)`` says so.
     public func external(_ row: Int) -> ExternalValue {
         precondition(isExternal(row), "the value lies in the row")
         return ExternalValue(reading: bytes(row).baseAddress!)

@@ -5,6 +5,8 @@ public struct Row: Sendable {
     /// In the block.
     public let index: Int
 
+    /// The row at an index of a block.
+    ///
     /// - Precondition: `index` is a row of the block.
     @inlinable
     public init(block: Block, index: Int) {

@@ -69,6 +69,7 @@ extension LogStore {
     ///
     /// - Parameters:
     ///   - directory: of the store, which nobody writes meanwhile.
+    ///   - fileSystem: where the directory is.
     ///   - progress: called after each segment with the bytes done and all bytes.
     /// - Throws: `.io` when a file cannot be read; `.notFound` when there are no segments.
     /// - Complexity: reads every byte twice.

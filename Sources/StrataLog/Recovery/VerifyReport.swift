@@ -1,4 +1,4 @@
-/// What ``LogStore/verify()`` found.
+/// What ``LogStore/verify(progress:)`` found.
 public struct VerifyReport: Sendable {
     /// Files of the log that were read.
     public internal(set) var segments = 0

@@ -6,9 +6,13 @@ public import SystemPackage
 /// Every sound record of every segment counts, also behind damage: its change table and those of its blocks that pass
 /// their checksums. Manifest and checkpoints are not looked at. The damaged store is not changed.
 public enum LogSalvage {
+    /// Makes a new store of what can be read.
+    ///
     /// - Parameters:
     ///   - path: the damaged store's directory. Nobody should be writing it.
+    ///   - fileSystem: where both stores are.
     ///   - target: where the new store is made. Must be empty or missing.
+    ///   - options: those that the new store is written with.
     ///   - metadata: what becomes of the object graph's own data about the store.
     ///   - progress: called now and then with the bytes done and all bytes, of reading and then of writing.
     /// - Returns: what was saved and what was not.

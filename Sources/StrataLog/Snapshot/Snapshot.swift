@@ -140,6 +140,11 @@ public final class Snapshot: Sendable {
 
     /// The object's row, or nil when there is no such object.
     ///
+    /// ```swift
+    /// let row = try receipt.snapshot.row(ObjectRef(entity: 1, key: key))
+    /// let title = try row.map { try $0.block.column(0).string($0.index) }
+    /// ```
+    ///
     /// - Throws: `.corruption` or `.io`, naming segment and offset.
     /// - Complexity: O(1); reads one block when it is not cached.
     public func row(_ ref: ObjectRef) throws(StoreError) -> Row? {

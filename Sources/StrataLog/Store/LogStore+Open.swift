@@ -8,8 +8,17 @@ extension LogStore {
     /// Loads the newest sound checkpoint, replays what was committed after it, and cuts off what was never
     /// acknowledged (``recovery`` tells).
     ///
+    /// ```swift
+    /// let schema = Schema(entities: [
+    ///     EntityLayout(id: 1, rootID: 1, name: "Book", slots: [SlotLayout(.string), SlotLayout(.int64)])
+    /// ])
+    /// let store = try LogStore.open("/store", in: fileSystem, schema: schema)
+    /// ```
+    ///
     /// - Parameters:
     ///   - path: the store's directory; created with mode 0700 if it is missing and the options allow it.
+    ///   - fileSystem: where the directory is: the operating system's, or one in memory.
+    ///   - options: how durable commits are, who may write, and what the store may use.
     ///   - schema: the shape of rows to be written; registered as a new version if the store's newest differs. Nil
     ///   keeps what is there.
     /// - Throws: `.locked` when another process (or another open in this one) writes the store, or others make, replace

@@ -8,6 +8,18 @@ internal import SystemPackage
 /// Entities are numbers, properties are slots, rows are bytes. A commit appends one record to the log; with full
 /// durability, commits that wait together share one flush. Readers hold a ``Snapshot`` and wait for nothing. Safe to
 /// use from any thread.
+///
+/// ```swift
+/// let store = try LogStore.open("/store", in: fileSystem, schema: schema)
+/// let transaction = store.makeTransaction()
+/// let books = transaction.writer(for: 1)
+/// let key = store.allocateKeys(root: 1, count: 1)
+/// books.beginInsert(key: key)
+/// books.set(0, "The Dispossessed")
+/// books.set(1, Int64(341))
+/// books.endRow()
+/// let receipt = try store.commit(transaction)
+/// ```
 public final class LogStore: Sendable {
     let files: StoreFiles
     let source: BlockSource
@@ -260,7 +272,7 @@ public final class LogStore: Sendable {
         state.withLock { $0.nextKeys[root] = max($0.nextKeys[root] ?? 1, key + 1) }
     }
 
-    /// A transaction to fill and ``commit(_:)``. Rows are written in the newest schema.
+    /// A transaction to fill and ``commit(_:ticket:)``. Rows are written in the newest schema.
     public func makeTransaction() -> WriteTransaction {
         let (schema, unique, ordered) = state.withLock { state in
             (state.writerSchema(), state.uniqueRules, state.orderedRules)
@@ -284,11 +296,18 @@ public final class LogStore: Sendable {
     ///
     /// Commits from several threads at once share a flush. An empty transaction is not written.
     ///
+    /// ```swift
+    /// let receipt = try store.commit(transaction)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - transaction: one that was not committed before, whether that succeeded or not.
+    ///   - ticket: lets another thread take the commit back while it waits for other commits.
     /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing
     ///   became visible, the log ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be
-    ///   written any more until it is opened again (then the outcome is known only after that); `.tooLarge`; `.closed`; `.cancelled` when the ticket was taken back
-    ///   before the commit's turn came.
-    /// - Parameter ticket: lets another thread take the commit back while it waits for other commits.
+    ///   written any more until it is opened again (then the outcome is known only after that); `.tooLarge`; `.closed`;
+    ///   `.cancelled` when the ticket was taken back before the commit's turn came.
+    /// - Complexity: O(n) in the rows of the transaction, and one flush, which commits that wait together share.
     public func commit(
         _ transaction: WriteTransaction, ticket: CommitTicket? = nil
     ) throws(StoreError) -> CommitReceipt {
@@ -504,7 +523,7 @@ public final class LogStore: Sendable {
     }
 }
 
-/// The result of ``LogStore/commit(_:)``.
+/// The result of ``LogStore/commit(_:ticket:)``.
 public struct CommitReceipt: Sendable {
     /// The transaction's number: one more than that before.
     public var sequence: UInt64

@@ -11,6 +11,8 @@ public struct UniqueConstraint: Hashable, Sendable {
     /// The same in all of the entities.
     public var slots: [Int]
 
+    /// A constraint over the slots of these entities.
+    ///
     /// - Precondition: there is at least one slot.
     public init(root: UInt16, entities: [UInt16], slots: [Int]) {
         guard !slots.isEmpty else { programmerError("UniqueConstraint", "it has no slots", "Name at least one") }

@@ -12,6 +12,8 @@ public final class CommitTicket: Sendable {
     /// Asked now and then while the commit waits, whether it should be taken back.
     let isUnwanted: (@Sendable () -> Bool)?
 
+    /// A ticket for one commit.
+    ///
     /// - Parameter isUnwanted: for those whom nobody tells: asked each few milliseconds, on the thread that commits.
     public init(isUnwanted: (@Sendable () -> Bool)? = nil) {
         self.isUnwanted = isUnwanted

@@ -6,6 +6,8 @@ public struct ConflictKey: Hashable, Sendable {
     /// Whether the transaction changes what the key names. One that does not only reads it: any number may.
     public let isExclusive: Bool
 
+    /// A key for what these numbers name.
+    ///
     /// - Parameters:
     ///   - kind: what sort of thing the key names.
     ///   - first: what it is about.

@@ -135,7 +135,20 @@ public final class EntityWriter {
 
     /// Begins the whole new row of an object, in place of the row that was read as `replacing`.
     ///
-    /// - Parameter changed: the slots whose values differ: they enter the history, and only their postings are changed.
+    /// ```swift
+    /// let update = store.makeTransaction()
+    /// let changed = update.writer(for: 1)
+    /// try changed.beginUpdate(key: key, replacing: row.version, changed: SlotSet([1]))
+    /// changed.set(0, "The Dispossessed")
+    /// changed.set(1, Int64(387))
+    /// changed.endRow()
+    /// _ = try store.commit(update)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: the object's primary key.
+    ///   - replacing: the version of the row that was read; the commit throws `.conflict` if it is not the newest then.
+    ///   - changed: the slots whose values differ: they enter the history, and only their postings are changed.
     /// - Throws: `.io` or `.corruption` when the replaced row has to be read (a relationship changes) and cannot be;
     ///   nothing was begun.
     public func beginUpdate(key: UInt64, replacing: RowVersion, changed: SlotSet) throws(StoreError) {

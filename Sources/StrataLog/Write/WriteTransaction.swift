@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Changes gathered for one atomic commit.
 ///
-/// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one ``LogStore/commit(_:)``. Full
-/// blocks are encoded on another core while it is being filled.
+/// Made by ``LogStore/makeTransaction()``, filled by one thread at a time, used for one
+/// ``LogStore/commit(_:ticket:)``. Full blocks are encoded on another core while it is being filled.
 public final class WriteTransaction {
     /// Names a row that was written.
     public typealias RowTicket = EntityWriter.RowTicket

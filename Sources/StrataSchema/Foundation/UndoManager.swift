@@ -149,7 +149,9 @@ open class UndoManager: NSObject {
     /// Records an operation: undoing calls the handler with the target. What the handler registers in turn is what
     /// redoing does.
     ///
-    /// - Parameter target: not retained; when it has gone, the operation does nothing.
+    /// - Parameters:
+    ///   - target: not retained; when it has gone, the operation does nothing.
+    ///   - handler: kept until the operation is undone or removed; a target that it captures is kept, too.
     /// - Precondition: a group is open, or ``groupsByEvent`` is set.
     open func registerUndo<TargetType: AnyObject>(
         withTarget target: TargetType, handler: @escaping (TargetType) -> Void

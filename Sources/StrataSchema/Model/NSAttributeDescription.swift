@@ -3,6 +3,14 @@ import Foundation
 /// A value that every object of an entity has, of one type.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
+///
+/// ```swift
+/// let pages = NSAttributeDescription()
+/// pages.name = "pages"
+/// pages.attributeType = .integer64AttributeType
+/// pages.isOptional = false
+/// pages.defaultValue = 0
+/// ```
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The type of an attribute's values.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {

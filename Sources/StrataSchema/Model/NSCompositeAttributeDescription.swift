@@ -4,6 +4,12 @@ import StrataSupport
 /// An attribute made of others: its value is a dictionary from the elements' names to their values.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
+///
+/// ```swift
+/// let size = NSCompositeAttributeDescription()
+/// size.name = "size"
+/// size.elements = [width, height]
+/// ```
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// Composites in composites may be nested this deep.
     static let maximumDepth = 16

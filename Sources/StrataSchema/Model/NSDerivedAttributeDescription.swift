@@ -3,6 +3,13 @@ import Foundation
 /// An attribute that is computed from others when an object is saved.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
+///
+/// ```swift
+/// let sortTitle = NSDerivedAttributeDescription()
+/// sortTitle.name = "sortTitle"
+/// sortTitle.attributeType = .stringAttributeType
+/// sortTitle.derivationExpression = NSExpression(format: "canonical:(title)")
+/// ```
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
     /// What is computed: a key path through to-one relationships, `canonical:`, `uppercase:` or `lowercase:` of one,
     /// `relationship.@count` or `relationship.attribute.@sum`, or `now()`.

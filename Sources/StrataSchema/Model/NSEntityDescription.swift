@@ -10,6 +10,14 @@ import Synchronization
 /// Thread rule: an immutable entity may be read from any thread. Until then it belongs to whoever builds the model.
 /// That contract, which Core Data shares, is what `@unchecked Sendable` stands for here; the tables are published
 /// through an atomic reference.
+///
+/// ```swift
+/// let book = NSEntityDescription()
+/// book.name = "Book"
+/// book.properties = [title]
+/// let model = NSManagedObjectModel()
+/// model.entities = [book]
+/// ```
 open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// An entity may have this many ancestors.
     static let maximumInheritanceDepth = 64

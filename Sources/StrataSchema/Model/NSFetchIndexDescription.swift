@@ -4,6 +4,12 @@ import StrataSupport
 /// An index over one or more properties of an entity.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSEntityDescription``.
+///
+/// ```swift
+/// let byTitle = NSFetchIndexDescription(
+///     name: "byTitle", elements: [NSFetchIndexElementDescription(property: title, collationType: .binary)])
+/// book.indexes = [byTitle]
+/// ```
 open class NSFetchIndexDescription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     /// The index's name, unique in the entity.
     open var name: String {

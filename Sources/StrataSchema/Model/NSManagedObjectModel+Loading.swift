@@ -6,7 +6,7 @@ extension NSManagedObjectModel {
     ///
     /// - Parameter url: a model file (".mom"), or a directory of versions (".momd"), of which the current one is read:
     ///   the one that `NSManagedObjectModel_CurrentVersionName` in its "VersionInfo.plist" names, or the only one.
-    /// - Returns: nil if there is no model that can be read; ``init(compiledModelAt:)`` says why.
+    /// - Returns: nil if there is no model that can be read.
     public convenience init?(contentsOf url: URL) {
         guard let model = try? NSManagedObjectModel(compiledModelAt: url) else { return nil }
         self.init()

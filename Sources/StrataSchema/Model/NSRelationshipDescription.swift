@@ -16,6 +16,19 @@ public enum NSDeleteRule: UInt, Sendable {
 /// A reference from the objects of an entity to one or many objects of another.
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``NSPropertyDescription``.
+///
+/// ```swift
+/// let books = NSRelationshipDescription()
+/// books.name = "books"
+/// books.destinationEntity = book
+/// books.deleteRule = .cascadeDeleteRule
+/// let writer = NSRelationshipDescription()
+/// writer.name = "author"
+/// writer.destinationEntity = author
+/// writer.maxCount = 1
+/// books.inverseRelationship = writer
+/// writer.inverseRelationship = books
+/// ```
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity that the relationship leads to. Not retained: the model owns its entities.
     open var destinationEntity: NSEntityDescription? {

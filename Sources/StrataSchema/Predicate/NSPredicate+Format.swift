@@ -16,6 +16,10 @@ extension FormatPredicateFactory {
     /// faulty string, or arguments that do not fit it, stop the program with the position and the reason; for strings
     /// that come from outside the program use `NSPredicate.parse(_:arguments:)`.
     ///
+    /// ```swift
+    /// request.predicate = NSPredicate(format: "title BEGINSWITH[cd] %@", "t")
+    /// ```
+    ///
     /// - Complexity: O(n) in the length of the string.
     public init(format: String, _ arguments: Any?...) {
         self.init(parsed: PredicateParser.parsedPredicate(format, arguments))

@@ -4,7 +4,10 @@ import StrataLog
 
 /// Writes a store of Strata's as a file that Apple's Core Data opens.
 ///
-///     try CoreDataExporter(URL(fileURLWithPath: "Library.strata")).run(to: URL(fileURLWithPath: "Library.sqlite"))
+/// ```swift
+/// let exported = try CoreDataExporter(store).run(to: appleFile)
+/// print("\(exported.objects) objects")
+/// ```
 ///
 /// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID. The
 /// persistent history comes along if it is asked for.
@@ -29,6 +32,8 @@ public final class CoreDataExporter {
     private let schema: ExportSchema
     private let origin: [String: Any]
 
+    /// Opens the store in a directory.
+    ///
     /// - Throws: `CocoaError` when there is no store, or it cannot be read.
     public init(_ store: URL) throws {
         reader = try StoreReader(store)

@@ -3,8 +3,11 @@ public import Strata
 
 /// Makes a store of Strata's of one that Apple's Core Data wrote: a file of SQLite.
 ///
-///     let importer = try CoreDataImporter(URL(fileURLWithPath: "Library.sqlite"))
-///     try importer.run(to: URL(fileURLWithPath: "Library.strata"))
+/// ```swift
+/// let importer = try CoreDataImporter(appleFile)
+/// let report = try importer.run(to: store, model: model)
+/// print("\(report.objects) objects, \(report.transactions) transactions")
+/// ```
 ///
 /// Every object keeps its entity and its primary key, and the store its UUID: URIs and archived object IDs from before
 /// lead to the same objects. The file is only read; a write-ahead log beside it is read with it, from a copy. The

@@ -7,6 +7,12 @@ import StrataModelFile
 ///
 /// A store that is made of the text of another one is equal to it: objects keep entity and primary key, the store its
 /// UUID and metadata. The history stays behind. Used by one thread at a time.
+///
+/// ```swift
+/// let transfer = TextTransfer()
+/// _ = try transfer.writeJSONLines(store, to: dump.path)
+/// _ = try transfer.readJSONLines(dump.path, to: copy)
+/// ```
 public struct TextTransfer: Sendable {
     /// What was written or read.
     public struct Report: Sendable, Equatable {
@@ -31,7 +37,10 @@ public struct TextTransfer: Sendable {
 
     /// Writes JSON Lines.
     ///
-    /// - Parameter path: a file that does not exist yet; "-" for the standard output.
+    /// - Parameters:
+    ///   - store: the store's directory.
+    ///   - path: a file that does not exist yet; "-" for the standard output.
+    /// - Returns: what was written.
     /// - Throws: ``TransferError``; `CocoaError` when the store cannot be read.
     /// - Complexity: O(n) with bounded memory.
     public func writeJSONLines(_ store: URL, to path: String) throws -> Report {
@@ -59,7 +68,10 @@ public struct TextTransfer: Sendable {
     /// Writes comma-separated values: the objects of one entity to a file, or those of a whole store, with its model,
     /// to files in a directory.
     ///
-    /// - Parameter path: a file, "-" for the standard output, or a directory, that does not exist yet.
+    /// - Parameters:
+    ///   - store: the store's directory.
+    ///   - path: a file, "-" for the standard output, or a directory, that does not exist yet.
+    /// - Returns: what was written.
     /// - Throws: ``TransferError``; `CocoaError` when the store cannot be read.
     /// - Complexity: O(n) with bounded memory.
     public func writeCSV(_ store: URL, to path: String) throws -> Report {

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The documents, held against the code: what docs/guide.md shows is compiled, links lead somewhere, and the tests
-/// that docs/deviations.md names exist.
+/// The documents, held against the code: what the guide and the reference show is compiled, links lead somewhere, and
+/// the tests that docs/deviations.md names exist.
 @Suite struct GuideDocumentTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -42,23 +42,61 @@ import Testing
         }
     }
 
-    @Test(arguments: ["docs/guide.md", "Sources/Strata/Strata.docc/TenMinutes.md"])
-    func pagesShowWhatIsCompiled(_ path: String) throws {
+    /// What is compiled, and run by the tests.
+    private static let compiled: [[String]] = {
         let files = [
             "Tests/StrataTests/Guide/GuideLibrary.swift", "Tests/StrataTests/Guide/GuideTests.swift",
+            "Tests/StrataTests/Guide/ReferenceExampleTests.swift", "Tests/StrataLogTests/EngineExampleTests.swift",
+            "Tests/StrataTransferTests/TransferExampleTests.swift",
             // What needs a plugin is compiled by an example.
             "Examples/Bookshop/Sources/Bookshop/Shelf.swift",
             "Examples/Bookshop/Sources/Bookshop/Book+CoreDataClass.swift",
             "Examples/Bookshop/Sources/Notes/Note.swift", "Examples/Bookshop/Sources/Notes/NotesModel.swift",
             "Examples/Bookshop/Sources/Notes/Notebook.swift",
         ]
-        let code = try files.map { Self.lines(try Self.text($0)) }
-        let blocks = Self.blocks("swift", of: try Self.text(path))
-        #expect(blocks.count > 7)
+        return files.map { file in lines((try? text(file)) ?? "") }
+    }()
+
+    private static func expectCompiled(_ blocks: [[String]], of path: String) {
         // The manifest and the import are compiled by every example.
         for block in blocks where block.first != "// Package.swift" && block != ["import CoreData"] {
-            #expect(code.contains { Self.contains($0, block) }, "not in the tests: \(block.joined(separator: "\n"))")
+            #expect(
+                compiled.contains { contains($0, block) },
+                "\(path) shows what is not in the tests: \(block.joined(separator: "\n"))")
         }
+    }
+
+    @Test(arguments: [
+        ("docs/guide.md", 8), ("Sources/Strata/Strata.docc/TenMinutes.md", 8),
+        ("Sources/Strata/Strata.docc/SavingAndConflicts.md", 2),
+        ("Sources/Strata/Strata.docc/FetchingAndFaulting.md", 3), ("Sources/Strata/Strata.docc/Concurrency.md", 3),
+        ("Sources/StrataSchema/StrataSchema.docc/StrataSchema.md", 1),
+        ("Sources/StrataLog/StrataLog.docc/StrataLog.md", 1),
+        ("Sources/StrataTransfer/StrataTransfer.docc/StrataTransfer.md", 2),
+    ])
+    func pagesShowWhatIsCompiled(_ path: String, _ minimumCount: Int) throws {
+        let blocks = Self.blocks("swift", of: try Self.text(path))
+        #expect(blocks.count >= minimumCount)
+        Self.expectCompiled(blocks, of: path)
+    }
+
+    @Test(arguments: ["Strata", "StrataSchema", "StrataLog", "StrataTransfer"])
+    func documentationCommentsShowWhatIsCompiled(_ module: String) throws {
+        let folder = Self.root.appendingPathComponent("Sources/\(module)")
+        var count = 0
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.allObjects ?? []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let source = try String(contentsOf: file, encoding: .utf8)
+            guard source.contains("/// ```swift") else { continue }
+            let comments = source.split(separator: "\n").map { line in
+                let text = line.trimmingCharacters(in: .whitespaces)
+                return text.hasPrefix("///") ? String(text.dropFirst(3).drop { $0 == " " }) : ""
+            }
+            let blocks = Self.blocks("swift", of: comments.joined(separator: "\n"))
+            count += blocks.count
+            Self.expectCompiled(blocks, of: file.lastPathComponent)
+        }
+        #expect(count > 2)
     }
 
     @Test(arguments: [

@@ -21,6 +21,8 @@ open class NSConstraintConflict: NSObject {
     /// Whether the database object was made for the conflict, and nobody knows it but who knows the conflict.
     var isDatabaseObjectNew = false
 
+    /// A conflict over a constraint.
+    ///
     /// - Parameters:
     ///   - constraint: the names of its properties.
     ///   - databaseObject: the object whose stored row has the values; nil if the store has none.

@@ -7,12 +7,18 @@ import StrataLog
 /// The policy compares each object in conflict with the row its changes are based on, which is still in the log, and
 /// with the newest row. A property that only one side changed gets that side's value. If both sides changed a property
 /// to different values, the fallback policy resolves the conflict of that object as a whole.
+///
+/// ```swift
+/// context.mergePolicy = ThreeWayMergePolicy(fallback: .mergeByPropertyStoreTrump)
+/// ```
 open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
     // Unchecked, as an open class has to be: the only state is constant.
 
     /// Who resolves changes of the same property, deletions and broken constraints.
     public let fallback: NSMergePolicy
 
+    /// A policy that leaves what it cannot merge to another one.
+    ///
     /// - Parameter fallback: by default the save fails when both sides have changed the same property.
     public init(fallback: NSMergePolicy = .error) {
         self.fallback = fallback

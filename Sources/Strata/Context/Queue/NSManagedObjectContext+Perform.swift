@@ -51,6 +51,15 @@ extension NSManagedObjectContext {
     /// `CancellationError`, as does a save whose turn has not come; the context keeps its changes. A block that cannot
     /// throw is run in any case.
     ///
+    /// ```swift
+    /// let id = try await context.perform {
+    ///     let author = Author(context: context)
+    ///     author.name = "Le Guin"
+    ///     try context.save()
+    ///     return author.objectID
+    /// }
+    /// ```
+    ///
     /// - Throws: what the block throws, and `CancellationError`.
     @inlinable
     public final func perform<T, Failure: Error>(

@@ -76,7 +76,12 @@ open class NSPersistentCloudKitContainer: NSPersistentContainer, @unchecked Send
 extension NSPersistentCloudKitContainer {
     /// What a container does with a store at a time.
     public enum EventType: Int, Sendable {
-        case setup, `import`, export
+        /// It prepares the store for mirroring.
+        case setup
+        /// It fetches what other devices have changed.
+        case `import`
+        /// It sends what this device has changed.
+        case export
     }
 
     /// What has become of one step of mirroring. Immutable, and safe to use from any thread.

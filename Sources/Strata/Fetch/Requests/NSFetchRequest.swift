@@ -7,6 +7,13 @@ public import Foundation
 ///
 /// A request may be changed and used again; what has been fetched does not change with it. It belongs to whoever made
 /// it: use it from one thread at a time.
+///
+/// ```swift
+/// let request = NSFetchRequest<Book>(entityName: "Book")
+/// request.predicate = NSPredicate(format: "title BEGINSWITH[cd] %@", "t")
+/// request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
+/// request.fetchLimit = 20
+/// ```
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding {
     /// But for the stores and the time limit, which all kinds of requests have.
     @exclusivity(unchecked) final private(set) var stored = FetchSettings()

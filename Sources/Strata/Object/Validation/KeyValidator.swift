@@ -21,6 +21,8 @@ public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePoint
 public struct KeyValidator {
     let body: (NSManagedObject, AutoreleasingUnsafeMutablePointer<AnyObject?>) throws -> Void
 
+    /// A validator that calls a method of the object.
+    ///
     /// - Parameter method: throws when the value is not valid. It may put another value in its place, but only if the
     ///   one that is there will not do: a save that is given another value validates the object again.
     public init<Object: NSManagedObject>(

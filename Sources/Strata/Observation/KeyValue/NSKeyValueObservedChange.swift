@@ -2,6 +2,7 @@ public import Foundation
 
 /// What the handler of a key-value observation is told of a change.
 public struct NSKeyValueObservedChange<Value> {
+    /// What kind of change it can be.
     public typealias Kind = NSKeyValueChange
 
     /// Always `.setting`: changes of collections are not told member by member.

@@ -166,7 +166,9 @@ extension NSPersistentStoreCoordinator {
     ///
     /// ```swift
     /// let yesterday = try coordinator.queryGeneration(at: .now.addingTimeInterval(-86_400))
-    /// for try await difference in try coordinator.diff(from: yesterday) { print(difference.objectID, difference.values) }
+    /// for try await difference in try coordinator.diff(from: yesterday) {
+    ///     print(difference.objectID, difference.values)
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -23,6 +23,15 @@ public struct HistoryRetention: Sendable, Hashable, Codable {
     /// The names of those who consume the history. One that has acknowledged nothing yet keeps everything.
     public var consumers: Set<String>
 
+    /// A policy of these limits; without any, a store keeps its whole history.
+    ///
+    /// A store that is opened with a negative limit fails to open, with `CocoaError` 134080.
+    ///
+    /// - Parameters:
+    ///   - maximumAge: in seconds; nil for any age.
+    ///   - maximumTransactions: a number of transactions; nil for any number.
+    ///   - maximumBytes: bytes of log; nil for any size.
+    ///   - consumers: the names of those who acknowledge what they have read.
     public init(
         maximumAge: TimeInterval? = nil, maximumTransactions: Int? = nil, maximumBytes: Int? = nil,
         consumers: Set<String> = []

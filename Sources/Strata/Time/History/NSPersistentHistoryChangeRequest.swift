@@ -3,6 +3,16 @@ public import Foundation
 /// Asks for what has been saved, or deletes the record of it.
 ///
 /// The log is the history: every save is in it, whether ``NSPersistentHistoryTrackingKey`` was set or not.
+///
+/// ```swift
+/// let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+/// let result = try context.execute(request) as? NSPersistentHistoryResult
+/// let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
+/// for change in transactions.flatMap({ $0.changes ?? [] }) {
+///     print("\(change.changeType) \(change.changedObjectID)")
+/// }
+/// return transactions.last?.token ?? token
+/// ```
 open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Not API.
     public enum _Bound {
