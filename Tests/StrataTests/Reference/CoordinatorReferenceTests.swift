@@ -34,7 +34,6 @@ import Testing
             type: .inMemory, configuration: nil, at: URL(fileURLWithPath: "/dev/null"))
         #expect(second.configurationName == "PF_DEFAULT_CONFIGURATION_NAME" && second.identifier != store.identifier)
         #expect(coordinator.persistentStores.count == 2)
-        let model = coordinator.managedObjectModel
         for store in coordinator.persistentStores {
             let name = store.configurationName
             #expect(model.configurations.contains(name) && model.entities(forConfigurationName: name) != nil)
