@@ -18,7 +18,8 @@ for module in "${modules[@]}"; do
     "$swift" symbolgraph-extract -module-name "$module" -target "$(uname -m)-unknown-linux-gnu" -I "$bin/Modules" \
         -Xcc "-fmodule-map-file=$system" -Xcc "-fmodule-map-file=$bin/CStrataSupport.build/module.modulemap" \
         -I Sources/CLZ4 -I Sources/CStrataSupport/include \
-        -output-dir "$graphs/$module" -minimum-access-level public -skip-synthesized-members
+        -output-dir "$graphs/$module" -minimum-access-level public -skip-synthesized-members \
+        -emit-extension-block-symbols
 done
 scripts/undocumented.pl "$graphs"
 for module in "${modules[@]}"; do

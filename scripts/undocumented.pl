@@ -23,6 +23,8 @@ for my $folder (sort glob "$graphs/*") {
     my %listed = map { s/\)-\(.*/)/r => 1 } $pages =~ /^- ``([^`\n]+)``$/mg;
     for my $path (sort glob "$folder/*.symbols.json") {
         for my $symbol (@{ decode_json(contents($path))->{symbols} }) {
+            # A block; its members are symbols themselves.
+            next if $symbol->{kind}{identifier} eq 'swift.extension';
             my @names = @{ $symbol->{pathComponents} };
             my $name = join '.', @names;
             my ($summary) = map { $_->{text} } @{ ($symbol->{docComment} || {})->{lines} || [] };

@@ -284,7 +284,7 @@ extension CocoaError {
     @available(*, deprecated, renamed: "persistentStoreIncompleteSave")
     public static var persistentStoreIncompleteSaveError: CocoaError.Code { .persistentStoreIncompleteSave }
 
-    /// The former name of ``persistentStoreSaveConflicts``.
+    /// The former name of `persistentStoreSaveConflicts`.
     @available(*, deprecated, renamed: "persistentStoreSaveConflicts")
     public static var persistentStoreSaveConflictsError: CocoaError.Code { .persistentStoreSaveConflicts }
 

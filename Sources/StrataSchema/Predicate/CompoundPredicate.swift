@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Foundation's own on Linux does not: it prints `FALSEPREDICATE`, equals every other compound, and is copied to a
 /// predicate that is always false. In files that import CoreData, `NSCompoundPredicate` is this class. Whatever Strata
-/// parses or keeps is turned into it.
+/// parses or keeps is turned into it; ``Foundation/NSPredicate/canonical`` does so for other predicates.
 open class CompoundPredicate: NSCompoundPredicate {
     package final let children: [NSPredicate]
     /// The number of predicates and expressions on the longest way down.

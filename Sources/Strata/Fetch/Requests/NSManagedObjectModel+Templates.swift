@@ -36,7 +36,9 @@ extension NSManagedObjectModel {
     /// A new request with what the template says and values in the place of its predicate's variables; nil if there is
     /// no template of this name.
     ///
-    /// - Parameter variables: the values by name, without the dollar sign. Variables without a value stay.
+    /// - Parameters:
+    ///   - name: the template's.
+    ///   - variables: the values by name, without the dollar sign. Variables without a value stay.
     public final func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<any NSFetchRequestResult>? {
