@@ -396,7 +396,8 @@ struct SemiJoinSearch {
     private func linkScan(_ link: LinkShape, _ candidates: [ObjectRef]?) -> CompiledScan {
         let number = handle.map.linkNumber(link)
         let all = CompiledPredicate(program: .constant(true), rest: nil)
-        let scan = CompiledScan(handle, snapshot, all, root: number, entities: EntityNumbers([number]), reading: [0, 1])
+        let scan = CompiledScan(
+            handle, snapshot, all, root: number, entities: EntityNumbers([number]), reading: [0, 1])
         return candidates.map { scan.over($0, all) } ?? scan
     }
 
