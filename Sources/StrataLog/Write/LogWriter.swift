@@ -114,7 +114,7 @@ final class LogWriter: @unchecked Sendable {
             source.abandon(behind: durable.position)
         }
         segmentLength.noteSegment(durable.position.offset)
-        segment = created.segment
+        segment.move(to: created.segment)
         end = created.end
         durable = created.end
         source.setDurable(created.end.position)
@@ -168,7 +168,8 @@ final class LogWriter: @unchecked Sendable {
         do throws(StoreError) {
             try segment.reserve(
                 to: newEnd.position.offset, minimum: options.preallocationMinimumBytes, limit: segmentLimit)
-            try segment.write(records, at: offset, touchesAhead: options.durability == .full)
+            try segment.write(
+                records, at: offset, to: newEnd.position.offset, touchesAhead: options.durability == .full)
         } catch {
             rollBack()
             throw error

@@ -90,21 +90,31 @@ struct OpenSegment {
         return (OpenSegment(file, at: path, end: contents, byteCount: byteCount), end)
     }
 
+    /// Goes on in the next segment, with as many zeros ahead.
+    mutating func move(to next: OpenSegment) {
+        let ahead = aheadByteCount
+        self = next
+        aheadByteCount = ahead
+    }
+
     // MARK: Writing
 
     /// Writes records behind the end of those that are there.
     ///
-    /// - Parameter touchesAhead: whether the flush of what follows should find space that was written to.
-    mutating func write(_ records: [LogWriter.PlacedRecord], at offset: Int, touchesAhead: Bool) throws(StoreError) {
+    /// - Parameters:
+    ///   - end: where the records end.
+    ///   - touchesAhead: whether the flush of what follows should find space that was written to.
+    mutating func write(
+        _ records: [LogWriter.PlacedRecord], at offset: Int, to end: Int, touchesAhead: Bool
+    ) throws(StoreError) {
         try io("write", path) { () throws(Errno) in
             try file.writeAll(records.map { UnsafeRawBufferPointer($0.image.bytes) }, at: Int64(offset))
         }
         // The buffers above are the images' own memory.
         withExtendedLifetime(records) {}
-        let byteCount = records.reduce(0) { $0 + $1.image.bytes.count }
-        guard offset + byteCount > touchedEnd else { return }
-        touchedEnd = offset + byteCount
-        if touchesAhead, byteCount <= Self.zeros.count / 8 { touchAhead() }
+        guard end > touchedEnd else { return }
+        touchedEnd = end
+        if touchesAhead, end - offset <= Self.zeros.count / 8 { touchAhead() }
     }
 
     /// Small commits that wait for the disk find room before them that was written to. Space that is only reserved costs
