@@ -18,7 +18,7 @@ extension SavePipeline {
         let told = overrides
         let saved = takeChanged()
         let isTold = told.contains(.didSave)
-        saved.forEachUnretained { conclude($0, isTold: isTold) }
+        saved.forEachUnretained { clearChanges(of: $0, isTold: isTold) }
         parent?.takeRows()
         // The changes that the merge policy made are part of the save, not of a new event.
         dropEvent()
@@ -39,7 +39,7 @@ extension SavePipeline {
     ///
     /// - Parameter isTold: whether it is one of those that `didSave` is called for.
     @discardableResult
-    func conclude(_ object: NSManagedObject, isTold: Bool = true) -> Bool {
+    func clearChanges(of object: NSManagedObject, isTold: Bool = true) -> Bool {
         let wasDeleted = object.isMarkedDeleted
         let wasInserted = object.flags.contains(.inserted)
         // Of what others have deleted nothing was saved.

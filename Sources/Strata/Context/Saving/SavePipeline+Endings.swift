@@ -104,7 +104,7 @@ extension SavePipeline {
         if stores.isEmpty { return error }
         let saved = finishEndings()
         let objects = saved.inserted + saved.updated + saved.deleted
-        objects.forEachUnretained { conclude($0) }
+        objects.forEachUnretained { clearChanges(of: $0) }
         forgetReports()
         changed.removeAll { !$0.flags.contains(.listed) }
         callDidSave(objects, deleted: saved.deleted, .all)

@@ -114,7 +114,7 @@ final class SavePipeline {
 
     /// Lets go of objects that were changed when nothing of that is left to be saved.
     private func finishWithoutChanges(_ coordinator: NSPersistentStoreCoordinator) throws {
-        if !changed.isEmpty { takeChanged().forEachUnretained { conclude($0, isTold: false) } }
+        if !changed.isEmpty { takeChanged().forEachUnretained { clearChanges(of: $0, isTold: false) } }
         if context.link == nil { try coordinator.savePendingMetadata() }
         // Observers of saves hear of each one, also of those that had nothing to write.
         var none = ObjectChanges()

@@ -3,10 +3,8 @@ import StrataLog
 
 extension StoreScan {
     private func planner(_ compiled: CompiledPredicate) -> IndexPlanner {
-        let map = scope.handle.map
-        return IndexPlanner(
-            scope.handle, scope.snapshot, { plan.predicate }, compiled, root: map.root(plan.shape),
-            entities: plan.family.map { map.numbers[$0.index] }.filter { $0 != 0 })
+        IndexPlanner(
+            scope.handle, scope.snapshot, { plan.predicate }, compiled, root: search.root, entities: search.numbers)
     }
 
     /// Hands on the index to be used, if there is one: ``IndexPlanner/usingIndex(order:limit:_:)``.
@@ -22,8 +20,7 @@ extension StoreScan {
     ///
     /// - Parameter limit: how many of the first rows in the index's order are wanted.
     private func compiledForIndex(limit: Int = .max) throws -> CompiledPredicate? {
-        let root = scope.handle.map.root(plan.shape)
-        guard root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == root }),
+        guard search.root != 0, scope.snapshot.orderedIndexes.contains(where: { $0.definition.root == search.root }),
             context == nil, CompiledExecution.isEnabled, !plan.mayNameObjects,
             let prepared = try self.prepared()
         else { return nil }
@@ -86,8 +83,7 @@ extension StoreScan {
         _ choice: IndexChoice, limit: Int, _ refs: inout [ObjectRef]
     ) throws(StoreError) {
         let scan = CompiledScan(
-            scope.handle, scope.snapshot, choice.residual, root: scope.handle.map.root(plan.shape),
-            entities: entities
+            scope.handle, scope.snapshot, choice.residual, root: search.root, entities: entities
         ).over([], choice.residual)
         var test = ResidualTest(
             scan, ColumnEvaluator(scope.handle.log, scope.snapshot, turn?.control), limit: limit, turn?.control)
