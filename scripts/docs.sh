@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
-# .spi.yml promises the same ones.
-modules=(Strata StrataSchema StrataLog StrataTransfer)
+# Those that .spi.yml promises.
+read -ra modules <<<"$(sed -n 's/.*documentation_targets: \[\(.*\)\]/\1/p' .spi.yml | tr -d ,)"
+[ ${#modules[@]} -gt 0 ] || { echo "docs: .spi.yml names no documentation_targets" >&2; exit 1; }
 graphs=$PWD/.build/docs-graphs
 rm -rf "$graphs" .build/docs
 # StrataTransfer depends on the others.
