@@ -112,22 +112,26 @@ struct CompiledScan {
             }
             return goesOn
         }
-        func add(_ piece: RowGroupCutter.Piece) -> Bool {
-            wave.append(piece.runs)
-            waveRows += piece.rowCount
-            if let control = turn?.control, control.isStopped {
-                failure = control.error
-                goesOn = false
-                return false
+        func takeEnded() -> Bool {
+            for piece in cutter.takeEnded() {
+                wave.append(piece.runs)
+                waveRows += piece.rowCount
+                if let control = turn?.control, control.isStopped {
+                    failure = control.error
+                    goesOn = false
+                    return false
+                }
+                if wave.count >= pace.rowGroupsOfWave(at: piece.number), !finishWave() { return false }
             }
-            return wave.count < pace.rowGroupsOfWave(at: piece.number) || finishWave()
+            return true
         }
         do {
-            try forEachRun { run throws(StoreError) in cutter.add(run, add) }
+            try forEachRun { run throws(StoreError) in !cutter.add(run) || takeEnded() }
         } catch {
             throw RowScope(handle, snapshot, turn?.control).failure(error)
         }
-        if goesOn, cutter.finish(add), !wave.isEmpty { _ = finishWave() }
+        cutter.finish()
+        if goesOn, takeEnded(), !wave.isEmpty { _ = finishWave() }
         if let failure = failure as? StoreError {
             throw RowScope(handle, snapshot, turn?.control).failure(failure)
         }

@@ -13,8 +13,10 @@ struct RowGroupCutter {
         let number: Int
     }
 
+    /// Row groups that have ended and were not taken yet.
+    private var ended: [Piece] = []
     /// Row groups that have ended.
-    private var rowGroups = 0
+    private var endedCount = 0
     private var runs: [RowRun] = []
     /// Rows of the runs.
     private var rows = 0
@@ -33,39 +35,50 @@ struct RowGroupCutter {
 
     /// Adds the next run in the order of keys.
     ///
-    /// - Parameter body: gets each row group that has ended; false stops.
-    /// - Returns: false when the body wants no more.
-    mutating func add(_ run: RowRun, _ body: (Piece) -> Bool) -> Bool {
+    /// - Returns: whether row groups have ended: see ``takeEnded()``. No body is called with them, as a closure would be
+    ///   made, with what it holds, for each of thousands of runs.
+    mutating func add(_ run: RowRun) -> Bool {
         let end = (run.firstKey / Self.keysOfRowGroup + 1) * Self.keysOfRowGroup
-        if run.firstKey + UInt64(run.count) <= end { return append(run, body) }
-        var (first, second) = (run, run)
-        first.count = Int(end - run.firstKey)
-        second.firstKey = end
-        second.count -= first.count
-        second.location.rawValue += UInt64(first.count)
-        return append(first, body) && append(second, body)
+        if run.firstKey + UInt64(run.count) <= end {
+            append(run)
+        } else {
+            var (first, second) = (run, run)
+            first.count = Int(end - run.firstKey)
+            second.firstKey = end
+            second.count -= first.count
+            second.location.rawValue += UInt64(first.count)
+            append(first)
+            append(second)
+        }
+        return !ended.isEmpty
     }
 
     /// Ends the last row group, if it has rows.
-    mutating func finish(_ body: (Piece) -> Bool) -> Bool { runs.isEmpty || endRowGroup(body) }
+    mutating func finish() {
+        if !runs.isEmpty { endRowGroup() }
+    }
+
+    /// The row groups that have ended since the last call.
+    mutating func takeEnded() -> [Piece] {
+        defer { ended = [] }
+        return ended
+    }
 
     /// Adds a run that passes no multiple of the keys of a row group.
-    private mutating func append(_ run: RowRun, _ body: (Piece) -> Bool) -> Bool {
+    private mutating func append(_ run: RowRun) {
         if rows >= Self.rowsOfThinRowGroup, let last = runs.last,
-            last.firstKey / Self.keysOfRowGroup != run.firstKey / Self.keysOfRowGroup, !endRowGroup(body)
+            last.firstKey / Self.keysOfRowGroup != run.firstKey / Self.keysOfRowGroup
         {
-            return false
+            endRowGroup()
         }
         runs.append(run)
         rows += run.count
-        let isFull = runs.count >= Self.runsOfRowGroup || rowGroups == 0 && rows >= Self.rowsOfFirstRowGroup
-        return !isFull || endRowGroup(body)
+        if runs.count >= Self.runsOfRowGroup || endedCount == 0 && rows >= Self.rowsOfFirstRowGroup { endRowGroup() }
     }
 
-    private mutating func endRowGroup(_ body: (Piece) -> Bool) -> Bool {
-        rowGroups += 1
-        let ended = Piece(runs: runs, rowCount: rows, number: rowGroups)
+    private mutating func endRowGroup() {
+        endedCount += 1
+        ended.append(Piece(runs: runs, rowCount: rows, number: endedCount))
         (runs, rows) = ([], 0)
-        return body(ended)
     }
 }
