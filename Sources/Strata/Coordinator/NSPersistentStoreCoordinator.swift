@@ -215,9 +215,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// A store of this coordinator is removed from it first.
     ///
     /// - Warning: The data is gone when this returns.
-    /// - Throws: `CocoaError` 134000 for an unknown type, 134080 when another coordinator or process has the store, 259
-    ///   when what is there is no store or is damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a
-    ///   damaged store, too.
+    /// - Throws: `CocoaError` 134000 for an unknown type, 4 for a store of SQLite's type at /dev/null or in a directory
+    ///   that does not exist, 134080 when another coordinator or process has the store, 259 when what is there is no
+    ///   store or is damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
     open func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         try destroyStore(at: url, storeType, options)
     }

@@ -217,11 +217,27 @@ struct StoreOpening {
     /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files that
     /// SQLite would have beside it.
     func destroy() throws {
-        guard !isInMemory else { return }
+        if isInMemory {
+            guard type == NSInMemoryStoreType else { throw Self.nothingToDestroy("/dev/null") }
+            return
+        }
         let foreign = try Self.waiting(timeoutSeconds, path.string) {
-            try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
+            if try fileSystem.attributes(path) == nil, try fileSystem.attributes(path.removingLastComponent()) == nil {
+                throw Self.nothingToDestroy(path.string)
+            }
+            return try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
         }
         guard foreign.isEmpty else { throw Self.foreignFiles(foreign, path.string) }
+    }
+
+    /// Where no store of this type can be.
+    private static func nothingToDestroy(_ path: String) -> any Error {
+        DescribedError(
+            .fileNoSuchFile,
+            userInfo: [
+                NSLocalizedDescriptionKey: "There is no store at \(path), and none can be there.",
+                NSFilePathErrorKey: path,
+            ])
     }
 
     /// The store is gone, and what was in its directory beside it is not.

@@ -13,6 +13,15 @@ import Testing
         }
     }
 
+    /// An error of a program's own.
+    private struct Refusal: LocalizedError, Equatable {
+        var errorDescription: String? { "refused" }
+    }
+
+    private final class Refused: NSManagedObject {
+        override func validateForInsert() throws { throw Refusal() }
+    }
+
     // MARK: Stores and containers
 
     /// What another process sees: coordinators of this one would share the writer's log.
@@ -368,6 +377,26 @@ import Testing
             request.includesPendingChanges = false
             let count = try parent.count(for: request)
             #expect(count == 0)
+        }
+    }
+
+    @Test func aSwiftErrorAmongSeveralIsTheUnderlyingError() throws {
+        let entity = GraphModel.entity("Refused", Refused.self)
+        let model = NSManagedObjectModel()
+        model.entities = [entity]
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        context.performAndWait {
+            _ = Refused(context: context)
+            #expect(throws: Refusal()) { try context.save() }
+            _ = Refused(context: context)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .validationMultipleErrors)
+            let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
+            let refusal = Refusal() as NSError
+            #expect(details.map(\.domain) == [refusal.domain, refusal.domain])
+            #expect(details.allSatisfy { $0.code == refusal.code && $0.localizedDescription == "refused" })
+            #expect(details.allSatisfy { $0.userInfo[NSUnderlyingErrorKey] is Refusal })
         }
     }
 

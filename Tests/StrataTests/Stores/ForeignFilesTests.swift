@@ -108,8 +108,18 @@ import Darwin
         try newCoordinator().destroyPersistentStore(at: place("empty"), type: .sqlite)
         #expect(try names("empty") == [])
         try newCoordinator().destroyPersistentStore(at: place("nothing"), type: .sqlite)
-        try newCoordinator().destroyPersistentStore(at: place("nowhere/nothing"), type: .sqlite)
         #expect(try names("") == ["empty", "full"])
+    }
+
+    @Test func destroyingWhereNoStoreCanBeThrows() throws {
+        for url in [place("nowhere/nothing"), URL(fileURLWithPath: "/dev/null")] {
+            let error = #expect(throws: CocoaError.self) {
+                try newCoordinator().destroyPersistentStore(at: url, type: .sqlite)
+            }
+            #expect(error?.code == .fileNoSuchFile && error?.localizedDescription.contains(url.path) == true)
+        }
+        try newCoordinator().destroyPersistentStore(at: URL(fileURLWithPath: "/dev/null"), type: .inMemory)
+        #expect(try names("") == [])
     }
 
     @Test func replacingRefusesADirectoryWithOtherFiles() throws {

@@ -45,8 +45,19 @@ enum ValidationErrors {
                     + descriptions.joined(separator: " ") + count,
                 NSLocalizedFailureReasonErrorKey: "Multiple validation errors occurred. "
                     + reasons.joined(separator: " ") + count,
-                NSDetailedErrorsKey: all.map { $0 as NSError },
+                NSDetailedErrorsKey: all.map(bridged),
             ])
+    }
+
+    /// An error as one of Foundation's. Linux casts no `NSError` back to the Swift type that it stands for, so that an
+    /// error of the program's own goes along under `NSUnderlyingErrorKey`.
+    private static func bridged(_ error: any Error) -> NSError {
+        let bridged = error as NSError
+        if type(of: error) is NSError.Type || error is CocoaError { return bridged }
+        var info = bridged.userInfo
+        info[NSLocalizedDescriptionKey] = bridged.localizedDescription
+        info[NSUnderlyingErrorKey] = info[NSUnderlyingErrorKey] ?? error
+        return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
     }
 
     /// An error of several quotes so many of them.
