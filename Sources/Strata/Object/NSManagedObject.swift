@@ -13,7 +13,7 @@ import StrataRuntime
 open class NSManagedObject: NSObject {
     // SAFETY: shapes are never freed.
     final unowned(unsafe) let shape: EntityShape
-    /// The shape's facts that every object's save and release ask for: reading them counts no references.
+    /// What every object's save and release ask of the shape: reading it counts no references.
     final let summary: UnsafePointer<ShapeSummary>
     /// The shape's id, for accessors.
     @usableFromInline final let shapeID: UInt32

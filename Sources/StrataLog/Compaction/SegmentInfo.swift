@@ -1,4 +1,4 @@
-/// What a segment that the log has left contains: facts that never change.
+/// What a segment that the log has left contains. It never changes.
 struct SegmentInfo: Sendable {
     /// A value stored out of line, and the object that it was written for.
     struct LargeValueOwner: Sendable {

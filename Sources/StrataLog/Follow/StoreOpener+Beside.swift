@@ -118,11 +118,7 @@ extension StoreOpener {
         let start = replayer.end.position.segment
         for (index, header) in chain.enumerated() where header.segment >= start && header.segment <= end.segment {
             if header.segment > start {
-                if index > 0, chain[index - 1].segment == header.previousSegment {
-                    try replayer.enter(header)
-                } else {
-                    try replayer.jump(to: header)
-                }
+                try replayer.goOn(to: header, after: index > 0 ? chain[index - 1] : nil)
             }
             let limit =
                 header.segment == end.segment
@@ -139,13 +135,7 @@ extension StoreOpener {
         let reader = try RecordReader(
             files: files, storeUUID: source.storeUUID, segment: segment, file: try source.file(segment: segment),
             limit: limit)
-        if reader.limit == limit {
-            if case .bad(let error) = try replayer.replay(reader) { throw error }
-            if replayer.end.position.offset == limit { return }
-        }
-        throw StoreError(
-            .corruption, "the segment ends at \(min(reader.limit, replayer.end.position.offset)) instead of \(limit)",
-            path: files.segment(segment).string, segment: segment, offset: replayer.end.position.offset)
+        try replayer.replayWhole(reader, to: limit)
     }
 
     /// How far manifest, checkpoint and the records of the newest segment prove the log to be durable.

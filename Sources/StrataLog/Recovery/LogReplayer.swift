@@ -78,6 +78,24 @@ struct LogReplayer {
             .corruption, what, path: source.files.segment(segment).string, segment: segment, offset: offset)
     }
 
+    /// Goes on behind the header of a segment.
+    ///
+    /// - Parameter before: the segment before it that is still there.
+    mutating func goOn(to header: SegmentHeader, after before: SegmentHeader?) throws(StoreError) {
+        if header.previousSegment == before?.segment { try enter(header) } else { try jump(to: header) }
+    }
+
+    /// Replays the rest of a segment whose end is known.
+    mutating func replayWhole(_ reader: RecordReader, to limit: Int) throws(StoreError) {
+        if reader.limit == limit {
+            if case .bad(let error) = try replay(reader) { throw error }
+            if end.position.offset == limit { return }
+        }
+        throw corrupt(
+            "the segment ends at \(min(reader.limit, end.position.offset)) instead of \(limit)", reader.segment,
+            end.position.offset)
+    }
+
     /// Goes on behind the header of the next segment.
     mutating func enter(_ header: SegmentHeader) throws(StoreError) {
         let previous = LogPosition(segment: header.previousSegment, offset: header.previousValidByteCount)

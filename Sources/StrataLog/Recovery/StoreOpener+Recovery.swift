@@ -113,13 +113,7 @@ extension StoreOpener {
         guard let first = chain.firstIndex(where: { $0.segment == start }) else { return 0 }
         for index in first..<chain.count {
             let next = index + 1 < chain.count ? chain[index + 1] : nil
-            if index > first {
-                if chain[index].previousSegment == chain[index - 1].segment {
-                    try replayer.enter(chain[index])
-                } else {
-                    try replayer.jump(to: chain[index])
-                }
-            }
+            if index > first { try replayer.goOn(to: chain[index], after: chain[index - 1]) }
             let limit =
                 holes.hole(at: chain[index].segment + 1)?.previousValidByteCount ?? next?.previousValidByteCount
             let reader = try reader(chain[index].segment, source, limit: limit)
@@ -129,17 +123,10 @@ extension StoreOpener {
                     "the segment has \(reader.limit) bytes, and the log was durable up to \(replayer.end.position.offset)",
                     path: files.segment(reader.segment).string, segment: reader.segment, offset: reader.limit)
             }
-            let stop = try replayer.replay(reader)
             if let limit, next != nil {
-                if case .bad(let error) = stop { throw error }
-                guard replayer.end.position.offset == limit else {
-                    throw StoreError(
-                        .corruption,
-                        "the segment ends at \(replayer.end.position.offset), the next one says at \(limit)",
-                        path: files.segment(chain[index].segment).string, segment: chain[index].segment,
-                        offset: replayer.end.position.offset)
-                }
+                try replayer.replayWhole(reader, to: limit)
             } else {
+                let stop = try replayer.replay(reader)
                 return try judge(stop, reader, source, &replayer)
             }
         }

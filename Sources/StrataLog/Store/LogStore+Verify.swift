@@ -95,13 +95,7 @@ extension LogStore {
         var done = 0
         for (index, entry) in segments.enumerated() {
             let number = entry.header.segment
-            if index > 0 {
-                if entry.header.previousSegment == segments[index - 1].header.segment {
-                    try replayer.enter(entry.header)
-                } else {
-                    try replayer.jump(to: entry.header)
-                }
-            }
+            if index > 0 { try replayer.goOn(to: entry.header, after: segments[index - 1].header) }
             let limit = limits[index]
             defer {
                 done += limit
@@ -109,12 +103,7 @@ extension LogStore {
             }
             let reader = try RecordReader(
                 files: files, storeUUID: storeUUID, segment: number, file: entry.file, limit: limit)
-            if case .bad(let error) = try replayer.replay(reader) { throw error }
-            guard replayer.end.position.offset == limit else {
-                throw StoreError(
-                    .corruption, "the segment ends at \(replayer.end.position.offset) instead of \(limit)",
-                    path: files.segment(number).string, segment: number, offset: replayer.end.position.offset)
-            }
+            try replayer.replayWhole(reader, to: limit)
         }
         report.segments = segments.count
         report.records = replayer.recordCount

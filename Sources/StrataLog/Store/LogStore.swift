@@ -458,13 +458,13 @@ public final class LogStore: Sendable {
         try append(.metadata, body: bytes) { $0.metadata = bytes }
     }
 
-    /// Appends a record that changes the facts; durable when it returns.
+    /// Appends a record that changes the store's state; durable when it returns.
     func append(
         _ kind: RecordHeader.Kind, body: [UInt8], updating update: (inout StoreState) -> Void
     ) throws(StoreError) {
-        guard body.count <= LogWriter.factMaximumByteCount else {
+        guard body.count <= LogWriter.stateMaximumByteCount else {
             throw StoreError(
-                .tooLarge, "\(kind) of \(body.count) bytes: a store takes at most \(LogWriter.factMaximumByteCount)",
+                .tooLarge, "\(kind) of \(body.count) bytes: a store takes at most \(LogWriter.stateMaximumByteCount)",
                 path: files.directory.string)
         }
         try withWriter { writer throws(StoreError) in

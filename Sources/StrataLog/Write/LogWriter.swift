@@ -330,7 +330,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Metadata and schemas are repeated at the head of each segment and so may not be longer than this.
-    static let factMaximumByteCount = 4 << 20
+    static let stateMaximumByteCount = 4 << 20
 
     /// Appends a record that changes the store's state and makes it durable.
     ///

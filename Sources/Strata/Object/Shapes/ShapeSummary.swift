@@ -24,7 +24,7 @@ struct ShapeSummary {
     /// Whether validating asks for nothing but values where they are mandatory: 0 until it is found out, 1 yes, 2 no.
     let plainValidation: UnsafeMutablePointer<Atomic<UInt8>>
 
-    /// A place for the facts that stays.
+    /// Puts a summary into memory that is never freed.
     static func keep(_ summary: ShapeSummary) -> UnsafePointer<ShapeSummary> {
         let address = UnsafeMutablePointer<ShapeSummary>.allocate(capacity: 1)
         address.initialize(to: summary)
