@@ -26,6 +26,9 @@ enum SlotValue {
             self = .null
             return
         }
+        if let number = ValueConversion.misfit(value, info.kind) {
+            throw BatchSession.error("\(number) is out of the range of the attribute \(shape.name).\(info.name).")
+        }
         if let exact = Self(exactly: value, info.kind) {
             self = exact
             return

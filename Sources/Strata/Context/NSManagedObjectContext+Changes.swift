@@ -161,6 +161,7 @@ extension NSManagedObjectContext {
         generation?.moveOn()
         faults.forget()
         largeValues.removeAll()
+        numbersOutOfRange.removeAll()
         idCache.removeAll()
         registry.forgetUnreleased()
         for object in registry.all {

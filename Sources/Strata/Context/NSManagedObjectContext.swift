@@ -131,6 +131,8 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     @exclusivity(unchecked) final var heldResults = DeferredRelease()
     /// What objects have lately been asked for of what lies outside of their rows.
     @exclusivity(unchecked) final var largeValues = LargeValueCache()
+    /// What objects were given by key and have no room for.
+    final var numbersOutOfRange = NumbersOutOfRange()
     /// The IDs that fetches have lately handed out.
     @exclusivity(unchecked) final var idCache = IDCache()
     /// What reading objects has cost so far.

@@ -159,7 +159,10 @@ extension NSManagedObject {
     /// An attribute's value as key-value coding hands it out. Fires the fault.
     final func boxedValue(_ slot: Int) -> Any? {
         if isFault { realize(slot) }
-        if let overlay, overlay.isPresent(slot) { return overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot]) }
+        if let overlay, overlay.isPresent(slot) {
+            if flags.contains(.numberOutOfRange), let number = numberOutOfRange(slot) { return number }
+            return overlay.isNull(slot) ? nil : overlay.boxed(shape.codes[slot])
+        }
         let isPersistent = slot < shape.persistentSlotCount
         if let block, isPersistent { return boxed(in: block, row: Int(row), slot: slot) }
         return flags.contains(.defaultsBelow) || !isPersistent || storeIndex == 0 ? shape.slots[slot].defaultValue : nil
@@ -174,7 +177,9 @@ extension NSManagedObject {
 
     /// Sets an attribute's value with all that belongs to a change.
     final func setBoxedValue(_ value: Any?, slot: Int) {
-        if let value, ExactValue.isTaken(type(of: value), by: shape.codes[slot].kind) {
+        let kind = shape.codes[slot].kind
+        defer { if kind.hasRange { noteRange(value, slot) } }
+        if let value, ExactValue.isTaken(type(of: value), by: kind) {
             return setExactValue(value, slot)
         }
         // Before anybody is told: a value of the wrong type stops the program here.

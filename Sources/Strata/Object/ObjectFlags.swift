@@ -41,6 +41,8 @@ struct ObjectFlags: OptionSet, Sendable {
     @usableFromInline static let willSaveCalled = ObjectFlags(rawValue: 1 << 16)
     /// What is read of the object says what will be read of the next ones; see ``ReadSampling``.
     @usableFromInline static let sampled = ObjectFlags(rawValue: 1 << 17)
+    /// A slot was given a number that it has no room for; see ``NumbersOutOfRange``.
+    static let numberOutOfRange = ObjectFlags(rawValue: 1 << 18)
     /// The Observation module may be tracking reads.
     static let tracked = ObjectFlags(rawValue: 1 << 22)
     /// Every access is to be checked to come from the context's queue; see ``ConcurrencyDebugging``.

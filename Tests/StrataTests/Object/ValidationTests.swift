@@ -218,6 +218,50 @@ private final class Plain: NSManagedObject {
         }
     }
 
+    @Test(arguments: [Int(1) << 40, UInt64.max, 1e12, NSNumber(value: -3_000_000_000), Decimal(9e18)] as [any Sendable])
+    func numbersThatAnAttributeHasNoRoomForAreNotSaved(_ given: any Sendable) throws {
+        try with { _, context in
+            let account = insert("Account", context).set(["owner": "Me"])
+            try context.save()
+            account.setValue(given, forKey: "number")
+            let number = try #require(given as? NSNumber ?? (given as? Decimal).map { NSDecimalNumber(decimal: $0) })
+            #expect((account.value(forKey: "number") as? NSNumber)?.compare(number) == .orderedSame)
+            let error = saveError(context)
+            #expect(error?.code == (number.doubleValue > 0 ? .validationNumberTooLarge : .validationNumberTooSmall))
+            #expect(error?.validationKey == "number" && error?.validationObject as? NSManagedObject === account)
+            #expect((error?.validationValue as? NSNumber)?.compare(number) == .orderedSame)
+            var value: AnyObject? = number
+            #expect(throws: CocoaError.self) { try account.validateValue(&value, forKey: "number") }
+            account.setValue(Int32.max, forKey: "number")
+            try context.save()
+            #expect(account.value(forKey: "number") as? Int32 == .max)
+            account.setValue(given, forKey: "number")
+            context.rollback()
+            #expect(account.value(forKey: "number") as? Int32 == .max)
+            account.setValue(Int32.min, forKey: "number")
+            try context.save()
+            #expect(account.value(forKey: "number") as? Int32 == .min)
+        }
+    }
+
+    @Test func numbersThatAnAttributeHasNoRoomForAreRefusedInBatches() throws {
+        try with { _, context in
+            let account = insert("Account", context)
+            try context.save()
+            for number in [1 << 40, NSNumber(value: -3e10)] as [Any] {
+                let insert = NSBatchInsertRequest(entityName: "Account", objects: [["number": number]])
+                let error = #expect(throws: CocoaError.self) { try context.execute(insert) }
+                #expect(error?.localizedDescription.contains("Account.number") == true)
+                let update = NSBatchUpdateRequest(entityName: "Account")
+                update.propertiesToUpdate = ["number": number]
+                #expect(throws: CocoaError.self) { try context.execute(update) }
+            }
+            let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Account"))
+            context.refresh(account, mergeChanges: false)
+            #expect(count == 1 && account.value(forKey: "number") as? Int == 1)
+        }
+    }
+
     @Test func relationshipCountsAndPredicates() throws {
         try with { _, context in
             let object = thing(context)

@@ -31,6 +31,9 @@ enum SlotKind: UInt8, Sendable {
         }
     }
 
+    /// Whether values are whole numbers of a limited range.
+    var hasRange: Bool { self == .int16 || self == .int32 || self == .int64 }
+
     var valueKind: ValueKind {
         switch self {
         case .bool: .bool

@@ -139,6 +139,9 @@ final class EntityValidation: @unchecked Sendable {
     func checkType(_ value: Any, _ key: Key, _ object: NSManagedObject) throws {
         guard case .slot(let slot) = key.reference else { return }
         let kind = object.shape.slots[slot].kind
+        if let number = ValueConversion.misfit(value, kind) {
+            throw ValidationErrors.outOfRange(number, kind, object, key.name)
+        }
         if ValueConversion.accepts(value, kind) { return }
         let code: Int
         switch kind {

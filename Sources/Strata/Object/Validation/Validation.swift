@@ -70,7 +70,8 @@ extension NSManagedObject {
     /// - Complexity: O(1) for 64 properties when nothing is missing, plus the predicates, counts and validators that
     ///   the entity has.
     final func validateProperties() throws {
-        // SAFETY: the facts' memory is never freed.
+        if flags.contains(.numberOutOfRange), let error = ValidationErrors.combined(errorsOfRanges()) { throw error }
+        // SAFETY: the summary's memory is never freed.
         if summary.pointee.plainValidation.pointee.load(ordering: .relaxed) == 1, lacksNothing { return }
         let rules = shape.validation
         if rules.isPlain {

@@ -72,6 +72,16 @@ enum ValueConversion {
         return type == Int64.self ? value as? Int64 : nil
     }
 
+    /// The number that a value is, if an integer attribute has no room for it.
+    static func misfit(_ value: Any, _ kind: SlotKind) -> NSNumber? {
+        guard kind.hasRange else { return nil }
+        if let integer = integer(value) {
+            return NumbersOutOfRange.fits(integer, kind) ? nil : NSNumber(value: integer)
+        }
+        guard let value = flattened(value), let number = number(value) else { return nil }
+        return NumbersOutOfRange.fits(number, kind) ? nil : number
+    }
+
     /// Swift's numbers are tried one by one: a cast to NSNumber takes them all, but not an enumeration's or a string.
     private static func number(_ value: Any) -> NSNumber? {
         if type(of: value) is AnyClass { return value as? NSNumber }

@@ -1,0 +1,99 @@
+import Foundation
+
+/// Numbers that objects of a context were given by key, and that their integer attributes have no room for.
+///
+/// Core Data keeps such a number in memory and refuses to save it. Here a slot has room for values of its own type only:
+/// it keeps what the number is cut to, and the number itself waits here for the validation. It counts for as long as
+/// the slot has the value that it was cut to.
+struct NumbersOutOfRange {
+    private var numbers: [ObjectIdentifier: [Int: NSNumber]] = [:]
+
+    mutating func set(_ number: NSNumber?, _ slot: Int, of object: NSManagedObject) {
+        let id = ObjectIdentifier(object)
+        if !object.flags.contains(.numberOutOfRange) {
+            // What is there belonged to an object that has gone.
+            numbers[id] = nil
+            object.flags.insert(.numberOutOfRange)
+        }
+        numbers[id, default: [:]][slot] = number
+    }
+
+    func numbers(of object: NSManagedObject) -> [Int: NSNumber] { numbers[ObjectIdentifier(object)] ?? [:] }
+
+    mutating func removeAll() { numbers = [:] }
+
+    /// Whether an integer attribute has room for a number; its fraction does not count.
+    static func fits(_ number: NSNumber, _ kind: SlotKind) -> Bool {
+        let value = number.doubleValue
+        switch kind {
+        case .int16: return value > Double(Int16.min) - 1 && value < Double(Int16.max) + 1
+        case .int32: return value > Double(Int32.min) - 1 && value < Double(Int32.max) + 1
+        case .int64:
+            // Beyond this a Double does not tell neighbours apart.
+            guard value.magnitude > 0x1p62 else { return !value.isNaN }
+            return NSNumber(value: number.int64Value).compare(number) == .orderedSame
+        default: return true
+        }
+    }
+
+    /// The same for Swift's integers, which need no NSNumber.
+    static func fits(_ number: Int64, _ kind: SlotKind) -> Bool {
+        switch kind {
+        case .int16: Int64(Int16(truncatingIfNeeded: number)) == number
+        case .int32: Int64(Int32(truncatingIfNeeded: number)) == number
+        default: true
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Notes whether an integer attribute has room for the value that it has just been set to.
+    final func noteRange(_ value: Any?, _ slot: Int) {
+        let kind = shape.codes[slot].kind
+        var number: NSNumber?
+        if let value, let misfit = ValueConversion.misfit(value, kind) { number = misfit }
+        if number == nil, !flags.contains(.numberOutOfRange) { return }
+        registry?.context?.numbersOutOfRange.set(number, slot, of: self)
+    }
+
+    /// The number that a slot of an object with ``ObjectFlags/numberOutOfRange`` was given, if the slot still has what
+    /// became of it.
+    final func numberOutOfRange(_ slot: Int) -> NSNumber? {
+        guard let number = registry?.context?.numbersOutOfRange.numbers(of: self)[slot], let overlay,
+            overlay.holdsValue(slot)
+        else { return nil }
+        let cut: Int64 =
+            switch shape.codes[slot].kind {
+            case .int16: Int64(number.int16Value)
+            case .int32: Int64(number.int32Value)
+            default: number.int64Value
+            }
+        return (overlay.boxed(shape.codes[slot]) as? NSNumber)?.int64Value == cut ? number : nil
+    }
+
+    /// What validation says of numbers that their attributes have no room for.
+    final func errorsOfRanges() -> [any Error] {
+        let slots = registry?.context?.numbersOutOfRange.numbers(of: self).keys.sorted() ?? []
+        return slots.compactMap { slot in
+            numberOutOfRange(slot).map {
+                ValidationErrors.outOfRange($0, shape.codes[slot].kind, self, shape.slots[slot].name)
+            }
+        }
+    }
+}
+
+extension ValidationErrors {
+    /// The error for a number that an integer attribute has no room for.
+    static func outOfRange(_ number: NSNumber, _ kind: SlotKind, _ object: NSManagedObject, _ key: String) -> any Error {
+        let isTooLarge = number.doubleValue > 0
+        let bounds: (least: Int, greatest: Int) =
+            switch kind {
+            case .int16: (Int(Int16.min), Int(Int16.max))
+            case .int32: (Int(Int32.min), Int(Int32.max))
+            default: (.min, .max)
+            }
+        return error(
+            isTooLarge ? .validationNumberTooLarge : .validationNumberTooSmall, object, key, value: number,
+            bound: isTooLarge ? bounds.greatest : bounds.least)
+    }
+}
