@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
 
     /// Keeps results registered, held by the program or not, until the block given to `perform` or `performAndWait`
     /// ends; on the main queue, until its current turn ends.
-    private final func holdUntilTheEventEnds(_ objects: [NSManagedObject]) {
+    final func holdUntilTheEventEnds(_ objects: [NSManagedObject]) {
         if !ContextQueue.isInside(self) {
             // Outside of a block only the main queue has an end to wait for.
             guard queueType == .mainQueueConcurrencyType else { return }

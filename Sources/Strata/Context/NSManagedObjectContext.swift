@@ -157,10 +157,14 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
         queueType = concurrencyType
         queue = ContextQueue(concurrencyType)
         super.init()
+        begin()
+    }
+
+    private func begin() {
         registry.context = self
         pipeline.begin(self)
         reference.set(self)
-        if concurrencyType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
+        if queueType == .mainQueueConcurrencyType { registry.registrationFlags.formUnion(.tracking) }
         adoptConcurrencyDebugging()
     }
 
@@ -476,12 +480,15 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     private static let concurrencyTypeKey = "concurrencyType"
 
     /// Creates a context without coordinator, as ``encode(with:)`` described one. Nil if that is no description.
-    public required convenience init?(coder: NSCoder) {
+    public required init?(coder: NSCoder) {
         guard coder.containsValue(forKey: Self.concurrencyTypeKey),
             let type = NSManagedObjectContextConcurrencyType(
                 rawValue: UInt(bitPattern: coder.decodeInteger(forKey: Self.concurrencyTypeKey)))
         else { return nil }
-        self.init(concurrencyType: type)
+        queueType = type
+        queue = ContextQueue(type)
+        super.init()
+        begin()
         name = coder.decodeObject(of: NSString.self, forKey: "name") as String?
         transactionAuthor = coder.decodeObject(of: NSString.self, forKey: "transactionAuthor") as String?
         propagatesDeletesAtEndOfEvent = coder.decodeBool(forKey: "propagatesDeletesAtEndOfEvent")

@@ -132,12 +132,14 @@ final class MigrationRun {
         let before = Self.passUnits.prefix(pass).reduce(0, +)
         let count = Double(max(mapping.entityMappings.count, 1))
         for (index, entity) in mapping.entityMappings.enumerated() {
+            manager.willChangeValue(forKey: "currentEntityMapping")
             current = entity
+            manager.didChangeValue(forKey: "currentEntityMapping")
             try manager.checkCancelled()
             try refusingUnread {
                 try body(entity, policies[index]) { part in
                     let share = (Double(index) + part) / count
-                    manager.progress.completedUnitCount = before + Int64(Double(Self.passUnits[pass]) * share)
+                    manager.setCompletedUnits(before + Int64(Double(Self.passUnits[pass]) * share))
                 }
             }
             try flush()

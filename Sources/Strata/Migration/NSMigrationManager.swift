@@ -7,7 +7,7 @@ import StrataLog
 /// The source is only read. Objects are made, saved and let go a few thousand at a time; what is kept of each are 16
 /// bytes that say which object was made of which. Belongs to the thread that calls
 /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``;
-/// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``progress`` can be used from any thread.
+/// ``cancelMigrationWithError(_:)``, ``migrationProgress`` and ``overallProgress`` can be used from any thread.
 open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     // Unchecked: what other threads may use lies in the mutex or is thread-safe itself, all else belongs to one thread.
 
@@ -27,7 +27,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
 
     /// How far the migration is, from 0 to 1, of 10,000 units; it can be observed by whatever shows a `Progress`.
     /// Cancelling it cancels the migration.
-    public let progress: Progress
+    public let overallProgress: Progress
 
     private struct Shared {
         var error: UncheckedBox<any Error>?
@@ -41,7 +41,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     public init(sourceModel: NSManagedObjectModel, destinationModel: NSManagedObjectModel) {
         givenSource = sourceModel
         givenDestination = destinationModel
-        progress = Progress(totalUnitCount: 10_000)
+        overallProgress = Progress(totalUnitCount: 10_000)
         super.init()
     }
 
@@ -62,8 +62,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     /// - Throws: `CocoaError` 134150 when the source cannot be opened, 134160 for the destination, 134020 when the
     ///   mappings
     ///   are for other versions of the models, 134170 for a policy class that is not there, 134111 when values are not
-    ///   unique that have to be, the error of a cancellation (134120 if it comes from ``progress``), a validation error,
-    ///   and what policies throw.
+    ///   unique that have to be, the error of a cancellation (134120 if it comes from ``overallProgress``), a validation
+    ///   error, and what policies throw.
     /// - Complexity: O(n) in the objects; memory for a few thousand of them, and 16 bytes for each.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
@@ -84,11 +84,11 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     ) throws {
         let run = try MigrationRun(self, mapping, from: source, to: destination)
         self.run = run
-        progress.completedUnitCount = 0
+        setCompletedUnits(0)
         do {
             try run.start()
             try run.close()
-            progress.completedUnitCount = progress.totalUnitCount
+            setCompletedUnits(overallProgress.totalUnitCount)
         } catch {
             run.giveUp()
             throw error
@@ -113,7 +113,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     open func reset() {
         run = nil
         shared.withLock { $0.error = nil }
-        progress.completedUnitCount = 0
+        setCompletedUnits(0)
     }
 
     /// Ends the migration with an error, within the next few thousand objects. From any thread.
@@ -125,14 +125,30 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     /// - Throws: the error that the migration was cancelled with.
     func checkCancelled() throws {
         if let box = shared.withLock({ $0.error }) { throw box.value }
-        if progress.isCancelled {
+        if overallProgress.isCancelled {
             throw DescribedError(
                 .migrationCancelled, userInfo: [NSLocalizedDescriptionKey: "The migration was cancelled."])
         }
     }
 
     /// How far the migration is, from 0 to 1.
-    open var migrationProgress: Float { Float(progress.completedUnitCount) / Float(progress.totalUnitCount) }
+    open var migrationProgress: Float {
+        Float(overallProgress.completedUnitCount) / Float(overallProgress.totalUnitCount)
+    }
+
+    /// Called before ``migrationProgress`` or ``currentEntityMapping`` changes, on the migration's thread. A subclass
+    /// overrides it to follow them; does nothing.
+    open func willChangeValue(forKey key: String) {}
+
+    /// The counterpart of ``willChangeValue(forKey:)``, called after the change.
+    open func didChangeValue(forKey key: String) {}
+
+    final func setCompletedUnits(_ count: Int64) {
+        if overallProgress.completedUnitCount == count { return }
+        willChangeValue(forKey: "migrationProgress")
+        overallProgress.completedUnitCount = count
+        didChangeValue(forKey: "migrationProgress")
+    }
 
     // MARK: What policies ask for
 

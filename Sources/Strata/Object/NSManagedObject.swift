@@ -270,7 +270,12 @@ open class NSManagedObject: NSObject {
     /// only fires the fault.
     open func willAccessValue(forKey key: String?) {
         if isFault { realize() }
-        if let key, flags.contains(.observable) { noteAccess(key) }
+        guard let key else {
+            // What programs do with each updated object before they merge a save, so that the object is there then.
+            registry?.context?.holdUntilTheEventEnds([self])
+            return
+        }
+        if flags.contains(.observable) { noteAccess(key) }
     }
 
     /// The counterpart of ``willAccessValue(forKey:)``; does nothing.

@@ -136,6 +136,45 @@ import Testing
         #expect(sorted.count == 5 && sorted.map { $0["n"] as? Int ?? 0 } == [7, 7, 7, 7, 7])
     }
 
+    /// As in SQL, which joins the members with the rows of the group.
+    @Test(arguments: StoreKind.allCases) func groupsCountAndSumMembers(_ kind: StoreKind) throws {
+        let forms = [
+            "n": "count:(department.employees)", "m": "department.employees.@count",
+            "sum": "sum:(department.employees.age)", "least": "min:(department.employees.age)",
+            "greatest": "department.employees.@max.age", "more": "count:(department.employees) + 1",
+        ]
+        let rows = try fetch(kind) { request in
+            request.propertiesToFetch = ["department.title"] + forms.map { expression($0.key, $0.value) }
+            request.propertiesToGroupBy = ["department.title"]
+            request.predicate = NSPredicate(format: "department.title != nil")
+        }
+        #expect(rows.map { $0["department.title"] as? String } == ["D0", "D1", "D2"])
+        #expect(rows.allSatisfy { $0["n"] as? Int == 100 && $0["m"] as? Int == 100 && $0["more"] as? Int == 101 })
+        for row in rows {
+            let ages = try fetch(kind) { request in
+                request.propertiesToFetch = ["age"]
+                request.predicate = NSPredicate(format: "department.title == %@", row["department.title"] as? String ?? "")
+            }.compactMap { $0["age"] as? Int }
+            #expect(row["sum"] as? Int == ages.reduce(0, +) * ages.count)
+            #expect(row["least"] as? Int == ages.min() && row["greatest"] as? Int == ages.max())
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func unknownFunctionsThrow(_ kind: StoreKind) throws {
+        let unknown = NSExpression(forFunction: "nonsense:", arguments: [NSExpression(forKeyPath: "age")])
+        let column = NSExpressionDescription()
+        column.name = "n"
+        column.expression = unknown
+        #expect(throws: CocoaError.self) { try fetch(kind) { $0.propertiesToFetch = [column] } }
+        #expect(throws: CocoaError.self) {
+            try fetch(kind) {
+                $0.predicate = NSComparisonPredicate(
+                    leftExpression: unknown, rightExpression: NSExpression(forConstantValue: 1), modifier: .direct,
+                    type: .equalTo)
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func groupsByRelationshipsAndExpressions(_ kind: StoreKind) throws {
         let rows = try fetch(kind) { request in
             request.propertiesToFetch = ["department", expression("n", "count:(name)")]

@@ -192,6 +192,40 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
+    /// Nobody holds the object between the two calls; where there is an autorelease pool it lives long enough.
+    @Test(arguments: StoreKind.allCases) func anUpdatedObjectThatWasTouchedBeforeAMergeIsInserted(
+        _ kind: StoreKind
+    ) throws {
+        let store = try TestStore(kind)
+        let (context, editor) = (store.context(), store.context())
+        let recorder = ResultsRecorder()
+        let results = controller(context, predicate: NSPredicate(format: "age > 20"))
+        try editor.performAndWait { () throws in
+            add("a", age: 18, editor)
+            try editor.save()
+        }
+        try context.performAndWait { () throws in
+            results.delegate = recorder
+            try results.performFetch()
+        }
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: editor, queue: nil
+        ) { notification in
+            context.performAndWait {
+                for object in notification.userInfo?[NSUpdatedObjectsKey] as? Set<NSManagedObject> ?? [] {
+                    context.object(with: object.objectID).willAccessValue(forKey: nil)
+                }
+                context.mergeChanges(fromContextDidSave: notification)
+            }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try editor.performAndWait { () throws in
+            try fetchAll(Employee.self, "Employee", editor, sort: "name").first?.age = 30
+            try editor.save()
+        }
+        context.performAndWait { #expect(recorder.takeCalls() == ["will", "insert a - 0.0", "did"]) }
+    }
+
     @Test(arguments: StoreKind.allCases) func withoutDelegateNothingIsFollowed(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

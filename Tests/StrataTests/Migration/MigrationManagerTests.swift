@@ -195,6 +195,30 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         #expect(info["removedProperties"] as? Set<String> == ["score"])
     }
 
+    /// How programs show a migration's progress.
+    private final class Following: NSMigrationManager, @unchecked Sendable {
+        // Unchecked: used by the migration's thread.
+        let progress = Progress(totalUnitCount: 100)
+        var seen: [Float] = []
+        var mappings: [String] = []
+
+        override func didChangeValue(forKey key: String) {
+            super.didChangeValue(forKey: key)
+            if key == "migrationProgress" { seen.append(migrationProgress) }
+            if key == "currentEntityMapping" { mappings.append(currentEntityMapping.name) }
+        }
+    }
+
+    @Test func aSubclassFollowsTheProgress() throws {
+        let store = try Self.filled(100)
+        let manager = Following(sourceModel: Self.source(), destinationModel: Self.destination())
+        try manager.migrateStore(
+            from: store.url, sourceType: NSSQLiteStoreType, with: Self.mapping(),
+            toDestinationURL: store.directory.appendingPathComponent("new"), destinationType: NSSQLiteStoreType)
+        #expect(manager.seen.count > 2 && manager.seen == manager.seen.sorted() && manager.seen.last == 1)
+        #expect(Set(manager.mappings) == Set(Self.mapping().entityMappings.compactMap(\.name)))
+    }
+
     @Test func aCancelledMigrationLeavesNoDestination() throws {
         struct Stop: Error {}
         let store = try Self.filled(100)
@@ -208,7 +232,7 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         }
         #expect(!FileManager.default.fileExists(atPath: url.path))
         manager.reset()
-        manager.progress.cancel()
+        manager.overallProgress.cancel()
         #expect {
             try manager.migrateStore(
                 from: store.url, sourceType: NSSQLiteStoreType, with: Self.mapping(), toDestinationURL: url,

@@ -4,9 +4,13 @@ import StrataLog
 /// Resolves conflicts about values that must be unique, as the types of merge policies do.
 struct ConstraintMerge {
     private let type: NSMergePolicyType
+    private let seesDatabaseObjects: Bool
 
-    init(_ type: NSMergePolicyType) {
+    /// - Parameter seesDatabaseObjects: whether the program may hold the conflicts' stored objects. They then stay, and
+    ///   inserted ones leave the context.
+    init(_ type: NSMergePolicyType, seesDatabaseObjects: Bool) {
         self.type = type
+        self.seesDatabaseObjects = seesDatabaseObjects
     }
 
     /// Whether the values of the context are wanted.
@@ -34,7 +38,7 @@ struct ConstraintMerge {
             for object in updated { giveUp(object, conflict.constraint) }
         }
         guard !inserted.isEmpty else { return }
-        try resolve(inserted, with: stored, isNew: conflict.isDatabaseObjectNew)
+        try resolve(inserted, with: stored, isNew: conflict.isDatabaseObjectNew && !seesDatabaseObjects)
     }
 
     // MARK: Within the context
@@ -171,9 +175,11 @@ struct ConstraintMerge {
                     other.addToMany(target, member)
                 }
             } else if let member = object.toOneTarget(relationship) {
+                let position = overriding ? position(of: object, in: relationship.inverse, of: member) : nil
                 object.setToOne(relationship, to: nil)
                 if overriding || (other.isInserted && other.toOneTarget(target) == nil) {
                     other.setToOne(target, to: member)
+                    if let position, let inverse = target.inverse { move(other, in: inverse, of: member, to: position) }
                 }
             }
         }
@@ -183,5 +189,22 @@ struct ConstraintMerge {
         }
         object.flags.insert([.deleted, .deletePropagated])
         context.pipeline.list(object, in: context)
+    }
+
+    /// Where an object is among the members of an ordered relationship; nil for one without order.
+    private func position(
+        of object: NSManagedObject, in relationship: RelationshipShape?, of owner: NSManagedObject
+    ) -> Int? {
+        guard let relationship, relationship.isOrdered else { return nil }
+        return owner.toManyOrder(relationship).firstIndex { $0 === object }
+    }
+
+    private func move(
+        _ object: NSManagedObject, in relationship: RelationshipShape, of owner: NSManagedObject, to position: Int
+    ) {
+        guard let current = self.position(of: object, in: relationship, of: owner) else { return }
+        // One that stood before the place has left it free.
+        let target = current < position ? position - 1 : position
+        if target != current { owner.moveInMany(relationship, from: current, to: target) }
     }
 }

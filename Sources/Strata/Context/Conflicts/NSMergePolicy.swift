@@ -74,7 +74,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         guard !list.isEmpty else { return }
         if mergeType == .errorMergePolicyType { throw ConflictErrors.constraint(list) }
-        for conflict in list { try ConstraintMerge(mergeType).resolve(conflict) }
+        // A policy of the program's own sees the stored object, before this and after.
+        let isSeen = Swift.type(of: self) != NSMergePolicy.self
+        for conflict in list { try ConstraintMerge(mergeType, seesDatabaseObjects: isSeen).resolve(conflict) }
     }
 
     /// The policy's merge type.

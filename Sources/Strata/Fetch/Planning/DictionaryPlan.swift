@@ -24,7 +24,7 @@ struct DictionaryPlan {
     var names: Set<String> { Set(columns.map(\.name)).union(groups.map(\.name)) }
 
     init(_ settings: FetchSettings, _ shape: EntityShape) throws {
-        var builder = ColumnBuilder(shape)
+        var builder = ColumnBuilder(shape, isGrouped: settings.propertiesToGroupBy?.isEmpty == false)
         let groups = try (settings.propertiesToGroupBy ?? []).map { try builder.column($0) }
         let grouped = Set(groups.map(\.name))
         let columns: [Column]
@@ -54,10 +54,13 @@ struct DictionaryPlan {
 private struct ColumnBuilder {
     private let shape: EntityShape
     private let checker: KeyPathChecker
+    /// Whether there are properties to group by: each column is then a value of the group.
+    private let isGrouped: Bool
     private(set) var aggregates: [Aggregate] = []
 
-    init(_ shape: EntityShape) {
+    init(_ shape: EntityShape, isGrouped: Bool) {
         self.shape = shape
+        self.isGrouped = isGrouped
         checker = KeyPathChecker(shape)
     }
 
@@ -128,6 +131,9 @@ private struct ColumnBuilder {
             if arguments.count == 1, let function = Aggregate.Function(rawValue: name), isOverRows(arguments[0]) {
                 return variable(Aggregate(function: function, argument: arguments[0]))
             }
+            if arguments.count == 1, let function = Aggregate.Function(rawValue: name) {
+                return overMembers(function, expression)
+            }
             return NSExpression(form: .function(target: nil, name: name, arguments: arguments.map { rewrite($0) }))
         case .keyPath(nil, let path): return aggregate(path) ?? expression
         case .conditional(let predicate, let first, let second):
@@ -160,7 +166,16 @@ private struct ColumnBuilder {
         let argument =
             rest.isEmpty
             ? NSExpression(form: .evaluatedObject) : NSExpression(forKeyPath: rest.joined(separator: "."))
-        return isOverRows(argument) ? variable(Aggregate(function: function, argument: argument)) : nil
+        if isOverRows(argument) { return variable(Aggregate(function: function, argument: argument)) }
+        return overMembers(function, NSExpression(form: .keyPath(operand: nil, path: path)))
+    }
+
+    /// A function of what a to-many path leads to. In a group it runs over the members of all rows, as in SQL, which
+    /// joins them: the number of members of a group is the sum of those of its rows. Without groups each row has its
+    /// own.
+    private mutating func overMembers(_ function: Aggregate.Function, _ expression: NSExpression) -> NSExpression {
+        guard isGrouped, let whole = function.ofParts else { return expression }
+        return variable(Aggregate(function: whole, argument: expression))
     }
 
     /// Whether the expression has one value a row, so that a function of it runs over rows. A to-many path has many:

@@ -38,8 +38,11 @@ struct KeyPathChecker {
             if case .variable(let name) = operand.form, case let start?? = variables[name] {
                 try check(path.names[...], from: start, whole: path.text)
             }
-        case .function(let target, _, let arguments):
+        case .function(let target, let name, let arguments):
             try target.map { try check($0) }
+            if target == nil, !PredicateFunction.isKnown(name) {
+                throw FetchProblem.error("Unsupported function expression \(expression): there is no function \(name)")
+            }
             for argument in arguments { try check(argument) }
         case .aggregate(let elements): for element in elements { try check(element) }
         case .set(_, let left, let right), .fetch(let left, let right, _):

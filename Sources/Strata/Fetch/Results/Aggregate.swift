@@ -24,6 +24,16 @@ struct Aggregate {
             default: return nil
             }
         }
+
+        /// What makes the value of a whole out of those of its parts; nil where they do not tell.
+        var ofParts: Function? {
+            switch self {
+            case .sum, .count: .sum
+            case .min: .min
+            case .max: .max
+            case .average, .median, .mode, .standardDeviation: nil
+            }
+        }
     }
 
     let function: Function

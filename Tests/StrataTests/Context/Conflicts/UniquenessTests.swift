@@ -2,6 +2,19 @@ import CoreData
 import Foundation
 import Testing
 
+/// Calls something with each conflict before and after it is resolved.
+private final class SeeingPolicy: NSMergePolicy, @unchecked Sendable {
+    // Unchecked: both are set before the policy is used.
+    var before: (NSConstraintConflict) -> Void = { _ in }
+    var after: (NSConstraintConflict) -> Void = { _ in }
+
+    override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        list.forEach(before)
+        try super.resolve(constraintConflicts: list)
+        list.forEach(after)
+    }
+}
+
 @Suite struct UniquenessTests {
     @Test(arguments: StoreKind.allCases) func aValueThatIsStoredIsRefused(_ kind: StoreKind) throws {
         let store = try TestStore(kind, ConflictModel.make())
@@ -195,6 +208,70 @@ import Testing
             }
             #expect(!context.hasChanges)
         }
+    }
+
+    /// Policies of real programs read the stored object's relationships after the resolution, and take some over before.
+    @Test(arguments: StoreKind.allCases) func aPolicyOfTheProgramsOwnMayUseTheStoredObject(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, ConflictModel.make())
+        let other = store.context()
+        try other.performAndWait {
+            let old = item(other, ["code": "a", "name": "old", "count": 9])
+            _ = insert("Part", other).set(["owner": old, "text": "old part"])
+            _ = insert("Label", other).set(["items": Set([old])])
+            try other.save()
+        }
+        let context = store.context()
+        let policy = SeeingPolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+        policy.before = { conflict in
+            conflict.databaseObject?.setValue(10, forKey: "count")
+            // The inserted object takes the labels over.
+            conflict.conflictingObjects.first?.setValue(
+                conflict.databaseObject?.value(forKey: "labels"), forKey: "labels")
+            conflict.databaseObject?.setValue(nil, forKey: "labels")
+        }
+        policy.after = { conflict in
+            let stored = conflict.databaseObject
+            #expect(stored?.managedObjectContext === context && stored?.text("name") == "new")
+            #expect(stored?.members("parts").count == 1 && stored?.members("labels").count == 1)
+            _ = insert("Part", context).set(["owner": stored, "text": "new part"])
+        }
+        context.mergePolicy = policy
+        try context.performAndWait {
+            let new = item(context, ["code": "a", "name": "new"])
+            try context.save()
+            #expect(new.managedObjectContext == nil && !context.hasChanges)
+        }
+        let all = try stored("Item", store, sort: "code")
+        #expect(all.map { $0.text("name") } == ["new"] && all.first?.number("count") == 10)
+        #expect(all.first?.members("parts").count == 2 && all.first?.members("labels").count == 1)
+    }
+
+    /// What was inserted again in another order has that order in the end.
+    @Test func mergedMembersStandWhereTheInsertedOnesStood() throws {
+        let (list, note) = (GraphModel.entity("List"), GraphModel.entity("Note"))
+        let notes = GraphModel.relationship("notes", to: note, toMany: true)
+        notes.isOrdered = true
+        let owner = GraphModel.relationship("list", to: list)
+        GraphModel.link(notes, owner)
+        list.properties = [GraphModel.attribute("name", .stringAttributeType), notes]
+        note.properties = [GraphModel.attribute("name", .stringAttributeType), owner]
+        list.uniquenessConstraints = [["name"]]
+        note.uniquenessConstraints = [["name"]]
+        let model = NSManagedObjectModel()
+        model.entities = [list, note]
+        let store = try TestStore(.memory, model)
+        for names in [["a", "b", "c"], ["c", "d", "a", "b"]] {
+            let context = store.context()
+            context.mergePolicy = SeeingPolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+            try context.performAndWait {
+                let members = names.map { insert("Note", context).set(["name": $0]) }
+                _ = insert("List", context).set(["name": "all", "notes": NSOrderedSet(array: members)])
+                try context.save()
+            }
+        }
+        let lists = try stored("List", store, sort: "name")
+        let found = (lists.first?.value(forKey: "notes") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+        #expect(lists.count == 1 && found.map { $0.text("name") } == ["c", "d", "a", "b"])
     }
 
     @Test(arguments: resolvingPolicies) func policiesResolveUpdates(_ type: NSMergePolicyType) throws {
