@@ -153,7 +153,8 @@ import Testing
         for row in rows {
             let ages = try fetch(kind) { request in
                 request.propertiesToFetch = ["age"]
-                request.predicate = NSPredicate(format: "department.title == %@", row["department.title"] as? String ?? "")
+                request.predicate = NSPredicate(
+                    format: "department.title == %@", row["department.title"] as? String ?? "")
             }.compactMap { $0["age"] as? Int }
             #expect(row["sum"] as? Int == ages.reduce(0, +) * ages.count)
             #expect(row["least"] as? Int == ages.min() && row["greatest"] as? Int == ages.max())

@@ -218,7 +218,8 @@ private final class Plain: NSManagedObject {
         }
     }
 
-    @Test(arguments: [Int(1) << 40, UInt64.max, 1e12, NSNumber(value: -3_000_000_000), Decimal(9e18)] as [any Sendable])
+    @Test(
+        arguments: [Int(1) << 40, UInt64.max, 1e12, NSNumber(value: -3_000_000_000), Decimal(9e18)] as [any Sendable])
     func numbersThatAnAttributeHasNoRoomForAreNotSaved(_ given: any Sendable) throws {
         try with { _, context in
             let account = insert("Account", context).set(["owner": "Me"])

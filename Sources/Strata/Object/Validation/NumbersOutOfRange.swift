@@ -84,7 +84,8 @@ extension NSManagedObject {
 
 extension ValidationErrors {
     /// The error for a number that an integer attribute has no room for.
-    static func outOfRange(_ number: NSNumber, _ kind: SlotKind, _ object: NSManagedObject, _ key: String) -> any Error {
+    static func outOfRange(_ number: NSNumber, _ kind: SlotKind, _ object: NSManagedObject, _ key: String) -> any Error
+    {
         let isTooLarge = number.doubleValue > 0
         let bounds: (least: Int, greatest: Int) =
             switch kind {

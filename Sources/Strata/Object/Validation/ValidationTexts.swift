@@ -45,7 +45,8 @@ struct ValidationTexts {
     /// What is asked, as the model says it.
     private static func limit(_ code: CocoaError.Code, _ predicate: NSPredicate?, _ bound: Int?) -> String {
         if let bound {
-            return code == .validationRelationshipLacksMinimumCount || code == .validationNumberTooSmall ? "at least \(bound)" : "at most \(bound)"
+            return code == .validationRelationshipLacksMinimumCount || code == .validationNumberTooSmall
+                ? "at least \(bound)" : "at most \(bound)"
         }
         if code == .validationRelationshipDeniedDelete { return "the delete rule denies it while there are any" }
         guard let predicate else { return "" }
