@@ -21,7 +21,8 @@ struct MigrationPath {
             throw Self.error(
                 .migrationMissingMappingModel,
                 "There is no mapping model, and none is to be inferred (NSInferMappingModelAutomaticallyOption). "
-                    + "What differs: \(difference).\(passedOver)", path)
+                    + "What differs: \(difference).\(passedOver)", path,
+                ["sourceModel": source, "destinationModel": destination])
         }
         let obstacles = match.obstacles
         guard obstacles.isEmpty else {
@@ -31,8 +32,12 @@ struct MigrationPath {
         }
     }
 
-    static func error(_ code: CocoaError.Code, _ text: String, _ path: String) -> any Error {
-        DescribedError(code, userInfo: [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: path])
+    /// - Parameter info: what a program may ask the error for besides.
+    static func error(
+        _ code: CocoaError.Code, _ text: String, _ path: String, _ info: [String: Any] = [:]
+    ) -> any Error {
+        let texts: [String: Any] = [NSLocalizedDescriptionKey: text, NSFilePathErrorKey: path, "reason": text]
+        return DescribedError(code, userInfo: info.merging(texts) { _, text in text })
     }
 
     /// Makes a store of the newer model, object by object.

@@ -46,6 +46,35 @@ extension NSManagedObjectModel {
         try self.init(document: file.document)
     }
 
+    /// The ``versionChecksum`` of each version of a compiled model, by the version's name.
+    ///
+    /// - Parameter url: a directory of versions (".momd").
+    /// - Throws: `CocoaError` 260 when there is no version, 259 when one cannot be read.
+    /// - Complexity: reads all versions.
+    public class func checksumsForVersionedModel(at url: URL) throws -> [String: String] {
+        let files = modelFiles(in: url)
+        guard !files.isEmpty else {
+            throw DescribedError(
+                .fileReadNoSuchFile,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "There are no versions of a model at \(url.path).",
+                    NSFilePathErrorKey: url.path,
+                ])
+        }
+        var checksums: [String: String] = [:]
+        for file in files {
+            do {
+                let model = try NSManagedObjectModel(compiledModelAt: file)
+                checksums[file.deletingPathExtension().lastPathComponent] = model.versionChecksum
+            } catch {
+                throw DescribedError(
+                    .fileReadCorruptFile,
+                    userInfo: [NSLocalizedDescriptionKey: "\(error)", NSFilePathErrorKey: file.path])
+            }
+        }
+        return checksums
+    }
+
     /// Combines all compiled models in the resources of bundles, searched in the order given.
     ///
     /// - Parameter bundles: nil for the main bundle, with the bundles of resources beside the program.

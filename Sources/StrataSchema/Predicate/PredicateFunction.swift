@@ -43,6 +43,11 @@ package enum PredicateFunction {
             let values = values(arguments)
             return values.isEmpty ? nil : Arithmetic.average(values, count: values.count).anyValue
         },
+        "distinct:": { arguments in
+            guard arguments.count == 1 else { return nil }
+            guard let members = Operand(arguments[0]).members else { return arguments[0] }
+            return CollectionOperator.distinct(members.compactMap(\.self))
+        },
         "median:": { median(numbers($0)) },
         "mode:": { mode(values($0)) },
         "stddev:": { arguments in

@@ -161,6 +161,29 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func distinctValuesCountOnce(_ kind: StoreKind) throws {
+        let distinct = ["n": "count:(distinct:(age))", "sum": "sum:(distinct:(age))", "all": "count:(age)"]
+        let whole = try fetch(kind) { $0.propertiesToFetch = distinct.map { expression($0.key, $0.value) } }
+        #expect(
+            whole.count == 1 && whole.first?["n"] as? Int == 5 && whole.first?["sum"] as? Int == 20 + 21 + 22 + 23 + 24)
+        #expect(whole.first?["all"] as? Int == 40)
+        let groups = try fetch(kind) { request in
+            request.propertiesToFetch = ["department.title"] + distinct.map { expression($0.key, $0.value) }
+            request.propertiesToGroupBy = ["department.title"]
+        }
+        for group in groups {
+            let ages = try fetch(kind) { request in
+                request.propertiesToFetch = ["age"]
+                let title = group["department.title"] as? String
+                request.predicate =
+                    title.map { NSPredicate(format: "department.title == %@", $0) }
+                    ?? NSPredicate(format: "department.title == nil")
+            }.compactMap { $0["age"] as? Int }
+            #expect(group["n"] as? Int == Set(ages).count && group["all"] as? Int == ages.count)
+            #expect(group["sum"] as? Int == Set(ages).reduce(0, +))
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func unknownFunctionsThrow(_ kind: StoreKind) throws {
         let unknown = NSExpression(forFunction: "nonsense:", arguments: [NSExpression(forKeyPath: "age")])
         let column = NSExpressionDescription()

@@ -65,6 +65,14 @@ import Testing
         try info.write(to: versions.appendingPathComponent("VersionInfo.plist"))
         #expect(NSManagedObjectModel(contentsOf: versions) == rock)
         #expect(NSManagedObjectModel(contentsOf: directory.appendingPathComponent("None.momd")) == nil)
+        #expect(
+            try NSManagedObjectModel.checksumsForVersionedModel(at: versions) == [
+                "Zoo": zoo.model.versionChecksum, "Zoo 2": rock.versionChecksum,
+            ])
+        let missing = #expect(throws: CocoaError.self) {
+            try NSManagedObjectModel.checksumsForVersionedModel(at: directory)
+        }
+        #expect(missing?.code == .fileReadNoSuchFile)
         let bundle = try #require(Bundle(path: directory.path))
         #expect(NSManagedObjectModel.mergedModel(from: [bundle]) == rock)
         let metadata: [String: Any] = [NSStoreModelVersionHashesKey: zoo.model.entityVersionHashesByName]

@@ -22,10 +22,16 @@ struct ConflictResolver {
         // What is left are hidden links, which have no object, and what was derived from older rows: trying again reads
         // the newest.
         if merges.isEmpty, constraints.isEmpty { return [] }
-        defer { context.pipeline.forgetDropped() }
+        defer {
+            context.pipeline.forgetDropped()
+            context.pipeline.mergedAway = []
+        }
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
+        // The program may use the stored objects before they are merged, and after.
+        if !policy.isStandard { constraints.forEach { $0.isDatabaseObjectNew = false } }
         let versions = merges.map(\.sourceObject.version)
         try policy.resolve(mergeConflicts: merges + constraints)
+        if !policy.isStandard { ConstraintMerge.forward(context.pipeline.mergedAway) }
         for (conflict, version) in zip(merges, versions) where conflict.sourceObject.version == version {
             try acceptWhatIsLeft(conflict.sourceObject, snapshot)
         }

@@ -4,13 +4,9 @@ import StrataLog
 /// Resolves conflicts about values that must be unique, as the types of merge policies do.
 struct ConstraintMerge {
     private let type: NSMergePolicyType
-    private let seesDatabaseObjects: Bool
 
-    /// - Parameter seesDatabaseObjects: whether the program may hold the conflicts' stored objects. They then stay, and
-    ///   inserted ones leave the context.
-    init(_ type: NSMergePolicyType, seesDatabaseObjects: Bool) {
+    init(_ type: NSMergePolicyType) {
         self.type = type
-        self.seesDatabaseObjects = seesDatabaseObjects
     }
 
     /// Whether the values of the context are wanted.
@@ -38,7 +34,7 @@ struct ConstraintMerge {
             for object in updated { giveUp(object, conflict.constraint) }
         }
         guard !inserted.isEmpty else { return }
-        try resolve(inserted, with: stored, isNew: conflict.isDatabaseObjectNew && !seesDatabaseObjects)
+        try resolve(inserted, with: stored, isNew: conflict.isDatabaseObjectNew)
     }
 
     // MARK: Within the context
@@ -167,7 +163,19 @@ struct ConstraintMerge {
             let isFree = other.isInserted && other.overlay?.isDirty(otherSlot) != true
             if overriding || isFree { other.setBoxedValue(object.boxedValue(slot), slot: otherSlot) }
         }
-        for relationship in shape.relationships {
+        Self.handOver(object, to: other, overriding: overriding)
+        // What children know as the inserted object is the other one from now on.
+        if other.storeIndex != 0, let handle = context.registry.handle(other.storeIndex) {
+            context.sharePermanentID(other.ref, of: object, handle)
+        }
+        object.flags.insert([.deleted, .deletePropagated])
+        context.pipeline.list(object, in: context)
+        context.pipeline.mergedAway.append((object, other))
+    }
+
+    /// Hands what refers to an inserted object, and what it refers to, to another one.
+    private static func handOver(_ object: NSManagedObject, to other: NSManagedObject, overriding: Bool) {
+        for relationship in object.shape.relationships {
             guard let target = other.shape.relationship(relationship.name) else { continue }
             if relationship.isToMany {
                 for member in object.toManyOrder(relationship) {
@@ -175,7 +183,7 @@ struct ConstraintMerge {
                     other.addToMany(target, member)
                 }
             } else if let member = object.toOneTarget(relationship) {
-                let position = overriding ? position(of: object, in: relationship.inverse, of: member) : nil
+                let position = overriding ? Self.position(of: object, in: relationship.inverse, of: member) : nil
                 object.setToOne(relationship, to: nil)
                 if overriding || (other.isInserted && other.toOneTarget(target) == nil) {
                     other.setToOne(target, to: member)
@@ -183,26 +191,29 @@ struct ConstraintMerge {
                 }
             }
         }
-        // What children know as the inserted object is the other one from now on.
-        if other.storeIndex != 0, let handle = context.registry.handle(other.storeIndex) {
-            context.sharePermanentID(other.ref, of: object, handle)
+    }
+
+    /// Hands over what a policy has let refer to objects since they were merged into others.
+    static func forward(_ mergedAway: [(object: NSManagedObject, successor: NSManagedObject)]) {
+        for (object, successor) in mergedAway {
+            object.flags.subtract([.deleted, .deletePropagated])
+            handOver(object, to: successor, overriding: true)
+            object.flags.insert([.deleted, .deletePropagated])
         }
-        object.flags.insert([.deleted, .deletePropagated])
-        context.pipeline.list(object, in: context)
     }
 
     /// Where an object is among the members of an ordered relationship; nil for one without order.
-    private func position(
+    private static func position(
         of object: NSManagedObject, in relationship: RelationshipShape?, of owner: NSManagedObject
     ) -> Int? {
         guard let relationship, relationship.isOrdered else { return nil }
         return owner.toManyOrder(relationship).firstIndex { $0 === object }
     }
 
-    private func move(
+    private static func move(
         _ object: NSManagedObject, in relationship: RelationshipShape, of owner: NSManagedObject, to position: Int
     ) {
-        guard let current = self.position(of: object, in: relationship, of: owner) else { return }
+        guard let current = Self.position(of: object, in: relationship, of: owner) else { return }
         // One that stood before the place has left it free.
         let target = current < position ? position - 1 : position
         if target != current { owner.moveInMany(relationship, from: current, to: target) }

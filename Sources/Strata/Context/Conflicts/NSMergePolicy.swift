@@ -74,9 +74,18 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         guard !list.isEmpty else { return }
         if mergeType == .errorMergePolicyType { throw ConflictErrors.constraint(list) }
-        // A policy of the program's own sees the stored object, before this and after.
-        let isSeen = Swift.type(of: self) != NSMergePolicy.self
-        for conflict in list { try ConstraintMerge(mergeType, seesDatabaseObjects: isSeen).resolve(conflict) }
+        // A policy of the program's own may have deleted what is not to be merged.
+        list.first?.conflictingObjects.first?.registry?.context?.pipeline.followDeletions()
+        for conflict in list { try ConstraintMerge(mergeType).resolve(conflict) }
+    }
+
+    /// Whether no code of the program's own sees the objects of conflicts.
+    var isStandard: Bool {
+        switch Swift.type(of: self) {
+        case is ThreeWayMergePolicy.Type where Swift.type(of: self) == ThreeWayMergePolicy.self:
+            (self as? ThreeWayMergePolicy)?.fallback.isStandard == true
+        default: Swift.type(of: self) == NSMergePolicy.self
+        }
     }
 
     /// The policy's merge type.

@@ -55,7 +55,12 @@ extension SavePipeline {
         let dependents = mergedDependents
         mergedDependents = []
         for object in dependents where object.belongs(to: registry) { context.deleteObject(object) }
-        guard !context.propagatesDeletesAtEndOfEvent else { return }
+        if !context.propagatesDeletesAtEndOfEvent { followDeletions() }
+    }
+
+    /// Follows the delete rules of everything that is marked as deleted.
+    func followDeletions() {
+        let context: NSManagedObjectContext = context
         // The list grows while cascades run.
         var index = 0
         while index < changed.count {

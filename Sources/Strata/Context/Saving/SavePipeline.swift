@@ -38,6 +38,8 @@ final class SavePipeline {
     var required: Set<NSManagedObject> = []
     /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
     @exclusivity(unchecked) var mergedDependents: [NSManagedObject] = []
+    /// Inserted objects that a merge policy has merged into others.
+    @exclusivity(unchecked) var mergedAway: [(object: NSManagedObject, successor: NSManagedObject)] = []
     /// Whether an object was deleted that has never been saved.
     var hasUnsavedDeletions = false
     /// Whether the end of the main queue's turn is going to end the event.

@@ -128,11 +128,12 @@ private struct ColumnBuilder {
     private mutating func rewrite(_ expression: NSExpression) -> NSExpression {
         switch expression.form {
         case .function(nil, let name, let arguments):
-            if arguments.count == 1, let function = Aggregate.Function(rawValue: name), isOverRows(arguments[0]) {
-                return variable(Aggregate(function: function, argument: arguments[0]))
-            }
             if arguments.count == 1, let function = Aggregate.Function(rawValue: name) {
-                return overMembers(function, expression)
+                guard isOverRows(arguments[0]) else { return overMembers(function, expression) }
+                if case .function(nil, "distinct:", let values) = arguments[0].form, values.count == 1 {
+                    return variable(Aggregate(function: function, argument: values[0], isDistinct: true))
+                }
+                return variable(Aggregate(function: function, argument: arguments[0]))
             }
             return NSExpression(form: .function(target: nil, name: name, arguments: arguments.map { rewrite($0) }))
         case .keyPath(nil, let path): return aggregate(path) ?? expression

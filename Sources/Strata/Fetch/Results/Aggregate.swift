@@ -39,6 +39,8 @@ struct Aggregate {
     let function: Function
     /// What is aggregated, over a row.
     let argument: NSExpression
+    /// Whether a value that several rows have counts once.
+    var isDistinct = false
 
     /// The variable that stands for an aggregate's value; no variable of a program's has a space in its name.
     static func variable(_ index: Int) -> String { "aggregate \(index)" }
@@ -52,9 +54,12 @@ struct AggregateState {
     private var best: Any?
     /// Only for functions that need all values.
     private var values: [Any] = []
+    /// Nil where a value counts each time.
+    private var seen: Set<Operand.Key>?
 
-    init(_ function: Aggregate.Function) {
-        self.function = function
+    init(_ aggregate: Aggregate) {
+        function = aggregate.function
+        seen = aggregate.isDistinct ? [] : nil
     }
 
     /// What a function over a column came to.
@@ -68,6 +73,7 @@ struct AggregateState {
     /// Takes a row's value in. Says whether it is the new extreme of `min:` or `max:`.
     mutating func add(_ value: Any?) -> Bool {
         guard let value = AnyElements.plain(value) else { return false }
+        if seen?.insert(Operand.Key(Operand(value))).inserted == false { return false }
         count += 1
         switch function {
         case .count: return false

@@ -146,7 +146,7 @@ struct DictionaryFetch {
         groupNumbers[operands] = groups.count
         groups.append(
             Group(
-                keys: keys, states: dictionaries.aggregates.map { AggregateState($0.function) },
+                keys: keys, states: dictionaries.aggregates.map { AggregateState($0) },
                 plain: plainValues(context),
                 sortValues: sorts.map { sort in
                     dictionaries.names.contains(sort.path.text)
@@ -242,7 +242,7 @@ struct DictionaryFetch {
             if groups.isEmpty, dictionaries.groups.isEmpty {
                 groups.append(
                     Group(
-                        keys: [], states: dictionaries.aggregates.map { AggregateState($0.function) },
+                        keys: [], states: dictionaries.aggregates.map { AggregateState($0) },
                         plain: dictionaries.columns.map { _ in nil }, sortValues: sorts.map { _ in nil }))
             }
             entries = try orderedGroups(control).compactMap { group in

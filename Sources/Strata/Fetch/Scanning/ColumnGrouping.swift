@@ -66,6 +66,7 @@ struct ColumnGrouping {
     }
 
     private static func function(_ aggregate: Aggregate, _ shape: EntityShape) -> Function? {
+        if aggregate.isDistinct { return nil }
         let column = column(aggregate.argument, shape)
         switch aggregate.function {
         case .count:
