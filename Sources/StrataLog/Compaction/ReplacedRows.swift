@@ -24,8 +24,8 @@ struct ReplacedRows {
         // Who asks with an older snapshot does not know the newest segments.
         let newestKnown = inOrder.last?.segment ?? 0
         last = last.filter { infos[$0.key] != nil || $0.key > newestKnown }
-        // Later transactions may have replaced rows of the segment that the log goes on in, which has no info yet: they
-        // are looked at again when it has.
+        // Later transactions may have replaced rows of the segment that the log goes on in, which has no `SegmentInfo`
+        // yet: they are looked at again when it has.
         let sealed = inOrder.last?.lastSequence ?? 0
         var newest: [UInt32: UInt64]?
         var history = try HistoryReader(snapshot: snapshot, after: end)

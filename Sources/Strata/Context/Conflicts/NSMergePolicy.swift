@@ -80,13 +80,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     }
 
     /// Whether no code of the program's own sees the objects of conflicts.
-    var isStandard: Bool {
-        switch Swift.type(of: self) {
-        case is ThreeWayMergePolicy.Type where Swift.type(of: self) == ThreeWayMergePolicy.self:
-            (self as? ThreeWayMergePolicy)?.fallback.isStandard == true
-        default: Swift.type(of: self) == NSMergePolicy.self
-        }
-    }
+    var isStandard: Bool { Swift.type(of: self) == NSMergePolicy.self }
 
     /// The policy's merge type.
     override open var description: String { "NSMergePolicy(\(mergeType))" }

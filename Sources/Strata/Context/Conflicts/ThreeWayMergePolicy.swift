@@ -53,6 +53,8 @@ open class ThreeWayMergePolicy: NSMergePolicy, @unchecked Sendable {
         try fallback.resolve(constraintConflicts: list)
     }
 
+    override var isStandard: Bool { Swift.type(of: self) == ThreeWayMergePolicy.self && fallback.isStandard }
+
     /// The policy and its fallback.
     override open var description: String { "ThreeWayMergePolicy(fallback: \(fallback))" }
 }
