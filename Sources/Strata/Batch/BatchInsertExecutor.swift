@@ -246,6 +246,7 @@ final class BatchInsertExecutor {
             scratch.clear()
             if handler(scratch.object) { return false }
             try scratch.checkRelationships(context.registry)
+            try scratch.checkRanges()
             if request.appliesValidation { try scratch.object.validateForInsert() }
             if !scratch.object.lacksNothing {
                 for slot in mandatory where scratch.object.boxedValue(slot) == nil { throw missing(slot) }

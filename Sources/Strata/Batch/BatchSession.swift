@@ -117,6 +117,10 @@ final class BatchSession {
         return shape
     }
 
+    static func outOfRange(_ number: NSNumber, _ attribute: SlotInfo, _ shape: EntityShape) -> any Error {
+        error("\(number) is out of the range of the attribute \(shape.name).\(attribute.name).")
+    }
+
     static func error(_ text: String) -> any Error {
         DescribedError(.persistentStoreOperation, userInfo: [NSLocalizedDescriptionKey: text])
     }

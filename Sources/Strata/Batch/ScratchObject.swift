@@ -1,6 +1,7 @@
 import Foundation
 import StrataLog
 import StrataRuntime
+import StrataSupport
 
 /// An object without context that stands for one row after the other.
 final class ScratchObject {
@@ -9,6 +10,7 @@ final class ScratchObject {
     /// To-one relationships that a row can hold without its inverse being told, and those it cannot.
     private let references: [RelationshipShape]
     private let others: [RelationshipShape]
+    private var hasHeldNumbers = false
 
     init(_ shape: EntityShape) {
         self.shape = shape
@@ -19,6 +21,11 @@ final class ScratchObject {
         }
         references = toOne.filter(isFree)
         others = toOne.filter { !isFree($0) }
+    }
+
+    deinit {
+        guard hasHeldNumbers else { return }
+        NumbersOutOfRange.ofScratchObjects.withLock { $0.remove(object) }
     }
 
     /// Gives the object its default values. Setting others then is no change that anybody is told of.
@@ -102,6 +109,16 @@ final class ScratchObject {
         throw BatchSession.error(
             "A relationship of \(shape.name) was set in a batch insert's object that has to be kept at both ends: insert "
                 + "the objects into a context instead.")
+    }
+
+    /// - Throws: `CocoaError` 134070 when an integer attribute has no room for a number that it was set to by key.
+    func checkRanges() throws {
+        guard object.flags.contains(.numberOutOfRange) else { return }
+        hasHeldNumbers = true
+        for slot in 0..<shape.persistentSlotCount {
+            guard let number = object.numberOutOfRange(slot) else { continue }
+            throw BatchSession.outOfRange(number, shape.slots[slot], shape)
+        }
     }
 
     /// Validates the object with these values.

@@ -27,7 +27,7 @@ enum SlotValue {
             return
         }
         if let number = ValueConversion.misfit(value, info.kind) {
-            throw BatchSession.error("\(number) is out of the range of the attribute \(shape.name).\(info.name).")
+            throw BatchSession.outOfRange(number, info, shape)
         }
         if let exact = Self(exactly: value, info.kind) {
             self = exact

@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
             .managedObjectReferentialIntegrity,
             userInfo: [
                 NSLocalizedDescriptionKey: "There is no object with the ID \(objectID).",
-                NSAffectedObjectsErrorKey: [objectID],
+                NSAffectedObjectsErrorKey: [objectID], "objectID": objectID,
             ])
     }
 

@@ -30,6 +30,9 @@ final class FetchedResultsCore {
     private var members = IdentitySet()
     private var positions: [ObjectIdentifier: Int]?
     private var observer: (any NSObjectProtocol)?
+    /// Waits for the save that makes the temporary IDs of the last snapshot permanent.
+    private var saveObserver: (any NSObjectProtocol)?
+    private var temporaryIDs = 0
     private var streams: [UUID: AsyncStream<FetchedResultsDifference>.Continuation] = [:]
 
     init(
@@ -45,7 +48,7 @@ final class FetchedResultsCore {
     }
 
     deinit {
-        if let observer { NotificationCenter.default.removeObserver(observer) }
+        for case let observer? in [observer, saveObserver] { NotificationCenter.default.removeObserver(observer) }
         for stream in streams.values { stream.finish() }
     }
 
@@ -63,8 +66,8 @@ final class FetchedResultsCore {
         members = IdentitySet()
         for case let object as NSManagedObject in objects { members.insert(object) }
         follow()
-        guard let delegate, let presented else { return }
-        delegate.controller(presented, didChangeContentWith: snapshot(reloaded: []))
+        delegateLacksMethod = false
+        deliverSnapshot(reloaded: [])
     }
 
     /// The results in sections: as the cache has them, if nothing has changed since, or by reading every object.
@@ -239,6 +242,36 @@ final class FetchedResultsCore {
         report(update, list)
     }
 
+    /// Gives the delegate a snapshot, and another one once a save has made its temporary IDs permanent.
+    private func deliverSnapshot(reloaded: [NSManagedObjectID]) {
+        guard let delegate, let presented else { return }
+        let before = version
+        delegate.controller(presented, didChangeContentWith: snapshot(reloaded: reloaded))
+        guard !delegateLacksMethod, version == before else { return }
+        awaitPermanentIDs()
+    }
+
+    private func awaitPermanentIDs() {
+        if let saveObserver { NotificationCenter.default.removeObserver(saveObserver) }
+        saveObserver = nil
+        temporaryIDs = countTemporaryIDs()
+        guard temporaryIDs > 0 else { return }
+        let core = WeakCore(core: self)
+        saveObserver = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: context, queue: nil
+        ) { _ in core.core?.contextDidSave() }
+    }
+
+    private func contextDidSave() {
+        // They stay temporary in a context with a parent. After a reset there is nothing to tell of.
+        guard settings != nil, countTemporaryIDs() != temporaryIDs else { return }
+        deliverSnapshot(reloaded: [])
+    }
+
+    private func countTemporaryIDs() -> Int {
+        (list?.objects ?? []).count { ($0 as? NSManagedObject)?.objectID.isTemporaryID == true }
+    }
+
     /// - Parameter old: the results before.
     private func report(_ update: FetchedResultsUpdate, _ old: FetchedResultList) {
         if !streams.isEmpty {
@@ -248,8 +281,7 @@ final class FetchedResultsCore {
         guard let delegate, let presented else { return }
         let reloaded = update.objects.filter { $0.type == .update || $0.type == .move }
         delegateLacksMethod = false
-        delegate.controller(
-            presented, didChangeContentWith: snapshot(reloaded: reloaded.compactMap(\.managedObject?.objectID)))
+        deliverSnapshot(reloaded: reloaded.compactMap(\.managedObject?.objectID))
         guard delegateLacksMethod else { return }
         if namePath == nil, let difference = update.collectionDifference {
             delegateLacksMethod = false

@@ -7,10 +7,10 @@ extension NSManagedObject: KeyValueCoding {
         get { value(forKey: key) }
         set { setValue(newValue, forKey: key) }
     }
+}
 
-    /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil. A to-many
-    /// relationship on the way sets the property of all its objects.
-    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+extension NSManagedObject {
+    final func setKeyedValue(_ value: Any?, path keyPath: String) {
         guard let dot = keyPath.firstIndex(of: ".") else { return setValue(value, forKey: keyPath) }
         let first = String(keyPath[..<dot])
         let rest = String(keyPath[keyPath.index(after: dot)...])
@@ -28,16 +28,6 @@ extension NSManagedObject: KeyValueCoding {
             }
             for case let object as NSManagedObject in elements.elements { object.setValue(value, forKeyPath: rest) }
         }
-    }
-
-    /// The values of several properties, with `NSNull` for nil.
-    public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
-        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// Sets several properties; `NSNull` stands for nil.
-    public final func setValuesForKeys(_ values: [String: Any]) {
-        for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 }
 

@@ -227,6 +227,40 @@ open class NSManagedObject: NSObject {
         if !setByOwnAccessor(value, key) { setKeyedValue(value, key) }
     }
 
+    /// The value at the end of a dotted path, with collection operators (`@count`, `@sum.x`). Nil on the way makes the
+    /// whole path nil; a collection on the way is mapped over.
+    ///
+    /// - Complexity: O(n) in the number of objects that the path passes through.
+    open func value(forKeyPath keyPath: String) -> Any? { KeyValueAccess.value(of: self, forKeyPath: keyPath) }
+
+    /// Sets the property that a dotted path leads to; nothing happens when an object on the way is nil. A to-many
+    /// relationship on the way sets the property of all its objects.
+    open func setValue(_ value: Any?, forKeyPath keyPath: String) { setKeyedValue(value, path: keyPath) }
+
+    /// The values of several properties, with `NSNull` for nil.
+    open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Sets several properties; `NSNull` stands for nil.
+    open func setValuesForKeys(_ values: [String: Any]) {
+        for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
+    /// A to-many relationship as a mutable set. It is live: what is done to it is done to the relationship, with the
+    /// inverse, and what is done to the relationship shows in it.
+    ///
+    /// Counting and adding do not read the members. A cast to a Swift `Set` gives an empty one, since Foundation's
+    /// bridging on Linux knows only its own classes: use ``value(forKey:)`` or `allObjects`.
+    /// - Precondition: the entity has an unordered to-many relationship of this name.
+    open func mutableSetValue(forKey key: String) -> NSMutableSet { liveSet(key) }
+
+    /// An ordered to-many relationship as a mutable ordered set. It is live; see ``mutableSetValue(forKey:)``.
+    ///
+    /// - Precondition: the entity has an ordered to-many relationship of this name.
+    /// - Complexity: O(n).
+    open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet { liveOrderedSet(key) }
+
     /// The value of a property as the object holds it, for accessors that announce accesses themselves.
     ///
     /// Does not fire the fault: a fault has no values. Call ``willAccessValue(forKey:)`` first.

@@ -1,7 +1,15 @@
 import Foundation
 
 /// `CAST(value, "Type")`.
-enum PredicateCast {
+package enum PredicateCast {
+    private static let names: Set<String> = [
+        "nsnumber", "number", "integer", "int", "double", "float", "bool", "boolean", "nsdecimalnumber", "decimal",
+        "nsstring", "string", "nsdate", "date", "nsuuid", "uuid", "nsurl", "url", "nsdata", "data",
+    ]
+
+    /// Whether there is a conversion into the named type.
+    package static func isKnown(_ type: String) -> Bool { names.contains(type.lowercased()) }
+
     /// The value as the named type, `nil` when it cannot be converted or the type is not known.
     static func cast(_ value: Any?, to type: String) -> Any? {
         guard let value else { return nil }

@@ -1,7 +1,16 @@
 import Foundation
 
 /// Methods of Foundation's values that `FUNCTION(value, 'selector:', arguments…)` can call.
-enum PredicateMethod {
+package enum PredicateMethod {
+    private static let names: Set<String> = [
+        "valueForKey:", "valueForKeyPath:", "objectForKey:", "isEqual:", "objectAtIndex:", "containsObject:",
+        "timeIntervalSinceDate:", "dateByAddingTimeInterval:", "stringByAppendingString:", "hasPrefix:", "hasSuffix:",
+        "containsString:", "isEqualToString:",
+    ]
+
+    /// Whether there is such a method, of whatever class, that takes an argument.
+    package static func isKnown(_ name: String) -> Bool { names.contains(name) }
+
     /// Calls `name`; a name without arguments is a property. A method that is not known has no value.
     static func call(_ name: String, on object: Any, _ arguments: [Any?]) -> Any? {
         if arguments.isEmpty, !name.hasSuffix(":") { return KeyValueAccess.value(of: object, forKey: name) }

@@ -199,6 +199,28 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            "name.nonsense == 1", "department.title.length.nonsense == 1", "FUNCTION(name, 'nonsense') == 1",
+            "FUNCTION(name, 'nonsense:', 'x') == 1", "FUNCTION(department.title, 'nonsense') == 1",
+            "CAST(age, 'Nonsense') == 1", "ANY department.employees.age.nonsense == 1",
+        ])
+    func propertiesMethodsAndTypesThatValuesDoNotHaveThrow(_ kind: StoreKind, _ format: String) throws {
+        #expect(throws: CocoaError.self) { try fetch(kind) { $0.predicate = NSPredicate(format: format) } }
+    }
+
+    @Test(
+        arguments: StoreKind.allCases,
+        [
+            "name.length > 0", "department.title.uppercaseString == 'R&D'", "FUNCTION(name, 'length') > 0",
+            "FUNCTION(name, 'hasPrefix:', 'x') == YES", "CAST(age, 'NSString') == '20'", "age.intValue > 1",
+            "FUNCTION(department, 'valueForKey:', 'title') == 'R&D'",
+        ])
+    func propertiesMethodsAndTypesThatValuesHaveAreTaken(_ kind: StoreKind, _ format: String) throws {
+        #expect(throws: Never.self) { try fetch(kind) { $0.predicate = NSPredicate(format: format) } }
+    }
+
     @Test(arguments: StoreKind.allCases) func groupsByRelationshipsAndExpressions(_ kind: StoreKind) throws {
         let rows = try fetch(kind) { request in
             request.propertiesToFetch = ["department", expression("n", "count:(name)")]

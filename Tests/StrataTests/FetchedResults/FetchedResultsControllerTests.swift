@@ -327,6 +327,40 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func aSnapshotComesAgainWhenASaveMakesItsIDsPermanent(_ kind: StoreKind) throws
+    {
+        final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
+            var seen: [[NSManagedObjectID]] = []
+            func controller(
+                _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+                didChangeContentWith snapshot: NSDiffableDataSourceSnapshotReference
+            ) {
+                seen.append(snapshot.itemIdentifiers.compactMap { $0 as? NSManagedObjectID })
+            }
+        }
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let results = controller(context)
+            let snapshots = Snapshots()
+            results.delegate = snapshots
+            try results.performFetch()
+            let employees = ["m", "a"].map { add($0, context) }
+            context.processPendingChanges()
+            #expect(snapshots.seen.count == 2 && snapshots.seen[1].allSatisfy(\.isTemporaryID))
+            try context.save()
+            #expect(snapshots.seen.count == 3)
+            #expect(snapshots.seen.last == [employees[1].objectID, employees[0].objectID])
+            #expect(snapshots.seen.last?.contains { $0.isTemporaryID } == false)
+            // Nothing is temporary any more: a save without changes to the results tells nothing.
+            try context.save()
+            #expect(snapshots.seen.count == 3)
+            employees[0].name = "b"
+            try context.save()
+            #expect(snapshots.seen.count == 4)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func sectionsMayFollowTransientAndRelatedProperties(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

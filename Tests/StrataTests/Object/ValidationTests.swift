@@ -253,6 +253,16 @@ private final class Plain: NSManagedObject {
                 let insert = NSBatchInsertRequest(entityName: "Account", objects: [["number": number]])
                 let error = #expect(throws: CocoaError.self) { try context.execute(insert) }
                 #expect(error?.localizedDescription.contains("Account.number") == true)
+                var given: [Any] = [number]
+                let fill = NSBatchInsertRequest(
+                    entityName: "Account",
+                    managedObjectHandler: { account in
+                        guard let number = given.popLast() else { return true }
+                        account.setValue(number, forKey: "number")
+                        return false
+                    })
+                let refused = #expect(throws: CocoaError.self) { try context.execute(fill) }
+                #expect(refused?.localizedDescription.contains("Account.number") == true)
                 let update = NSBatchUpdateRequest(entityName: "Account")
                 update.propertiesToUpdate = ["number": number]
                 #expect(throws: CocoaError.self) { try context.execute(update) }

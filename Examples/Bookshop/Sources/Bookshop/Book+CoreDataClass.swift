@@ -32,6 +32,32 @@ public class Book: Record {
         set { setValue(newValue, forKey: "blurb") }
     }
 
+    /// Makes a URL of the text that the model has.
+    public var link: URL? {
+        get { (primitiveValue(forKey: "link") as? String).flatMap { URL(string: $0) } }
+        set {
+            willChangeValue(forKey: "link")
+            setPrimitiveValue(newValue?.absoluteString, forKey: "link")
+            didChangeValue(forKey: "link")
+        }
+    }
+
+    /// Makes a duration of the seconds that the model has.
+    public var reading: Duration {
+        get { .seconds(primitiveValue(forKey: "reading") as? Double ?? 0) }
+        set { setPrimitiveValue(Double(newValue.components.seconds), forKey: "reading") }
+    }
+
+    /// A number of the model's own type.
+    public var copies: Int32 {
+        get { primitiveValue(forKey: "copies") as? Int32 ?? 0 }
+        set {
+            willChangeValue(forKey: "copies")
+            setPrimitiveValue(newValue, forKey: "copies")
+            didChangeValue(forKey: "copies")
+        }
+    }
+
     func validateTitle(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {
         guard let title = value.pointee as? String, title.contains("!") else { return }
         throw CocoaError(.validationStringPatternMatching)

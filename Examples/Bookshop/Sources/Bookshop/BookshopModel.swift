@@ -27,6 +27,8 @@ public enum BookshopModel {
             attribute("tags", .transformableAttributeType), attribute("isSigned", .booleanAttributeType),
             attribute("isbn", .stringAttributeType), attribute("blurb", .stringAttributeType),
             attribute("secretNotes", .stringAttributeType), attribute("class", .integer32AttributeType),
+            attribute("link", .stringAttributeType), attribute("reading", .doubleAttributeType),
+            attribute("copies", .integer32AttributeType),
         ]
         shelf.properties = [attribute("label", .stringAttributeType)]
         section.properties = [attribute("name", .stringAttributeType)]

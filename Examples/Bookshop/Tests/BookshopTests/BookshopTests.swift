@@ -215,6 +215,40 @@ import Testing
         }
     }
 
+    @Test func keyValueCodingMeansWhatIsStoredWhereAPropertyMakesSomethingElseOfIt() throws {
+        try roundTrip(
+            { context in
+                let book = Book(context: context)
+                book.setValue("https://example.org/walden", forKey: "link")
+                book.setValue(90, forKey: "reading")
+                #expect(book.link == URL(string: "https://example.org/walden"))
+                #expect(book.reading == .seconds(90))
+                return book
+            },
+            { (book: Book) in
+                #expect(book.value(forKey: "link") as? String == "https://example.org/walden")
+                #expect(book.value(forKey: "reading") as? Double == 90)
+            })
+    }
+
+    @Test func keyValueCodingHandsOutNumbersAndTakesNilForThem() throws {
+        let context = container.newBackgroundContext()
+        try context.performAndWait {
+            let book = Book(context: context)
+            book.setValue(3, forKey: "copies")
+            #expect(book.copies == 3)
+            #expect(book.value(forKey: "copies") as? NSNumber == 3)
+            #expect(book.value(forKey: "copies") as? Int == 3)
+            book.setValue(nil, forKey: "copies")
+            #expect(book.copies == 0)
+            #expect(book.primitiveValue(forKey: "copies") == nil)
+            // No room in an Integer 32: kept for the validation, not cut by the accessor.
+            book.setValue(5_000_000_000, forKey: "copies")
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .validationNumberTooLarge)
+        }
+    }
+
     @Test func validatorsAreFoundByTheirNames() throws {
         let context = container.newBackgroundContext()
         try context.performAndWait {

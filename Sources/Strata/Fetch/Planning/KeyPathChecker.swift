@@ -39,9 +39,16 @@ struct KeyPathChecker {
                 try check(path.names[...], from: start, whole: path.text)
             }
         case .function(let target, let name, let arguments):
-            try target.map { try check($0) }
-            if target == nil, !PredicateFunction.isKnown(name) {
+            if let target {
+                try check(target)
+                try checkMethod(name, of: target, arguments.isEmpty, expression)
+            } else if !PredicateFunction.isKnown(name) {
                 throw FetchProblem.error("Unsupported function expression \(expression): there is no function \(name)")
+            }
+            if name == "castObject:toType:", arguments.count == 2,
+                case .constant(let type as String) = arguments[1].form, !PredicateCast.isKnown(type)
+            {
+                throw FetchProblem.error("Unsupported function expression \(expression): there is no type \(type)")
             }
             for argument in arguments { try check(argument) }
         case .aggregate(let elements): for element in elements { try check(element) }
@@ -60,21 +67,38 @@ struct KeyPathChecker {
         }
     }
 
+    /// Objects, and what a transformer makes, may have methods of their own; other attributes have those that are known.
+    private func checkMethod(
+        _ name: String, of target: NSExpression, _ isProperty: Bool, _ expression: NSExpression
+    ) throws {
+        guard case .keyPath(nil, let path) = target.form, let last = path.names.last,
+            let owner = self.target(of: path.names.dropLast(), from: shape),
+            case .slot(let slot)? = owner.property(last), let sample = AttributeSample.value(owner.slots[slot].kind)
+        else { return }
+        let isThere =
+            isProperty && !name.hasSuffix(":")
+            ? KeyValueAccess.value(of: sample, forKeyPath: name) != nil : PredicateMethod.isKnown(name)
+        guard isThere else {
+            throw FetchProblem.error(
+                "Unsupported function expression \(expression): \(owner.name).\(last) has no method \(name)")
+        }
+    }
+
     /// The entity of the objects that a collection expression has, if that can be told.
     private func target(of expression: NSExpression) -> EntityShape? {
         switch expression.form {
-        case .keyPath(nil, let path): return target(of: path, from: shape)
+        case .keyPath(nil, let path): return target(of: path.names[...], from: shape)
         case .keyPath(let operand?, let path):
             guard case .variable(let name) = operand.form, case let start?? = variables[name] else { return nil }
-            return target(of: path, from: start)
+            return target(of: path.names[...], from: start)
         case .subquery(let collection, _, _): return target(of: collection)
         default: return nil
         }
     }
 
-    private func target(of path: KeyPathComponents, from start: EntityShape) -> EntityShape? {
+    private func target(of path: ArraySlice<String>, from start: EntityShape) -> EntityShape? {
         var current: EntityShape? = start
-        for name in path.names { current = current?.relationship(name)?.destination }
+        for name in path { current = current?.relationship(name)?.destination }
         return current
     }
 
@@ -92,7 +116,9 @@ struct KeyPathChecker {
                     throw FetchProblem.error(
                         "\(current.name).\(name) is transient: keypath \(whole) cannot be fetched by.")
                 }
-                guard info.relationshipIndex >= 0 else { return }
+                guard info.relationshipIndex >= 0 else {
+                    return try checkProperty(rest, of: info, current, whole: whole, start)
+                }
                 current = current.relationships[info.relationshipIndex].destination
             case .toMany(let index)?: current = current.relationships[index].destination
             case .composite(let composite)?: return try check(rest, in: composite, current, whole: whole)
@@ -104,6 +130,19 @@ struct KeyPathChecker {
                 throw FetchProblem.unknownKey(whole, start, missing: name, owner: current)
             }
         }
+    }
+
+    /// - Parameter path: what follows an attribute: a property of its values, such as `length`.
+    private func checkProperty(
+        _ path: ArraySlice<String>, of attribute: SlotInfo, _ owner: EntityShape, whole: String, _ start: EntityShape
+    ) throws {
+        guard let first = path.first, first.utf8.first != UInt8(ascii: "@"),
+            let sample = AttributeSample.value(attribute.kind),
+            KeyValueAccess.value(of: sample, forKeyPath: path.joined(separator: ".")) == nil
+        else { return }
+        throw FetchProblem.error(
+            "keypath \(whole) not found in entity \(start.name): values of \(owner.name).\(attribute.name) have no"
+                + " property named \(path.joined(separator: "."))")
     }
 
     private func check(
@@ -123,7 +162,7 @@ struct KeyPathChecker {
 
     /// Checks that every step is a relationship.
     func checkRelationships(_ path: KeyPathComponents) throws {
-        guard !path.names.isEmpty, target(of: path, from: shape) != nil else {
+        guard !path.names.isEmpty, target(of: path.names[...], from: shape) != nil else {
             let near = path.names.first.map { Suggestion.text(for: $0, among: shape.relationships.map(\.name)) } ?? ""
             throw FetchProblem.error(
                 "\(path.text) of \(shape.name) is no path of relationships and cannot be prefetched\(near).")

@@ -2,13 +2,7 @@ import Foundation
 import StrataIO
 
 extension NSManagedObject {
-    /// A to-many relationship as a mutable set. It is live: what is done to it is done to the relationship, with the
-    /// inverse, and what is done to the relationship shows in it.
-    ///
-    /// Counting and adding do not read the members. A cast to a Swift `Set` gives an empty one, since Foundation's
-    /// bridging on Linux knows only its own classes: use ``value(forKey:)`` or `allObjects`.
-    /// - Precondition: the entity has an unordered to-many relationship of this name.
-    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+    final func liveSet(_ key: String) -> NSMutableSet {
         guard let relationship = shape.relationship(key), relationship.isToMany, !relationship.isOrdered else {
             programmerError(
                 "\(shape.name).\(key)",
@@ -20,11 +14,7 @@ extension NSManagedObject {
         return ManagedSet(self, relationship)
     }
 
-    /// An ordered to-many relationship as a mutable ordered set. It is live; see ``mutableSetValue(forKey:)``.
-    ///
-    /// - Precondition: the entity has an ordered to-many relationship of this name.
-    /// - Complexity: O(n).
-    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+    final func liveOrderedSet(_ key: String) -> NSMutableOrderedSet {
         guard let relationship = shape.relationship(key), relationship.isToMany, relationship.isOrdered else {
             programmerError(
                 "\(shape.name).\(key)",

@@ -1,11 +1,16 @@
 import Foundation
+import StrataSupport
 
-/// Numbers that objects of a context were given by key, and that their integer attributes have no room for.
+/// Numbers that objects of a context, or a batch insert's handler, were given by key, and that their integer attributes
+/// have no room for.
 ///
 /// Core Data keeps such a number in memory and refuses to save it. Here a slot has room for values of its own type only:
 /// it keeps what the number is cut to, and the number itself waits here for the validation. It counts for as long as
 /// the slot has the value that it was cut to.
 struct NumbersOutOfRange {
+    /// Those of objects that a handler fills, which belong to no context.
+    static let ofScratchObjects = AdaptiveMutex(NumbersOutOfRange())
+
     private var numbers: [ObjectIdentifier: [Int: NSNumber]] = [:]
 
     mutating func set(_ number: NSNumber?, _ slot: Int, of object: NSManagedObject) {
@@ -19,6 +24,8 @@ struct NumbersOutOfRange {
     }
 
     func numbers(of object: NSManagedObject) -> [Int: NSNumber] { numbers[ObjectIdentifier(object)] ?? [:] }
+
+    mutating func remove(_ object: NSManagedObject) { numbers[ObjectIdentifier(object)] = nil }
 
     mutating func removeAll() { numbers = [:] }
 
@@ -53,13 +60,22 @@ extension NSManagedObject {
         var number: NSNumber?
         if let value, let misfit = ValueConversion.misfit(value, kind) { number = misfit }
         if number == nil, !flags.contains(.numberOutOfRange) { return }
-        registry?.context?.numbersOutOfRange.set(number, slot, of: self)
+        if flags.contains(.scratch) {
+            NumbersOutOfRange.ofScratchObjects.withLock { $0.set(number, slot, of: self) }
+        } else {
+            registry?.context?.numbersOutOfRange.set(number, slot, of: self)
+        }
+    }
+
+    private var numbersOutOfRange: [Int: NSNumber] {
+        if flags.contains(.scratch) { return NumbersOutOfRange.ofScratchObjects.withLock { $0.numbers(of: self) } }
+        return registry?.context?.numbersOutOfRange.numbers(of: self) ?? [:]
     }
 
     /// The number that a slot of an object with ``ObjectFlags/numberOutOfRange`` was given, if the slot still has what
     /// became of it.
     final func numberOutOfRange(_ slot: Int) -> NSNumber? {
-        guard let number = registry?.context?.numbersOutOfRange.numbers(of: self)[slot], let overlay,
+        guard let number = numbersOutOfRange[slot], let overlay,
             overlay.holdsValue(slot)
         else { return nil }
         let cut: Int64 =
@@ -73,8 +89,7 @@ extension NSManagedObject {
 
     /// What validation says of numbers that their attributes have no room for.
     final func errorsOfRanges() -> [any Error] {
-        let slots = registry?.context?.numbersOutOfRange.numbers(of: self).keys.sorted() ?? []
-        return slots.compactMap { slot in
+        numbersOutOfRange.keys.sorted().compactMap { slot in
             numberOutOfRange(slot).map {
                 ValidationErrors.outOfRange($0, shape.codes[slot].kind, self, shape.slots[slot].name)
             }
