@@ -195,7 +195,7 @@ final class Compactor {
                     deletions[entity, default: []].append(key)
                 }
             }
-            try SegmentScan.forEachRecord(try reader(victim)) { _, _, body in
+            try SegmentScan.forEachRecord(try reader(victim)) { _, _, body, _ in
                 switch body {
                 case .transaction(let body):
                     for change in body.changes where change.kind == .delete { add(change.keys, change.entity) }
@@ -233,7 +233,8 @@ final class Compactor {
         var entries: [ArchivedEntry] = []
         for victim in victims.sorted() {
             guard let info = infos[victim] else { continue }
-            try SegmentScan.forEachRecord(try reader(victim)) { header, offset, body in
+            try SegmentScan.forEachRecord(try reader(victim)) { header, offset, body, blocks in
+                let positions = blocks.map { offset + $0.lowerBound }
                 switch body {
                 case .transaction(let body):
                     guard header.sequence > floor else {
@@ -244,8 +245,7 @@ final class Compactor {
                     let transaction = CompactionBody.ArchivedTransaction(
                         sequence: header.sequence, timestampNanoseconds: header.timestampNanoseconds,
                         author: body.author, contextName: body.contextName, changes: body.changes)
-                    entries.append(
-                        Self.entry(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                    entries.append(Self.entry(transaction, info.segment, positions))
                 case .compaction(let body):
                     for transaction in body.transactions {
                         guard transaction.sequence > floor else {
@@ -255,7 +255,7 @@ final class Compactor {
                         guard !isInLog(transaction.sequence), !isArchived(transaction.sequence, compaction) else {
                             continue
                         }
-                        entries.append(Self.entry(transaction, body.blocks, info.segment, offset + header.blocksOffset))
+                        entries.append(Self.entry(transaction, info.segment, positions))
                     }
                 }
             }
@@ -276,17 +276,12 @@ final class Compactor {
     }
 
     /// The transaction with its blocks of preserved values counted from the first of them.
+    ///
+    /// - Parameter positions: where the record's blocks lie in its segment.
     private static func entry(
-        _ transaction: CompactionBody.ArchivedTransaction, _ blocks: [TransactionBody.Piece], _ segment: UInt32,
-        _ start: Int
+        _ transaction: CompactionBody.ArchivedTransaction, _ segment: UInt32, _ positions: [Int]
     ) -> ArchivedEntry {
         var transaction = transaction
-        var positions: [Int] = []
-        var position = start
-        for block in blocks {
-            positions.append(position)
-            position += block.byteCount
-        }
         var tombstones: [Int] = []
         var byteCount = 64
         for index in transaction.changes.indices {

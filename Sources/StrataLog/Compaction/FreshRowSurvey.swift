@@ -21,7 +21,7 @@ struct FreshRowSurvey {
                 continue
             }
             let body = try record.body()
-            let locations = try record.blocks(of: body.blocks)
+            let locations = try record.blocks(of: RecordPieces(body))
             for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
                 let block = try record.block(at: location, byteCount: piece.byteCount)
                 guard FreshRows.isSmall(rowCount: block.rowCount, byteCount: piece.byteCount) else { continue }

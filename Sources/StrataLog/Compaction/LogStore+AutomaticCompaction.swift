@@ -3,55 +3,6 @@ internal import Dispatch
 internal import StrataIO
 internal import Synchronization
 
-extension LogOptions {
-    /// When segments are compacted without being asked.
-    public struct Compaction: Sendable, Hashable {
-        /// Whether a thread of the store compacts in the background while transactions are committed.
-        public var isAutomatic = true
-        /// What is needed over what is used, under which segments are compacted. 0.5 to 0.8: beyond that the price
-        /// doubles.
-        public var targetUtilization = 0.7
-        /// Whether rows that were written a few at a time are merged into full blocks, by key, soon after: scans go over
-        /// them as fast as over rows that were written at once. In the background, and only where ``isAutomatic`` is set.
-        public var mergesFreshRows = true
-
-        /// Compaction in the background, with the defaults.
-        public init() {}
-    }
-}
-
-/// When to look at the segments again, and how full they are.
-struct CompactionSchedule {
-    /// Less log than this is not worth looking at.
-    static let minimumByteCount = 256 << 10
-    /// Compaction begins so far below the target: segments that wait longer have less left in them to move,
-    static let lag = 0.02
-    /// and goes so much further that it is not due again at once: looking costs time in proportion to the objects.
-    static let slack = 0.03
-
-    var isRunning = false
-    /// Bytes written to the log since somebody looked.
-    var newByteCount = 0
-    /// How many there have to be.
-    var dueByteCount = 2 << 20
-    /// Of all segments, when somebody last looked, and what of it was needed.
-    var usedByteCount = 0
-    var neededByteCount = 0
-    var completed = 0
-    var failed = 0
-
-    /// How fast the one that runs is, or the last one was.
-    var pace = CompactionPace()
-
-    /// How many nanoseconds a commit should wait, so that garbage does not come faster than it is removed.
-    func delay(replaced: Int, target: Double, after nanoseconds: Double) -> Double {
-        // Nobody has looked yet: what is needed is not known.
-        guard isRunning, usedByteCount > 0 else { return 0 }
-        let share = CompactionPace.share(used: usedByteCount + newByteCount, needed: neededByteCount, target: target)
-        return pace.delay(replaced: replaced, share: share, after: nanoseconds)
-    }
-}
-
 extension LogStore {
     /// What is needed over what is used, at which compaction aims.
     private var targetUtilization: Double { min(max(options.compaction.targetUtilization, 0.5), 0.8) }
@@ -68,12 +19,11 @@ extension LogStore {
         let replaced = commit.replacingByteCount
         let (isDue, delay) = state.withLock { state -> (Bool, Double) in
             // What replaces nothing is needed.
-            state.compaction.neededByteCount += commit.byteCount - replaced
-            let delay = state.compaction.delay(replaced: replaced, target: targetUtilization, after: nanoseconds)
-            guard state.compaction.newByteCount >= state.compaction.dueByteCount, !state.compaction.isRunning,
-                !state.isClosed
-            else { return (false, delay) }
-            state.compaction.isRunning = true
+            state.compactionSchedule.neededByteCount += commit.byteCount - replaced
+            let delay = state.compactionSchedule.delay(
+                replaced: replaced, target: targetUtilization, after: nanoseconds)
+            guard state.compactionSchedule.isDue, !state.isClosed else { return (false, delay) }
+            state.compactionSchedule.isRunning = true
             return (true, delay)
         }
         if isDue {
@@ -89,19 +39,19 @@ extension LogStore {
         compacting.withLock { _ in
             do throws(StoreError) {
                 try compactToTarget()
-                state.withLock { $0.compaction.completed += 1 }
+                state.withLock { $0.compactionSchedule.completed += 1 }
             } catch {
                 state.withLock { state in
                     guard !state.isClosed else { return }
-                    state.compaction.failed += 1
-                    state.compaction.newByteCount = 0
-                    state.compaction.dueByteCount = min(state.compaction.dueByteCount * 2, 1 << 30)
+                    state.compactionSchedule.failed += 1
+                    state.compactionSchedule.newByteCount = 0
+                    state.compactionSchedule.dueByteCount = min(state.compactionSchedule.dueByteCount * 2, 1 << 30)
                 }
             }
         }
         // Before the next one can begin.
         source.isCrowded.store(false, ordering: .relaxed)
-        state.withLock { $0.compaction.isRunning = false }
+        state.withLock { $0.compactionSchedule.isRunning = false }
     }
 
     private func compactToTarget() throws(StoreError) {
@@ -122,7 +72,8 @@ extension LogStore {
         // If all that comes replaces something, the target is missed after so many bytes. Where snapshots keep it from
         // being met, looking again all the time would not help.
         let room = Int(Double(needed) / target) - used
-        state.withLock { $0.compaction.dueByteCount = max(CompactionSchedule.minimumByteCount, room, used / 32) }
+        let due = max(CompactionSchedule.minimumByteCount, room, used / 32)
+        state.withLock { $0.compactionSchedule.dueByteCount = due }
     }
 
     /// Counts what the segments hold, and begins to count anew what is written.
@@ -130,9 +81,9 @@ extension LogStore {
         let written = state.withLock { $0.counters.writtenBytes }
         let segments = try segmentStatistics()
         state.withLock { state in
-            state.compaction.usedByteCount = segments.reduce(0) { $0 + $1.byteCount }
-            state.compaction.neededByteCount = segments.reduce(0) { $0 + $1.keptByteCount }
-            state.compaction.newByteCount = state.counters.writtenBytes - written
+            state.compactionSchedule.usedByteCount = segments.reduce(0) { $0 + $1.byteCount }
+            state.compactionSchedule.neededByteCount = segments.reduce(0) { $0 + $1.keptByteCount }
+            state.compactionSchedule.newByteCount = state.counters.writtenBytes - written
         }
         return segments
     }

@@ -119,8 +119,8 @@ extension LogStore {
     /// How fast segments are freed, for commits that wait for it: by hand, segments are moved that hold little garbage.
     private func notePace(freed: Int, written: Int, took time: Duration) {
         state.withLock { state in
-            guard state.compaction.isRunning else { return }
-            state.compaction.pace.note(freed: freed, written: written, nanoseconds: time / .nanoseconds(1))
+            guard state.compactionSchedule.isRunning else { return }
+            state.compactionSchedule.pace.note(freed: freed, written: written, nanoseconds: time / .nanoseconds(1))
         }
     }
 
@@ -203,6 +203,6 @@ extension LogStore {
         let freed = segmentInfos.withLock { infos in
             retirement.segments.reduce(0) { $0 + (infos.removeValue(forKey: $1.segment)?.byteCount ?? 0) }
         }
-        state.withLock { $0.compaction.usedByteCount -= freed }
+        state.withLock { $0.compactionSchedule.usedByteCount -= freed }
     }
 }

@@ -35,7 +35,7 @@ extension LogStore {
             }
             // A compaction that is under way moves rows, too, and may take long.
             guard options.compaction.isAutomatic, state.freshRows.isDue, !state.freshRows.isRunning,
-                !state.compaction.isRunning, !state.isClosed
+                !state.compactionSchedule.isRunning, !state.isClosed
             else { return false }
             state.freshRows.isRunning = true
             return true

@@ -16,11 +16,12 @@ struct SegmentScan {
             limit: limit)
         let header = try reader.segmentHeader()
         var scan = SegmentScan(source: source, layout: layout, segment, limit, header)
-        try forEachRecord(reader) { record, offset, body throws(StoreError) in
+        try forEachRecord(reader) { record, offset, body, blocks throws(StoreError) in
             switch body {
-            case .transaction(let body): try scan.add(body, record, at: offset)
-            case .compaction(let body): try scan.add(body, record, at: offset)
+            case .transaction(let body): scan.add(body, record)
+            case .compaction(let body): scan.add(body, record)
             }
+            try scan.add(body.pieces, blocks, of: offset..<offset + record.byteCount)
         }
         scan.info.cover = scan.builders.mapValues { $0.finish() }
         if scan.info.rowCount > 0 { scan.info.ageSequence = UInt64(scan.ageSum / Double(scan.info.rowCount)) }
@@ -41,33 +42,18 @@ struct SegmentScan {
         case transaction(TransactionBody)
         case compaction(CompactionBody)
 
-        fileprivate var pieces: Pieces {
+        fileprivate var pieces: RecordPieces {
             switch self {
-            case .transaction(let body): Pieces(blocks: body.blocks, largeValues: body.largeValueByteCounts)
-            case .compaction(let body): Pieces(blocks: body.blocks, largeValues: body.largeValueByteCounts)
+            case .transaction(let body): RecordPieces(body)
+            case .compaction(let body): RecordPieces(body)
             }
         }
     }
 
-    /// What follows a record's body.
-    fileprivate struct Pieces {
-        var blocks: [TransactionBody.Piece]
-        var largeValues: [Int]
-
-        /// Whether they end before the record does.
-        func fit(_ header: RecordHeader) -> Bool {
-            var room = header.byteCount - RecordFooter.byteCount - header.blocksOffset
-            func take(_ byteCount: Int) -> Bool {
-                room -= min(byteCount, room + 1)
-                return room >= 0
-            }
-            return blocks.allSatisfy { take($0.byteCount) } && largeValues.allSatisfy(take)
-        }
-    }
-
-    /// Calls the body with each transaction and compaction record of a segment, in order.
+    /// Calls the body with each transaction and compaction record of a segment, in order, and where its blocks lie,
+    /// counted from the record's start.
     static func forEachRecord(
-        _ reader: RecordReader, _ visit: (RecordHeader, Int, Body) throws(StoreError) -> Void
+        _ reader: RecordReader, _ visit: (RecordHeader, Int, Body, [Range<Int>]) throws(StoreError) -> Void
     ) throws(StoreError) {
         var offset = SegmentHeader.byteCount
         while offset < reader.limit {
@@ -87,16 +73,16 @@ struct SegmentScan {
                 } catch {
                     throw corrupt("a record's body contradicts itself: \(error.reason)")
                 }
-                guard body.pieces.fit(header) else { throw corrupt("a record's pieces are longer than it") }
-                try visit(header, offset, body)
+                guard let ranges = body.pieces.ranges(in: header) else {
+                    throw corrupt("a record's pieces are longer than it")
+                }
+                try visit(header, offset, body, ranges.blocks)
             }
             offset += header.byteCount
         }
     }
 
-    private mutating func add(
-        _ body: TransactionBody, _ header: RecordHeader, at offset: Int
-    ) throws(StoreError) {
+    private mutating func add(_ body: TransactionBody, _ header: RecordHeader) {
         info.lastSequence = header.sequence
         info.historyByteCount += header.bodyByteCount
         for change in body.changes {
@@ -109,12 +95,9 @@ struct SegmentScan {
             ageSum += Double(header.sequence) * Double(change.keys.count)
             for key in change.keys { builders[root, default: .init()].insert(key) }
         }
-        try add(body.blocks, hasLargeValues: !body.largeValueByteCounts.isEmpty, header, at: offset)
     }
 
-    private mutating func add(
-        _ body: CompactionBody, _ header: RecordHeader, at offset: Int
-    ) throws(StoreError) {
+    private mutating func add(_ body: CompactionBody, _ header: RecordHeader) {
         if !body.transactions.isEmpty { info.historyByteCount += header.bodyByteCount }
         for group in body.absent { info.deletionCount += group.keys.count }
         for table in body.rows {
@@ -123,21 +106,20 @@ struct SegmentScan {
             ageSum += Double(body.ageSequence) * Double(table.rowCount)
             builders[root, default: .init()].insert(table.keys)
         }
-        try add(body.blocks, hasLargeValues: !body.largeValueByteCounts.isEmpty, header, at: offset)
     }
 
+    /// - Parameter blocks: where each block lies, counted from the record's start.
     private mutating func add(
-        _ blocks: [TransactionBody.Piece], hasLargeValues: Bool, _ header: RecordHeader, at offset: Int
+        _ pieces: RecordPieces, _ blocks: [Range<Int>], of record: Range<Int>
     ) throws(StoreError) {
-        var position = offset + header.blocksOffset
-        for piece in blocks {
+        for (piece, range) in zip(pieces.blocks, blocks) {
             if piece.role == .tombstone {
                 info.historyByteCount += piece.byteCount
-            } else {
-                info.rowByteCount += piece.byteCount
-                if hasLargeValues { try addLargeValues(at: position, of: offset..<offset + header.byteCount) }
+                continue
             }
-            position += piece.byteCount
+            info.rowByteCount += piece.byteCount
+            if pieces.largeValueByteCounts.isEmpty { continue }
+            try addLargeValues(at: record.lowerBound + range.lowerBound, of: record)
         }
     }
 

@@ -180,14 +180,6 @@ public struct HistoryReader {
             contextName: body.contextName, groups: body.groups)
     }
 
-    private static func positions(of blocks: [TransactionBody.Piece], from start: Int) -> [Int] {
-        var position = start
-        return blocks.map { block in
-            defer { position += block.byteCount }
-            return position
-        }
-    }
-
     /// The blocks with preserved values that begin at these offsets of a segment, all of them before `end`.
     private func tombstones(_ positions: [Int], before end: Int, in segment: UInt32) throws(StoreError) -> [Block] {
         var blocks: [Block] = []
@@ -218,7 +210,10 @@ public struct HistoryReader {
         } catch {
             throw corrupt("an archive contradicts itself: \(error.reason)", position.segment)
         }
-        let positions = Self.positions(of: body.blocks, from: position.offset + header.blocksOffset)
+        guard let ranges = RecordPieces(body).ranges(in: header) else {
+            throw corrupt("a record's pieces are longer than it", position.segment)
+        }
+        let positions = ranges.blocks.map { position.offset + $0.lowerBound }
         for transaction in body.transactions.reversed() where transaction.sequence >= sequence {
             var groups: [ChangeGroup] = []
             for change in transaction.changes {

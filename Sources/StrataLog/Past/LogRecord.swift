@@ -39,18 +39,13 @@ struct LogRecord {
     }
 
     /// Where the record's blocks lie, in the order of the body's table.
-    func blocks(of table: [TransactionBody.Piece]) throws(StoreError) -> [Location] {
-        var position = offset + header.blocksOffset
-        var locations: [Location] = []
-        locations.reserveCapacity(table.count)
-        for block in table {
-            guard position < min(Location.segmentMaximumBytes, offset + header.byteCount) else {
-                throw corrupt("a record's pieces are longer than it")
-            }
-            locations.append(Location(segment: reader.segment, byteOffset: position, row: 0))
-            position += block.byteCount
+    func blocks(of pieces: RecordPieces) throws(StoreError) -> [Location] {
+        guard let ranges = pieces.ranges(in: header), offset + header.byteCount <= Location.segmentMaximumBytes else {
+            throw corrupt("a record's pieces are longer than it")
         }
-        return locations
+        return ranges.blocks.map {
+            Location(segment: reader.segment, byteOffset: offset + $0.lowerBound, row: 0)
+        }
     }
 
     /// Reads a block of the record past the cache: it is looked at once.

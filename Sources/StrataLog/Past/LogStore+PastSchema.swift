@@ -81,7 +81,7 @@ extension PastSnapshotBuilder {
             let body = try record.body()
             func isGone(_ entity: UInt16) -> Bool { layout.root(ofEntity: entity).map { roots.contains($0) } == true }
             guard body.changes.contains(where: { isGone($0.entity) }) else { continue }
-            let locations = try record.blocks(of: body.blocks)
+            let locations = try record.blocks(of: RecordPieces(body))
             for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
                 // Its keys count: as what version the rows are shown does not matter.
                 let block = try base.source.storedBlock(at: location)

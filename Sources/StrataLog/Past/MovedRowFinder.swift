@@ -25,7 +25,7 @@ struct MovedRowFinder {
         var walker = try RecordWalker(snapshot: snapshot, after: first - 1)
         while !wanted.isEmpty, let record = try walker.next(.compaction) {
             let contents = try record.compactionBody()
-            let locations = try record.blocks(of: contents.blocks)
+            let locations = try record.blocks(of: RecordPieces(contents))
             let rows = zip(contents.blocks, locations).filter { $0.0.role == .updated }
             for ((piece, location), table) in zip(rows, contents.rows) {
                 guard Self.overlap(refs, table) else { continue }

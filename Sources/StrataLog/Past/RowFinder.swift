@@ -33,7 +33,7 @@ package struct RowFinder {
         for ref in wanted { filter[Int(ref.key >> 6) % Self.filterWords] |= 1 << (ref.key & 63) }
         guard let record = try record(of: sequence) else { return wanted }
         let contents = try record.body()
-        let locations = try record.blocks(of: contents.blocks)
+        let locations = try record.blocks(of: RecordPieces(contents))
         for (piece, location) in zip(contents.blocks, locations) where piece.role != .tombstone && !wanted.isEmpty {
             let block = try record.block(at: location, byteCount: piece.byteCount)
             for row in 0..<block.rowCount {

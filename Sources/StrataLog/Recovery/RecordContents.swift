@@ -52,14 +52,14 @@ struct RecordContents {
             case .transaction:
                 let transaction = try TransactionBody(body)
                 let blocks = try Self.blocks(
-                    transaction.blocks, transaction.largeValueByteCounts, bytes, header: header, segment: segment,
-                    offset: offset, source: source, checksums: &checksums)
+                    RecordPieces(transaction), bytes, header: header, segment: segment, offset: offset, source: source,
+                    checksums: &checksums)
                 payload = .transaction(transaction, blocks: blocks)
             case .compaction:
                 let compaction = try CompactionBody(body)
                 let blocks = try Self.blocks(
-                    compaction.blocks, compaction.largeValueByteCounts, bytes, header: header, segment: segment,
-                    offset: offset, source: source, checksums: &checksums)
+                    RecordPieces(compaction), bytes, header: header, segment: segment, offset: offset, source: source,
+                    checksums: &checksums)
                 let rows = blocks.filter { $0.role == .updated }.map(\.block)
                 guard zip(rows, compaction.rows).allSatisfy({ $0.entity == $1.entity && $0.rowCount == $1.rowCount })
                 else { throw corrupt("a compaction's rows are not those it names") }
@@ -79,51 +79,98 @@ struct RecordContents {
     }
 
     private static func blocks(
-        _ pieces: [TransactionBody.Piece], _ largeValueByteCounts: [Int], _ bytes: UnsafeRawBufferPointer,
-        header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource, checksums: inout [UInt32]
+        _ pieces: RecordPieces, _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int,
+        source: BlockSource, checksums: inout [UInt32]
     ) throws(StoreError) -> [LocatedBlock] {
-        let alignment = Location.alignmentBytes
-        var position = header.blocksOffset
-        let end = bytes.count - RecordFooter.byteCount
-        func piece(_ byteCount: Int) throws(StoreError) -> UnsafeRawBufferPointer {
-            guard byteCount >= alignment, byteCount <= end - position else {
-                throw StoreError(
-                    .corruption, "a record's pieces are longer than it", segment: segment, offset: offset + position)
-            }
-            defer { position += byteCount }
-            return UnsafeRawBufferPointer(rebasing: bytes[position..<position + byteCount])
+        guard let ranges = pieces.ranges(in: header) else {
+            throw StoreError(.corruption, "a record's pieces are longer than it", segment: segment, offset: offset)
         }
         var blocks: [LocatedBlock] = []
-        blocks.reserveCapacity(pieces.count)
-        for entry in pieces {
-            let start = position
-            let bytes = try piece(entry.byteCount)
-            let block = try Block.load(
-                bytes, location: Location(segment: segment, byteOffset: offset + start, row: 0),
-                storeUUID: source.storeUUID
-            ) { source.schema(version: $0) }
-            try block.verify()
+        blocks.reserveCapacity(pieces.blocks.count)
+        for (piece, range) in zip(pieces.blocks, ranges.blocks) {
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
+            let block = try Self.block(bytes, segment: segment, offset: offset + range.lowerBound, source)
             // Preserved values that compaction archives have the number of their own transaction.
             let isExpected =
-                header.kind == .compaction && entry.role == .tombstone
+                header.kind == .compaction && piece.role == .tombstone
                 ? block.blockSequence <= header.sequence : block.blockSequence == header.sequence
-            guard BlockHeader.unverifiedByteCount(bytes) == entry.byteCount, isExpected else {
+            guard BlockHeader.unverifiedByteCount(bytes) == piece.byteCount, isExpected else {
                 throw StoreError(
-                    .corruption, "a block is not the one its record names", segment: segment, offset: offset + start)
+                    .corruption, "a block is not the one its record names", segment: segment,
+                    offset: offset + range.lowerBound)
             }
             checksums.append(BlockHeader.storedChecksum(bytes))
-            blocks.append(LocatedBlock(role: entry.role, block: block))
+            blocks.append(LocatedBlock(role: piece.role, block: block))
         }
-        for byteCount in largeValueByteCounts {
-            let start = position
-            let bytes = try piece(byteCount)
-            let address = LogAddress(storeUUID: source.storeUUID, segment: segment, offset: offset + start, sequence: 0)
-            guard let crc = LargeValue.verify(bytes, at: address) else {
-                throw StoreError(
-                    .corruption, "a large value is damaged", segment: segment, offset: offset + start)
-            }
-            checksums.append(crc)
+        for range in ranges.largeValues {
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[range])
+            checksums.append(
+                try largeValueChecksum(bytes, segment: segment, offset: offset + range.lowerBound, source))
         }
         return blocks
+    }
+
+    /// A block of which every column was checked.
+    private static func block(
+        _ bytes: UnsafeRawBufferPointer, segment: UInt32, offset: Int, _ source: BlockSource
+    ) throws(StoreError) -> Block {
+        let block = try Block.load(
+            bytes, location: Location(segment: segment, byteOffset: offset, row: 0), storeUUID: source.storeUUID
+        ) { source.schema(version: $0) }
+        try block.verify()
+        return block
+    }
+
+    private static func largeValueChecksum(
+        _ bytes: UnsafeRawBufferPointer, segment: UInt32, offset: Int, _ source: BlockSource
+    ) throws(StoreError) -> UInt32 {
+        let address = LogAddress(storeUUID: source.storeUUID, segment: segment, offset: offset, sequence: 0)
+        guard let checksum = LargeValue.verify(bytes, at: address) else {
+            throw StoreError(.corruption, "a large value is damaged", segment: segment, offset: offset)
+        }
+        return checksum
+    }
+}
+
+extension RecordContents {
+    /// The blocks and large values of a record that cannot be read; empty when its body, which names them, is what
+    /// cannot.
+    static func damagedPieces(
+        _ bytes: UnsafeRawBufferPointer, header: RecordHeader, segment: UInt32, offset: Int, source: BlockSource
+    ) -> [StoreError] {
+        let bodyEnd = RecordHeader.byteCount + header.bodyByteCount
+        guard bytes.count == header.byteCount, bodyEnd + RecordFooter.byteCount <= bytes.count else { return [] }
+        let body = UnsafeRawBufferPointer(rebasing: bytes[RecordHeader.byteCount..<bodyEnd])
+        guard StrataLog.checksum(body) == header.bodyChecksum else { return [] }
+        let pieces: RecordPieces
+        do {
+            switch header.kind {
+            case .transaction: pieces = RecordPieces(try TransactionBody(body))
+            case .compaction: pieces = RecordPieces(try CompactionBody(body))
+            case .preamble, .schema, .migration, .metadata, .retirement: return []
+            }
+        } catch {
+            return []
+        }
+        guard let ranges = pieces.ranges(in: header) else { return [] }
+        var damaged: [StoreError] = []
+        func check(_ range: Range<Int>, _ read: (UnsafeRawBufferPointer, Int) throws(StoreError) -> Void) {
+            do throws(StoreError) {
+                try read(UnsafeRawBufferPointer(rebasing: bytes[range]), offset + range.lowerBound)
+            } catch {
+                damaged.append(error)
+            }
+        }
+        for range in ranges.blocks {
+            check(range) { (bytes, offset) throws(StoreError) in
+                _ = try block(bytes, segment: segment, offset: offset, source)
+            }
+        }
+        for range in ranges.largeValues {
+            check(range) { (bytes, offset) throws(StoreError) in
+                _ = try largeValueChecksum(bytes, segment: segment, offset: offset, source)
+            }
+        }
+        return damaged
     }
 }

@@ -178,7 +178,7 @@ struct SalvageReader {
     private mutating func applyCompaction(
         _ record: LogRecord, _ body: CompactionBody
     ) throws(StoreError) {
-        let locations = zip(body.blocks, try record.blocks(of: body.blocks)).filter { $0.0.role == .updated }
+        let locations = zip(body.blocks, try record.blocks(of: RecordPieces(body))).filter { $0.0.role == .updated }
         for ((piece, location), table) in zip(locations, body.rows) {
             do throws(StoreError) {
                 let block = try record.block(at: location, byteCount: piece.byteCount)
@@ -200,7 +200,7 @@ struct SalvageReader {
     private mutating func apply(_ record: LogRecord, _ body: TransactionBody) throws(StoreError) {
         var readable: Set<ObjectRef> = []
         var damaged = 0
-        let locations = try record.blocks(of: body.blocks)
+        let locations = try record.blocks(of: RecordPieces(body))
         for (piece, location) in zip(body.blocks, locations) where piece.role != .tombstone {
             do throws(StoreError) {
                 let block = try record.block(at: location, byteCount: piece.byteCount)

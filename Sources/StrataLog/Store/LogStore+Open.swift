@@ -155,7 +155,10 @@ extension LogStore {
         let cache = source.cache.statistics
         let snapshot = snapshot
         let (counters, compaction, freshRows) = state.withLock { state in
-            (state.counters, state.compaction, (completed: state.freshRows.completed, failed: state.freshRows.failed))
+            (
+                state.counters, state.compactionSchedule,
+                (completed: state.freshRows.completed, failed: state.freshRows.failed)
+            )
         }
         return StoreStatistics(
             commits: counters.commits, flushes: counters.flushes, writtenByteCount: counters.writtenBytes,

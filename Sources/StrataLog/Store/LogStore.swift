@@ -77,7 +77,7 @@ public final class LogStore: Sendable {
         var manifestNumber: UInt64
         var counters = LogWriter.Counters()
         var retention = LogRetention()
-        var compaction = CompactionSchedule()
+        var compactionSchedule = CompactionSchedule()
         var freshRows: FreshRowSchedule
 
         init(_ opened: OpenedStore, options: LogOptions) {
@@ -380,7 +380,7 @@ public final class LogStore: Sendable {
         state.withLock { state in
             let written = writer.counters.writtenBytes - state.counters.writtenBytes
             state.bytesSinceCheckpoint += written
-            state.compaction.newByteCount += written
+            state.compactionSchedule.newByteCount += written
             state.counters = writer.counters
             if state.storeStateVersion != writer.storeStateVersion {
                 state.storeState = writer.storeState

@@ -1,3 +1,4 @@
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
         await withTaskGroup(of: Bool.self) { group in
             for number in 0..<4 {
                 group.addTask {
-                    var random = IndexTestRandom(seed: UInt64(number))
+                    var random = SeededGenerator(seed: UInt64(number))
                     var held: [(address: UInt, byteCount: Int)] = []
                     var isIntact = true
                     func release(_ index: Int) {

@@ -46,7 +46,8 @@ import Testing
     private static let compiled: [[String]] = {
         let files = [
             "Tests/StrataTests/Guide/GuideLibrary.swift", "Tests/StrataTests/Guide/GuideTests.swift",
-            "Tests/StrataTests/Guide/ReferenceExampleTests.swift", "Tests/StrataLogTests/EngineExampleTests.swift",
+            "Tests/StrataTests/Guide/ReferenceExampleTests.swift",
+            "Tests/StrataLogTests/Store/EngineExampleTests.swift",
             "Tests/StrataTransferTests/TransferExampleTests.swift",
             // What needs a plugin is compiled by an example.
             "Examples/Bookshop/Sources/Bookshop/Shelf.swift",

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataTestKit
 import Testing
 
 /// A store as a dictionary, and two contexts over it that remember what they have read: what merge policies are said to
@@ -101,21 +102,6 @@ private struct NaiveStore {
         }
         self.rows = rows
         contexts[context] = entries
-    }
-}
-
-/// SplitMix64: the same numbers for the same seed.
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var bits = state
-        bits = (bits ^ (bits &>> 30)) &* 0xBF58_476D_1CE4_E5B9
-        bits = (bits ^ (bits &>> 27)) &* 0x94D0_49BB_1331_11EB
-        return bits ^ (bits &>> 31)
     }
 }
 

@@ -1,3 +1,4 @@
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -41,7 +42,7 @@ private final class Published<Version: Sendable>: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for reader in 0..<4 {
                 tasks.addTask {
-                    var random = IndexTestRandom(seed: seed &+ UInt64(reader))
+                    var random = SeededGenerator(seed: seed &+ UInt64(reader))
                     while !published.isDone {
                         let index = published.newest
                         for _ in 0..<5 {
@@ -57,7 +58,7 @@ private final class Published<Version: Sendable>: Sendable {
                 }
             }
             tasks.addTask {
-                var random = IndexTestRandom(seed: seed &+ 99)
+                var random = SeededGenerator(seed: seed &+ 99)
                 for version in 1...300 {
                     let edit = IndexEdit(base: published.newest)
                     for _ in 0..<3 {

@@ -1,4 +1,5 @@
 import Dispatch
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -48,7 +49,7 @@ import Testing
     func theBudgetHolds(blocks: Int) throws {
         let budget = try block(0, rows: 3).estimatedByteCount * blocks
         let cache = BlockCache(budgetBytes: budget)
-        var random = FormatRandom(seed: 9)
+        var random = SeededGenerator(seed: 9)
         var requests: UInt64 = 0
         for _ in 0..<5_000 {
             let wanted = random.below(blocks * 3)
@@ -132,7 +133,7 @@ import Testing
     @Test func givingBackDisturbsNoReader() throws {
         let cache = BlockCache(budgetBytes: 64 << 20)
         DispatchQueue.concurrentPerform(iterations: 4) { thread in
-            var random = FormatRandom(seed: UInt64(thread))
+            var random = SeededGenerator(seed: UInt64(thread))
             for round in 0..<4_000 {
                 if thread == 0, round % 200 == 0 { cache.removeUnused() }
                 let wanted = random.below(2_500)
@@ -160,7 +161,7 @@ import Testing
             sum += power / Double(rank)
             cumulative.append(sum)
         }
-        var random = FormatRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         return (0..<requests).map { _ in
             let target = Double(random.next() >> 11) / 9_007_199_254_740_992 * sum
             var low = 0
@@ -231,7 +232,7 @@ import Testing
         let table = CacheTable(room: 300)
         defer { table.deallocate() }
         var model: [UInt64: UInt32] = [:]
-        var random = FormatRandom(seed: 23)
+        var random = SeededGenerator(seed: 23)
         var round: UInt32 = 0
         while table.hasRoom(model.count) {
             round += 1
@@ -254,7 +255,7 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<4 {
                 group.addTask {
-                    var random = FormatRandom(seed: UInt64(task))
+                    var random = SeededGenerator(seed: UInt64(task))
                     for round in 0..<3_000 {
                         let wanted = random.below(200)
                         if let found = cache.get(place(wanted)) {

@@ -1,3 +1,4 @@
+import StrataTestKit
 import Testing
 
 @testable import StrataLog
@@ -163,7 +164,7 @@ import Testing
 
     @Test func largeValuesAndLongRowsRoundTrip() throws {
         let layout = makeLayout([.data, .string, .data])
-        var random = FormatRandom(seed: 12)
+        var random = SeededGenerator(seed: 12)
         let noise = (0..<65_536).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let text = Array(String(repeating: "lorem ipsum ", count: 5_461).utf8)
         for count in [1, 3, 30] {

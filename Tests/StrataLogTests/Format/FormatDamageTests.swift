@@ -167,7 +167,7 @@ import Testing
     /// Mutated blocks with their checksums made right again, as a forger would.
     @Test func forgedBlocksNeverTrap() {
         let seed: UInt64 = 77
-        var random = FormatRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let samples = samples(48, seed: 8).filter { $0.bytes.count < 4_096 }
         var refused = 0
         let count = BuildMode.isDebug ? 10_000 : 100_000
@@ -175,15 +175,16 @@ import Testing
             let sample = samples[random.below(samples.count)]
             var bytes = sample.bytes
             let headerEnd = min(
-                bytes.count, random.chance(70) ? 64 + 40 * (sample.layout.slots.count + 2) : bytes.count)
+                bytes.count, random.chance(percent: 70) ? 64 + 40 * (sample.layout.slots.count + 2) : bytes.count)
             for _ in 0..<(1 + random.below(3)) {
                 let index = random.below(headerEnd)
                 bytes[index] =
-                    random.chance(50) ? UInt8(truncatingIfNeeded: random.next()) : [0, 1, 0xFF, 0x7F][random.below(4)]
+                    random.chance(percent: 50)
+                    ? UInt8(truncatingIfNeeded: random.next()) : [0, 1, 0xFF, 0x7F][random.below(4)]
             }
             restampChunks(&bytes)
             restamp(&bytes)
-            if touch(bytes, sample.layout, verifyFirst: random.chance(50)) == nil { refused += 1 }
+            if touch(bytes, sample.layout, verifyFirst: random.chance(percent: 50)) == nil { refused += 1 }
         }
         // Enough get past the header that the decoders are reached.
         #expect(refused > count / 10 && refused < count / 10 * 9, "seed \(seed): \(refused) of \(count) refused")

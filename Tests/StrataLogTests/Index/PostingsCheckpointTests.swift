@@ -1,4 +1,5 @@
 import CStrataSupport
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -24,7 +25,7 @@ import Testing
     func versionsGoOnFromAFileAsFromMemory(referrers: ClosedRange<UInt64>, batch: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let targets = PostingsTests.targets
         var model = PostingsModel()
         var postings = Postings()
@@ -79,7 +80,7 @@ import Testing
     }
 
     private func small() throws -> (Postings, [UInt64]) {
-        var random = IndexTestRandom(seed: 5)
+        var random = SeededGenerator(seed: 5)
         var model = PostingsModel()
         let targets: [UInt64] = [1, 2, 3, 900]
         let changes = model.changes(1500, targets: targets, referrers: 1...2000, &random)
@@ -244,7 +245,7 @@ import Testing
     @Test func bytesThatMeanHarmGiveErrorsOrSomePostings() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let (postings, targets) = try small()
         let (source, section) = try write(postings)
         let start = Int(section.offset)

@@ -86,7 +86,7 @@ import Testing
         do {
             let cache = BlockCache(budgetBytes: try Self.block(0).estimatedByteCount * room)
             try Self.onThreads(8) { thread in
-                var random = FormatRandom(seed: UInt64(room * 100 + thread))
+                var random = SeededGenerator(seed: UInt64(room * 100 + thread))
                 var kept: [(block: Block, number: Int)] = []
                 func check(_ block: Block, _ number: Int) throws {
                     if try !Self.isWhole(block, number) { wrong.wrappingAdd(1, ordering: .relaxed) }
@@ -168,7 +168,7 @@ import Testing
     @Test func whatIsKeptIsFound() throws {
         let cache = BlockCache(budgetBytes: 8 << 20)
         var model: Set<Int> = []
-        var random = FormatRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for round in 0..<60 {
             for _ in 0..<100 {
                 let number = random.below(2_000)

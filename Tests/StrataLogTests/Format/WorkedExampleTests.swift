@@ -155,6 +155,7 @@ private struct DocumentDump {
         self.path = path
         let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let page = try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
         let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
         let begin = try #require(lines.firstIndex { $0 == start })

@@ -178,7 +178,7 @@ struct WrittenLog {
     /// A value in each slot but every seventh. So many rows lie in columns, none of which LZ4 makes shorter.
     private func insertEverything(_ number: Int, _ transaction: WriteTransaction) {
         let writer = transaction.writer(for: Self.everything)
-        var random = FormatRandom(seed: UInt64(number))
+        var random = SeededGenerator(seed: UInt64(number))
         writer.beginInsert(key: key(Self.everything))
         for (slot, kind) in ValueKind.allCases.enumerated() where (number + slot) % 7 != 0 {
             switch kind {

@@ -18,7 +18,7 @@ struct OrderedModel {
     var entries: Set<Entry> = []
 
     /// Random additions and removals, as the entries of a batch.
-    mutating func change(_ count: Int, values: Int, keys: UInt64, _ random: inout IndexTestRandom) -> OrderedBatch {
+    mutating func change(_ count: Int, values: Int, keys: UInt64, _ random: inout SeededGenerator) -> OrderedBatch {
         let batch = OrderedBatch()
         for _ in 0..<count {
             let entry: Entry
@@ -42,7 +42,7 @@ struct OrderedModel {
     }
 
     /// Compares ranges that begin and end at entries, between them, and at both ends.
-    func expect(_ index: OrderedIndex, _ random: inout IndexTestRandom, _ comment: Comment) throws {
+    func expect(_ index: OrderedIndex, _ random: inout SeededGenerator, _ comment: Comment) throws {
         let sorted = entries.sorted()
         #expect(index.count == sorted.count, comment)
         var bounds: [[UInt8]] = [[], [1], [2]]
@@ -100,7 +100,7 @@ struct OrderedModel {
     func anIndexIsASortedArray(size: (values: Int, keys: Int), batch: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var model = OrderedModel()
         var index = OrderedIndex(Self.definition, lineage: .init(), base: .empty)
         for round in 0..<25 {
@@ -156,7 +156,7 @@ struct OrderedModel {
     }
 
     @Test func damagedBlocksAreNotRead() throws {
-        var random = IndexTestRandom(seed: 5)
+        var random = SeededGenerator(seed: 5)
         var model = OrderedModel()
         let batch = model.change(3_000, values: 1_000, keys: 9_000, &random)
         let index = OrderedIndex(Self.definition, lineage: .init(), base: batch.sorted())
@@ -193,7 +193,7 @@ struct OrderedModel {
     @Test func hostileDirectoriesAndBlocksAreRefusedOrHarmless() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var model = OrderedModel()
         let batch = model.change(600, values: 300, keys: 9_000, &random)
         let (source, section) = try write(OrderedIndex(Self.definition, lineage: .init(), base: batch.sorted()))

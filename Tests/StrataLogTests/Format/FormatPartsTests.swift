@@ -1,10 +1,11 @@
+import StrataTestKit
 import Testing
 
 @testable import StrataLog
 
 @Suite struct FormatPartsTests {
     @Test func packedIntegersUnpack() {
-        var random = FormatRandom(seed: 1)
+        var random = SeededGenerator(seed: 1)
         for bits in 0...BitPacking.bitsMaximum {
             for count in [0, 1, 7, 8, 9, 63, 64, 65, 200] {
                 let values = (0..<count).map { _ in bits == 0 ? 0 : random.next() >> UInt64(64 - bits) }
@@ -22,7 +23,7 @@ import Testing
     }
 
     @Test func lz4RefusesWhatIsNotLZ4() {
-        var random = FormatRandom(seed: 2)
+        var random = SeededGenerator(seed: 2)
         for _ in 0..<5_000 {
             let source = (0..<random.below(60)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
             let targetCount = random.below(400)
@@ -158,7 +159,7 @@ import Testing
     /// What follows in memory does not belong to it.
     @Test func aLargeValueThatIsCutOffIsRefused() {
         let place = LogAddress(storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)
-        var random = FormatRandom(seed: 4)
+        var random = SeededGenerator(seed: 4)
         let value = (0..<1_000).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         var bytes = value.withUnsafeBytes { LargeValue.encode($0) }
         _ = LargeValue.stamp(&bytes, at: place)
@@ -202,12 +203,12 @@ import Testing
     }
 
     @Test func slotSetsBehaveLikeSets() {
-        var random = FormatRandom(seed: 3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<500 {
             var model: Set<Int> = []
             var other: Set<Int> = []
-            for _ in 0..<random.below(20) { model.insert(random.below(random.chance(50) ? 64 : 300)) }
-            for _ in 0..<random.below(20) { other.insert(random.below(random.chance(50) ? 64 : 300)) }
+            for _ in 0..<random.below(20) { model.insert(random.below(random.chance(percent: 50) ? 64 : 300)) }
+            for _ in 0..<random.below(20) { other.insert(random.below(random.chance(percent: 50) ? 64 : 300)) }
             let set = SlotSet(model)
             #expect(set.slots == model.sorted())
             #expect(set.count == model.count && set.isEmpty == model.isEmpty)

@@ -48,7 +48,7 @@ import Testing
     /// Writes the folders of versions that have none: `STRATA_WRITE_STORES=1 swift test --filter WrittenLogTests`.
     @Test(.enabled(if: ProcessInfo.processInfo.environment["STRATA_WRITE_STORES"] != nil))
     func writesWhatIsNotThereYet() throws {
-        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         for version in WrittenLog.versions {
             let folder = try Self.folder(version, in: sources)
             guard !FileManager.default.fileExists(atPath: folder.path) else { continue }

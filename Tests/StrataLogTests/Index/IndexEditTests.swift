@@ -1,3 +1,4 @@
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 @Suite struct IndexEditTests {
     typealias Model = [UInt64: Location]
 
-    static func location(_ random: inout IndexTestRandom) -> Location {
+    static func location(_ random: inout SeededGenerator) -> Location {
         Location(
             segment: UInt32.random(in: 1...9, using: &random),
             byteOffset: Int.random(in: 0..<1000, using: &random) * Location.alignmentBytes,
@@ -15,7 +16,7 @@ import Testing
 
     /// Some changes made to an edit and to the model in the same way.
     static func change(
-        _ edit: IndexEdit, _ model: inout Model, keys: ClosedRange<UInt64>, _ random: inout IndexTestRandom
+        _ edit: IndexEdit, _ model: inout Model, keys: ClosedRange<UInt64>, _ random: inout SeededGenerator
     ) {
         for _ in 0..<Int.random(in: 0...30, using: &random) {
             let key = UInt64.random(in: keys, using: &random)
@@ -40,7 +41,7 @@ import Testing
     }
 
     static func expect(
-        _ index: ObjectIndex, matches model: Model, keys: ClosedRange<UInt64>, _ random: inout IndexTestRandom,
+        _ index: ObjectIndex, matches model: Model, keys: ClosedRange<UInt64>, _ random: inout SeededGenerator,
         _ comment: Comment
     ) throws {
         #expect(try index.contents() == model, comment)
@@ -112,7 +113,7 @@ import Testing
     func versionsMatchAModelAndLeaveEachOtherAlone(keys: ClosedRange<UInt64>) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var versions: [(ObjectIndex, Model)] = [(ObjectIndex(), [:])]
         let lineage = versions[0].0.pages.lineage
         for round in 0..<60 {
@@ -142,7 +143,7 @@ import Testing
     @Test func allMemoryGoesWithTheLastVersion() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var versions = [ObjectIndex()]
         let lineage = versions[0].pages.lineage
         var model: Model = [:]
@@ -176,7 +177,7 @@ import Testing
 
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let shuffle = IndexEdit(base: clustered)
         for key in 1...UInt64(count) { shuffle.set(key, Self.location(&random)) }
         let shuffled = try shuffle.finish()
@@ -194,7 +195,7 @@ import Testing
     /// An edit that gives a few keys of a full page other places does not look for a smaller form: that takes longer than
     /// all else that a save of one object does to the index. Keys that go must be noticed all the same.
     @Test func aFullPageTakesItsSmallerFormWhenKeysGoOneByOne() throws {
-        var random = IndexTestRandom(seed: 31)
+        var random = SeededGenerator(seed: 31)
         var model: Model = [:]
         var index = ObjectIndex()
         func change(_ body: (IndexEdit) -> Void) throws {

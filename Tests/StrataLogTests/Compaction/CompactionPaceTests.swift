@@ -117,7 +117,7 @@ import Testing
         let store = try LogStore.open(
             "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
         for _ in 0..<3 { _ = try StoreTests.insert(store, 10, department: .null) }
-        let schedule = store.state.withLock { $0.compaction }
+        let schedule = store.state.withLock { $0.compactionSchedule }
         #expect(!schedule.isRunning && schedule.completed == 0 && schedule.failed == 0)
     }
 
@@ -127,9 +127,9 @@ import Testing
         options.compaction.isAutomatic = isAutomatic
         let store = try LogStore.open(
             "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
-        store.state.withLock { $0.compaction.dueByteCount = 0 }
+        store.state.withLock { $0.compactionSchedule.dueByteCount = 0 }
         _ = try StoreTests.insert(store, 10, department: .null)
-        let schedule = store.state.withLock { $0.compaction }
+        let schedule = store.state.withLock { $0.compactionSchedule }
         #expect((schedule.isRunning || schedule.completed > 0) == isAutomatic)
         try store.close()
     }
@@ -141,9 +141,9 @@ import Testing
         let store = try LogStore.open(
             "/pace", in: SimulatedFileSystem(), options: options, schema: SampleSchema.schema)
         _ = try StoreTests.insert(store, 100, department: .null)
-        let before = store.state.withLock { $0.compaction.pace.nanosecondsPerByte }
+        let before = store.state.withLock { $0.compactionSchedule.pace.nanosecondsPerByte }
         #expect(try store.compact().segments > 0)
-        #expect(store.state.withLock { $0.compaction.pace.nanosecondsPerByte } == before)
+        #expect(store.state.withLock { $0.compactionSchedule.pace.nanosecondsPerByte } == before)
     }
 
     /// Only rows that replace others are counted; what is new is needed.
@@ -163,7 +163,7 @@ import Testing
             writer.endRow()
         }
         _ = try store.commit(inserting)
-        #expect(store.state.withLock { $0.compaction.neededByteCount } > 0)
+        #expect(store.state.withLock { $0.compactionSchedule.neededByteCount } > 0)
         let rows = try (1...UInt64(100)).compactMap {
             try store.snapshot.row(ObjectRef(entity: SampleSchema.person, key: $0))
         }

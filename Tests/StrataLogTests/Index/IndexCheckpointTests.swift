@@ -1,4 +1,5 @@
 import CStrataSupport
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -25,7 +26,7 @@ import Testing
     func versionsGoOnFromAFileAsFromMemory(keys: ClosedRange<UInt64>) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var model: Model = [:]
         var index = ObjectIndex()
         var older: [(ObjectIndex, Model)] = []
@@ -112,7 +113,7 @@ import Testing
     @Test(arguments: [true, false]) func whatWasDeletedTakesNoRoom(rowsStay: Bool) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var model: Model = [:]
         var index = try lessIndex(rowsStay: rowsStay, &model, &random)
         let (source, section) = try write(index)
@@ -137,7 +138,7 @@ import Testing
     }
 
     private func lessIndex(
-        rowsStay: Bool, _ model: inout Model, _ random: inout IndexTestRandom
+        rowsStay: Bool, _ model: inout Model, _ random: inout SeededGenerator
     ) throws -> ObjectIndex {
         let filling = IndexEdit(base: ObjectIndex())
         for first in stride(from: UInt64(1), to: 20_000, by: 200) {
@@ -364,7 +365,7 @@ import Testing
     @Test func bytesThatMeanHarmGiveErrorsOrSomeIndex() throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let (source, section) = try write(try smallIndex())
         let directory = Int(section.offset)..<(Int(section.offset) + section.byteCount - 4)
         for _ in 0..<3000 {

@@ -1,3 +1,4 @@
+import StrataTestKit
 import Testing
 
 @testable import StrataLog
@@ -11,7 +12,7 @@ struct PostingsModel {
     /// Changes of one transaction, in which a pair may come and go several times.
     mutating func changes(
         _ count: Int, targets: [UInt64], referrers: ClosedRange<UInt64>, wide: Bool = false,
-        _ random: inout IndexTestRandom
+        _ random: inout SeededGenerator
     ) -> [PostingChange] {
         (0..<count).map { _ in
             let target = targets.randomElement(using: &random)!
@@ -56,7 +57,7 @@ struct PostingsModel {
     func versionsMatchAModelAndLeaveEachOtherAlone(referrers: ClosedRange<UInt64>, batch: Int) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var model = PostingsModel()
         var postings = Postings()
         var older: [(Postings, PostingsModel)] = []
@@ -118,7 +119,7 @@ struct PostingsModel {
     func sortingPutsPairsInOrder(count: Int) {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
-        var random = IndexTestRandom(seed: seed)
+        var random = SeededGenerator(seed: seed)
         for mask in [0, 1, 0xFF, 0xFF00, 0xFFFF_FFFF_FFFF_FFFF] as [UInt64] {
             var pairs = (0..<count).map { PostingPair(random.next() & mask, $0 % 3 == 0 ? UInt64($0) : random.next()) }
             let right = pairs.sorted()

@@ -1,7 +1,7 @@
 import CoreData
 
 /// Names every symbol of the group "model" with its signature, so that none can vanish. Never run.
-enum SurfaceModel1 {
+enum SurfaceDescriptions {
     static func nsAttributeDescription() {
         _ = NSAttributeDescription.self
         _ = { (object: NSAttributeDescription) -> NSPropertyDescription in object }
@@ -220,5 +220,49 @@ enum SurfaceModel1 {
         _ = { (object: NSFetchedPropertyDescription, value: NSFetchRequest<any NSFetchRequestResult>?) -> Void in
             object.fetchRequest = value
         }
+    }
+
+    static func nsPropertyDescription() {
+        _ = NSPropertyDescription.self
+        _ = { (object: NSPropertyDescription) -> NSObject in object }
+        _ = { (object: NSPropertyDescription) -> any NSCoding in object }
+        _ = { (object: NSPropertyDescription) -> any NSCopying in object }
+        _ = { (object: NSPropertyDescription) -> NSEntityDescription in object.entity }
+        _ = { (object: NSPropertyDescription) -> String in object.name }
+        _ = { (object: NSPropertyDescription, value: String) -> Void in object.name = value }
+        _ = { (object: NSPropertyDescription) -> Bool in object.isOptional }
+        _ = { (object: NSPropertyDescription, value: Bool) -> Void in object.isOptional = value }
+        _ = { (object: NSPropertyDescription) -> Bool in object.isTransient }
+        _ = { (object: NSPropertyDescription, value: Bool) -> Void in object.isTransient = value }
+        _ = { (object: NSPropertyDescription) -> [AnyHashable: Any]? in object.userInfo }
+        _ = { (object: NSPropertyDescription, value: [AnyHashable: Any]?) -> Void in object.userInfo = value }
+        _ = { (object: NSPropertyDescription) -> Data in object.versionHash }
+        _ = { (object: NSPropertyDescription) -> String? in object.versionHashModifier }
+        _ = { (object: NSPropertyDescription, value: String?) -> Void in object.versionHashModifier = value }
+        _ = { (object: NSPropertyDescription) -> String? in object.renamingIdentifier }
+        _ = { (object: NSPropertyDescription, value: String?) -> Void in object.renamingIdentifier = value }
+    }
+
+    static func nsRelationshipDescription() {
+        _ = NSRelationshipDescription.self
+        _ = { (object: NSRelationshipDescription) -> NSPropertyDescription in object }
+        _ = { (object: NSRelationshipDescription) -> NSEntityDescription? in object.destinationEntity }
+        _ = { (object: NSRelationshipDescription, value: NSEntityDescription?) -> Void in
+            object.destinationEntity = value
+        }
+        _ = { (object: NSRelationshipDescription) -> NSRelationshipDescription? in object.inverseRelationship }
+        _ = { (object: NSRelationshipDescription, value: NSRelationshipDescription?) -> Void in
+            object.inverseRelationship = value
+        }
+        _ = { (object: NSRelationshipDescription) -> Int in object.maxCount }
+        _ = { (object: NSRelationshipDescription, value: Int) -> Void in object.maxCount = value }
+        _ = { (object: NSRelationshipDescription) -> Int in object.minCount }
+        _ = { (object: NSRelationshipDescription, value: Int) -> Void in object.minCount = value }
+        _ = { (object: NSRelationshipDescription) -> NSDeleteRule in object.deleteRule }
+        _ = { (object: NSRelationshipDescription, value: NSDeleteRule) -> Void in object.deleteRule = value }
+        _ = { (object: NSRelationshipDescription) -> Bool in object.isToMany }
+        _ = { (object: NSRelationshipDescription) -> Data in object.versionHash }
+        _ = { (object: NSRelationshipDescription) -> Bool in object.isOrdered }
+        _ = { (object: NSRelationshipDescription, value: Bool) -> Void in object.isOrdered = value }
     }
 }
