@@ -34,9 +34,14 @@ let package = Package(
             ],
             swiftSettings: settings),
         .target(
+            name: "StrataTestKit",
+            dependencies: ["StrataIO", .product(name: "SystemPackage", package: "swift-system")],
+            swiftSettings: settings),
+        .target(
             name: "StrataFuzz",
             dependencies: [
-                "StrataLog", "StrataIO", "CStrataSupport", .product(name: "SystemPackage", package: "swift-system"),
+                "StrataLog", "StrataIO", "StrataTestKit", "CStrataSupport",
+                .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: settings),
     ],

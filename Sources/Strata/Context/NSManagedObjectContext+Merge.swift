@@ -17,29 +17,26 @@ extension NSManagedObjectContext {
     static func mergeRemote(_ changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
         for context in contexts {
             context.performAndWait {
-                var ids = ids(changes)
-                let resolve = { (key: String) -> [NSManagedObjectID] in
-                    objects(changes[key]).compactMap { value in
-                        (value as? URL).flatMap { context.coordinator?.managedObjectID(forURIRepresentation: $0) }
-                    }
-                }
-                ids.inserted += resolve(NSInsertedObjectsKey) + resolve(NSInsertedObjectIDsKey)
-                ids.updated += resolve(NSUpdatedObjectsKey) + resolve(NSUpdatedObjectIDsKey)
-                ids.deleted += resolve(NSDeletedObjectsKey) + resolve(NSDeletedObjectIDsKey)
-                context.merge(ids)
+                context.merge(ids(changes) { context.coordinator?.managedObjectID(forURIRepresentation: $0) })
             }
         }
     }
 
-    private static func ids(_ info: [AnyHashable: Any]) -> MergedIDs {
+    /// - Parameter resolve: finds the IDs that URIs stand for.
+    private static func ids(
+        _ info: [AnyHashable: Any], _ resolve: (URL) -> NSManagedObjectID? = { _ in nil }
+    ) -> MergedIDs {
         func find(_ keys: [String]) -> [NSManagedObjectID] {
             keys.flatMap { objects(info[$0]) }.compactMap { value in
-                value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID
+                value as? NSManagedObjectID ?? (value as? NSManagedObject)?.objectID ?? (value as? URL).flatMap(resolve)
             }
         }
         return MergedIDs(
             inserted: find([NSInsertedObjectsKey, NSInsertedObjectIDsKey]),
-            updated: find([NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey]),
+            updated: find([
+                NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey,
+                NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey,
+            ]),
             deleted: find([NSDeletedObjectsKey, NSDeletedObjectIDsKey]))
     }
 
@@ -85,8 +82,7 @@ extension NSManagedObjectContext {
         // Children may have what this context has let go.
         tellChildren(of: ids)
         defer { if !pipeline.event.isEmpty { processPendingChanges() } }
-        guard !changes.isEmpty else { return }
-        changes.post(.NSManagedObjectContextObjectsDidChange, from: self)
+        if !changes.isEmpty { changes.post(.NSManagedObjectContextObjectsDidChange, from: self) }
         post(
             .NSManagedObjectContextDidMergeChangesObjectIDs,
             [

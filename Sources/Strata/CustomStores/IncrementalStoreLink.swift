@@ -9,6 +9,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
     /// The versions of the nodes that the log's rows were made of. A row that was saved has none until the store is
     /// asked again.
     private var versions: [ObjectRef: UInt64] = [:]
+    /// The members of to-many relationships that the nodes had, by the relationship's name.
+    private var toMany: [ObjectRef: [String: Any]] = [:]
     /// The object whose row has just been brought up to date, for the fault that is about to fire.
     private var upToDate: ObjectRef?
 
@@ -33,7 +35,8 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             }
             return true
         } catch {
-            if let error = error as? CocoaError, error.code == .managedObjectReferentialIntegrity {
+            let code = error as NSError
+            if code.domain == NSCocoaErrorDomain, code.code == NSManagedObjectReferentialIntegrityError {
                 context.noteInaccessible(object)
             } else {
                 context.noteUnreadable(object, because: error)
@@ -48,8 +51,20 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             let node = try store.newValuesForObject(with: objectID, with: context)
             let values = try NodeValues(node, objectID, store, handle, context)
             try take(values, objectID.ref, version: node.version)
+            toMany[objectID.ref] = Self.toMany(in: node, objectID.shape)
             upToDate = objectID.ref
         }
+    }
+
+    private static func toMany(in node: NSIncrementalStoreNode, _ shape: EntityShape) -> [String: Any]? {
+        var found: [String: Any] = [:]
+        for relationship in shape.relationships where relationship.isToMany {
+            guard let value = AnyElements.plain(node.value(for: relationship.description)), !(value is NSNull) else {
+                continue
+            }
+            found[relationship.name] = value
+        }
+        return found.isEmpty ? nil : found
     }
 
     /// Writes a node's values to the log, unless its row has them already and the version is the same.
@@ -78,8 +93,12 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
         _ relationship: RelationshipShape, of owner: NSManagedObject, in context: NSManagedObjectContext
     ) throws -> [RelationshipReader.Member]? {
         guard let store else { throw removed }
+        // Its node may have the members, too: the store is asked for what that lacks.
+        if owner.isFault { owner.realize() }
         let value = try withLock {
-            try store.newValue(forRelationship: relationship.description, forObjectWith: owner.objectID, with: context)
+            if let value = toMany[owner.ref]?[relationship.name] { return value }
+            return try store.newValue(
+                forRelationship: relationship.description, forObjectWith: owner.objectID, with: context)
         }
         guard let elements = AnyElements(value) else { return [] }
         return try elements.elements.enumerated().map { index, element in
@@ -130,8 +149,10 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             locked: Set(lockedObjects(ending)))
         do {
             _ = try execute(request, in: ending.context)
-        } catch let error as CocoaError {
-            let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+        } catch {
+            // Not as CocoaError: any NSError can be cast to one here, and would lose its domain.
+            let info = (error as NSError).userInfo
+            let conflicts = info[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
             guard !conflicts.isEmpty else { throw error }
             // The merge policy compares with the newest rows.
             for conflict in conflicts { try prepare(conflict.sourceObject.objectID, in: ending.context) }
@@ -140,8 +161,12 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
             }
             throw StoreError(.conflict, "the store reports conflicts", conflicts: conflicts.map { $0.sourceObject.ref })
         }
-        for object in ending.changes.updated { versions[object.ref] = nil }
-        for object in ending.changes.deleted { versions[object.ref] = nil }
+        for objects in [ending.changes.updated, ending.changes.deleted] {
+            for object in objects {
+                versions[object.ref] = nil
+                toMany[object.ref] = nil
+            }
+        }
         return try handle.log.commit(transaction)
     }
 

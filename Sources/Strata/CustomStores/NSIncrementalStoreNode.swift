@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The values of one object in an ``NSIncrementalStore``: attributes, and to-one relationships as IDs.
+/// The values of one object in an ``NSIncrementalStore``: attributes, and relationships as IDs.
 ///
 /// Not thread-safe; made by the store and read at once.
 open class NSIncrementalStoreNode: NSObject {
@@ -13,7 +13,8 @@ open class NSIncrementalStoreNode: NSObject {
     ///
     /// - Parameters:
     ///   - objectID: whose values they are.
-    ///   - values: by property name; to-one relationships as ``NSManagedObjectID`` or `NSNull`.
+    ///   - values: by property name; to-one relationships as ``NSManagedObjectID`` or `NSNull`, to-many ones as a
+    ///     collection of IDs. The store is asked for relationships that are not among them.
     ///   - version: grows when the values change.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID

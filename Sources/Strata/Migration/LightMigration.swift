@@ -157,6 +157,12 @@ struct LightMigrationPlanner {
             let source = sources.name(shape.slots[slot].name).flatMap { names.firstIndex(of: $0) }
             // A transient attribute that is stored from now on may have had another type.
             let known = source.flatMap { before.slots[$0].kind == layout.slots[slot].kind ? $0 : nil }
+            if source != nil, known == nil, sources.attribute(shape.slots[slot].name)?.isTransient == false,
+                self.source(shape).map({ count($0) > 0 }) == true
+            {
+                obstacles.append("\(shape.name).\(shape.slots[slot].name) has another type of number")
+                continue
+            }
             let fill = try MigrationFill(shape, slot).bytes(
                 replacing: known, of: sources.attribute(shape.slots[slot].name), in: log, entity: layout.id)
             checkDerivation(shape, shape.slots[slot], sources)

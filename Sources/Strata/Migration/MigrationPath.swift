@@ -26,9 +26,13 @@ struct MigrationPath {
         }
         let obstacles = match.obstacles
         guard obstacles.isEmpty else {
+            let text = "No mapping can be inferred: \(obstacles.joined(separator: "; ")).\(passedOver)"
             throw Self.error(
-                .inferredMappingModel,
-                "No mapping can be inferred: \(obstacles.joined(separator: "; ")).\(passedOver)", path)
+                .migrationMissingMappingModel, text, path,
+                [
+                    "sourceModel": source, "destinationModel": destination,
+                    NSUnderlyingErrorKey: Self.error(.inferredMappingModel, text, path),
+                ])
         }
     }
 

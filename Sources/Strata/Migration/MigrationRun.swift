@@ -224,8 +224,17 @@ final class MigrationRun {
         }
     }
 
+    /// Objects are validated when all have been made: what a number was cut to is all that is left of it by then.
+    private func checkRanges() throws {
+        guard !destination.context.numbersOutOfRange.isEmpty else { return }
+        let changed = destination.context.insertedObjects.union(destination.context.updatedObjects)
+        let errors = changed.filter { $0.flags.contains(.numberOutOfRange) }.flatMap { $0.errorsOfRanges() }
+        if let error = ValidationErrors.combined(errors) { throw error }
+    }
+
     /// Saves what was made, and lets all objects go.
     private func flush() throws {
+        try checkRanges()
         do {
             try destination.context.save()
         } catch let error as CocoaError where error.code.rawValue == NSManagedObjectConstraintMergeError {

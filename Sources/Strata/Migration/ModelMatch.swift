@@ -100,8 +100,20 @@ struct ModelMatch {
             }
         }
         // Values of the one cannot be read as the other; without stored values there is nothing to read.
-        guard old.attributeType != new.attributeType, !old.isTransient, !new.isTransient else { return [] }
+        guard old.attributeType != new.attributeType, !old.isTransient, !new.isTransient,
+            !(isNumber(old.attributeType) && isNumber(new.attributeType))
+        else { return [] }
         return ["\(name) has another type (\(ModelDifference.name(old)) before, \(ModelDifference.name(new)) now)"]
+    }
+
+    /// Whether values of a type become those of another such type: objects are copied then.
+    private static func isNumber(_ type: NSAttributeType) -> Bool {
+        switch type {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .booleanAttributeType,
+            .floatAttributeType, .doubleAttributeType, .decimalAttributeType:
+            true
+        default: false
+        }
     }
 
     private func relationshipObstacles(_ entity: NSEntityDescription) -> [String] {

@@ -64,9 +64,10 @@ import Testing
         var persons = try Self.fill(store)
         let sealed = try store.snapshot.sealed()
         store.published.withLock { $0 = sealed }
-        try Checkpoint.write(number: 1, snapshot: sealed, storeState: store.state.withLock { $0.storeState })
+        // Not the number that the store itself would take next, should it rest meanwhile.
+        try Checkpoint.write(number: 7, snapshot: sealed, storeState: store.state.withLock { $0.storeState })
         persons += try StoreTests.insert(store, 10, department: try StoreTests.makeDepartment(store))
-        let reopened = try Checkpoint.open(number: 1, source: store.source, removesDamaged: false).snapshot
+        let reopened = try Checkpoint.open(number: 7, source: store.source, removesDamaged: false).snapshot
         let rebased = store.snapshot.rebased(onto: reopened, from: sealed, letsPagesGo: true)
         #expect(rebased.count(entity: SampleSchema.person) == persons.count)
         #expect(try rebased.row(try #require(persons.last)) != nil)

@@ -41,6 +41,41 @@ import Testing
         }
     }
 
+    @Test func membersThatTheNodeHasAreNotAskedFor() throws {
+        let service = service()
+        service.nodesHaveMembers = true
+        let coordinator = try ServiceStore.make(GraphModel.company(), service)
+        let context = context(coordinator)
+        try context.performAndWait {
+            let department = try #require(fetchAll(Department.self, "Department", context).first)
+            // Of a fault, too.
+            #expect(department.employees.map(\.name).sorted() == ["Ada", "Bob"])
+            #expect(!service.calls.contains("relationship employees of D"))
+            service.rows["D"]?.toMany["employees"] = ["E2"]
+            service.rows["D"]?.version += 1
+            context.refresh(department, mergeChanges: false)
+            #expect(department.employees.map(\.name) == ["Bob"])
+            department.employees.removeAll()
+            try context.save()
+        }
+        let second = self.context(coordinator)
+        try second.performAndWait { () throws in
+            #expect(try fetchAll(Department.self, "Department", second).first?.employees.isEmpty == true)
+        }
+    }
+
+    @Test func aStoresOwnErrorsComeAsTheyAre() throws {
+        let service = service()
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        try context.performAndWait {
+            service.saveErrors = [NSError(domain: "service", code: 42, userInfo: ["extra": 7])]
+            Employee(context: context).name = "Cyd"
+            let error = #expect(throws: (any Error).self) { try context.save() }
+            let plain = try #require(error) as NSError
+            #expect(plain.domain == "service" && plain.code == 42 && plain.userInfo["extra"] as? Int == 7)
+        }
+    }
+
     @Test func predicatesLimitsAndCounts() throws {
         let service = service()
         let context = context(try ServiceStore.make(GraphModel.company(), service))

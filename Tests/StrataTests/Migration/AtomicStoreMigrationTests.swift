@@ -110,7 +110,7 @@ import Testing
         let typed = Self.second { owner in
             (owner.propertiesByName["age"] as? NSAttributeDescription)?.attributeType = .stringAttributeType
         }
-        try check(typed, MigratedStore.automatic, 134_190, "age")
+        try check(typed, MigratedStore.automatic, 134_140, "age")
         // Found when all objects have been made.
         let mandatory = Self.second { $0.properties.append(G.attribute("id", .stringAttributeType, optional: false)) }
         try check(mandatory, MigratedStore.automatic, 1_570, "id")

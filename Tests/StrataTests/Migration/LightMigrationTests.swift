@@ -107,9 +107,40 @@ import Testing
         #expect(withoutMapping?.code == NSMigrationMissingMappingModelError)
         let other = Self.people { $0.properties[1] = G.attribute("age", .stringAttributeType) }
         let inferred = try #require(store.failure(other))
-        #expect(inferred.code == NSInferredMappingModelError)
+        #expect(inferred.code == NSMigrationMissingMappingModelError)
         #expect(inferred.text.contains("Person.age has another type (Integer 16 before, String now)"))
         #expect(store.failure(Self.people(), [:]) == nil)
+    }
+
+    @Test(arguments: [
+        (NSAttributeType.integer64AttributeType, 18), (.integer32AttributeType, 18), (.doubleAttributeType, 18),
+        (.floatAttributeType, 18), (.decimalAttributeType, 18), (.booleanAttributeType, 1),
+    ])
+    func aNumberMayBecomeOneOfAnotherType(_ type: NSAttributeType, _ expected: Int) throws {
+        let store = try MigratedStore()
+        try store.with(Self.people()) { context throws in
+            _ = context.insert("Person", ["name": "a", "age": 18])
+            _ = context.insert("Person", ["name": "b", "age": nil])
+            try context.save()
+        }
+        try store.with(Self.people { $0.properties[1] = G.attribute("age", type) }) { context throws in
+            let people = try context.all("Person", sortedBy: "name")
+            #expect((people[0].value(forKey: "age") as? NSNumber)?.intValue == expected)
+            #expect(people[1].value(forKey: "age") == nil)
+        }
+    }
+
+    @Test func aNumberThatTheNewTypeHasNoRoomForIsRefusedAndTheStoreStays() throws {
+        let wide = Self.people { $0.properties[1] = G.attribute("age", .integer64AttributeType) }
+        let store = try MigratedStore()
+        try store.with(wide) { context throws in
+            _ = context.insert("Person", ["age": 70_000])
+            try context.save()
+        }
+        #expect(store.failure(Self.people())?.code == NSValidationNumberTooLargeError)
+        try store.with(wide) { context throws in
+            #expect(try context.all("Person").first?.value(forKey: "age") as? Int == 70_000)
+        }
     }
 
     @Test func anotherCoordinatorsModelIsNotTakenAwayFromIt() throws {

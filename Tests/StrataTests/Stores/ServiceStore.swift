@@ -16,6 +16,8 @@ final class Service {
     var calls: [String] = []
     /// What the next saves fail with, one after the other.
     var saveErrors: [any Error] = []
+    /// Whether nodes have the members of to-many relationships.
+    var nodesHaveMembers = false
     var nextName = 1
     var registered: Set<String> = []
     let uuid = UUID().uuidString
@@ -113,6 +115,10 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
         for (key, target) in row.toOne {
             guard let entity = objectID.entity.relationshipsByName[key]?.destinationEntity else { continue }
             values[key] = newObjectID(for: entity, referenceObject: target)
+        }
+        for (key, targets) in row.toMany where service.nodesHaveMembers {
+            guard let entity = objectID.entity.relationshipsByName[key]?.destinationEntity else { continue }
+            values[key] = targets.map { newObjectID(for: entity, referenceObject: $0) }
         }
         return NSIncrementalStoreNode(objectID: objectID, withValues: values, version: row.version)
     }

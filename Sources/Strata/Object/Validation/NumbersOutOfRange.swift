@@ -25,6 +25,8 @@ struct NumbersOutOfRange {
 
     func numbers(of object: NSManagedObject) -> [Int: NSNumber] { numbers[ObjectIdentifier(object)] ?? [:] }
 
+    var isEmpty: Bool { numbers.isEmpty }
+
     mutating func remove(_ object: NSManagedObject) { numbers[ObjectIdentifier(object)] = nil }
 
     mutating func removeAll() { numbers = [:] }

@@ -1,1 +1,1 @@
-../../../StrataLogTests/FormatSupport.swift
+../../../StrataLogTests/Support/FormatSupport.swift

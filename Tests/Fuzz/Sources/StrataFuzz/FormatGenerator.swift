@@ -1,0 +1,1 @@
+../../../StrataLogTests/Support/FormatGenerator.swift

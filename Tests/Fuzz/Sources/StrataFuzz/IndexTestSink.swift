@@ -1,0 +1,1 @@
+../../../StrataLogTests/Support/IndexTestSink.swift

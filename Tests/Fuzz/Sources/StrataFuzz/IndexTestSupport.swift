@@ -1,1 +1,0 @@
-../../../StrataLogTests/IndexTestSupport.swift
