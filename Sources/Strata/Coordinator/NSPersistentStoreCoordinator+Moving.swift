@@ -74,8 +74,7 @@ extension NSPersistentStoreCoordinator {
         } else {
             let opening = try StoreOpening(
                 shapes, type: storeType, configuration: nil, url: destinationURL, options: options)
-            if let store = persistentStore(for: destinationURL) { try remove(store) }
-            try opening.replace(with: sourceURL)
+            try opening.replace(with: sourceURL) { try removeEverywhere($0, at: destinationURL) }
         }
     }
 
@@ -100,8 +99,30 @@ extension NSPersistentStoreCoordinator {
             try StoreFile.remove(url)
         } else {
             let opening = try StoreOpening(shapes, type: storeType, configuration: nil, url: url, options: options)
-            if let store = persistentStore(for: url) { try remove(store) }
-            try opening.destroy()
+            try opening.destroy { try removeEverywhere($0, at: url) }
+        }
+    }
+
+    /// Removes a store that is to be replaced or destroyed from all coordinators of this process.
+    ///
+    /// - Parameter log: the log that they share; nil when this process does not write the store.
+    private func removeEverywhere(_ log: LogStore?, at url: URL) throws {
+        if let store = persistentStore(for: url) { try removeAnyhow(store) }
+        guard let log else { return }
+        for store in StoreIdentity.named(StoreLineage(log).uuid).stores where store.handle?.log === log {
+            try store.persistentStoreCoordinator?.removeAnyhow(store)
+        }
+    }
+
+    /// Metadata that cannot be written keeps no store open that is to go.
+    private func removeAnyhow(_ store: NSPersistentStore) throws {
+        do {
+            try remove(store)
+        } catch {
+            // Somebody else may have removed it meanwhile.
+            guard persistentStores.contains(where: { $0 === store }) else { return }
+            store.forgetMetadataChange()
+            try remove(store)
         }
     }
 

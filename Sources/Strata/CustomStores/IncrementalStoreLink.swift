@@ -128,12 +128,15 @@ final class IncrementalStoreLink: CustomStore, @unchecked Sendable {
     override func references(for objects: [NSManagedObject]) throws -> [ObjectRef] {
         guard let store else { throw removed }
         let ids = try withLock { try store.obtainPermanentIDs(for: objects) }
-        guard ids.count == objects.count, ids.allSatisfy({ $0.identity === handle.identity }) else {
+        let own = ids.filter { $0.identity === handle.identity }
+        guard ids.count == objects.count, own.count == ids.count else {
+            let others = ids.count - own.count
+            let which = others == 0 ? "" : ", \(others) of them temporary or of another store"
             throw DescribedError(
                 .persistentStoreSave,
                 userInfo: [
                     NSLocalizedDescriptionKey:
-                        "obtainPermanentIDs(for:) gave \(ids.count) IDs of its store for \(objects.count) objects."
+                        "obtainPermanentIDs(for:) gave \(ids.count) IDs for \(objects.count) objects\(which)."
                 ])
         }
         return ids.map(\.ref)

@@ -216,7 +216,9 @@ struct StoreOpening {
 
     /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files that
     /// SQLite would have beside it.
-    func destroy() throws {
+    ///
+    /// - Parameter release: takes the store, whose log it is given, from the coordinators of this process.
+    func destroy(release: (LogStore?) throws -> Void) throws {
         if isInMemory {
             guard type == NSInMemoryStoreType else { throw Self.nothingToDestroy("/dev/null") }
             return
@@ -225,6 +227,7 @@ struct StoreOpening {
             if try fileSystem.attributes(path) == nil, try fileSystem.attributes(path.removingLastComponent()) == nil {
                 throw Self.nothingToDestroy(path.string)
             }
+            try release(try logToBeReleased)
             return try StoreDirectory(path, fileSystem).destroy(ignoringDamage: forcesDestruction)
         }
         guard foreign.isEmpty else { throw Self.foreignFiles(foreign, path.string) }
@@ -253,8 +256,24 @@ struct StoreOpening {
             ])
     }
 
+    /// The log of the store at the path if this process has it open for writing.
+    ///
+    /// - Throws: `StoreError` `.locked` while a migration has it.
+    private var logToBeReleased: LogStore? {
+        get throws {
+            guard !SharedLogs.isReserved(path, in: fileSystem) else {
+                throw StoreError(
+                    .locked, "the store is being migrated by another coordinator of this process", path: path.string)
+            }
+            return SharedLogs.existing(path, in: fileSystem)
+        }
+    }
+
     /// Puts a copy of the store at another path in this one's place.
-    func replace(with source: URL) throws {
+    ///
+    /// - Parameter release: called when the copy is complete; takes the store that is replaced, whose log it is given,
+    ///   from the coordinators of this process.
+    func replace(with source: URL, release: (LogStore?) throws -> Void) throws {
         guard !isInMemory else { throw Self.unknownType(type) }
         guard source.isFileURL else {
             throw DescribedError(.fileReadUnsupportedScheme, userInfo: [NSFilePathErrorKey: source.absoluteString])
@@ -263,10 +282,17 @@ struct StoreOpening {
             let sourcePath = FilePath(source.path)
             // What has been saved but not flushed yet is to be in the copy, too.
             try SharedLogs.existing(sourcePath, in: fileSystem)?.sync()
-            try StoreDirectory(path, fileSystem).replace(with: sourcePath) { log, path in
-                // As in Core Data the copy goes by the UUID of its source.
-                try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem, keepsUUID: true)
-            }
+            let log = try logToBeReleased
+            try StoreDirectory(path, fileSystem).replace(
+                with: sourcePath, isInUse: log != nil,
+                beforeInstalling: {
+                    try release(log)
+                    return nil
+                },
+                finishing: { log, path in
+                    // As in Core Data the copy goes by the UUID of its source.
+                    try StoreLineage.ensureOwnIdentity(log, at: path, in: fileSystem, keepsUUID: true)
+                })
         }
         SQLiteSideFiles.make(beside: path, fileSystem)
     }

@@ -8,15 +8,18 @@ extension StoreDirectory {
     ///
     /// - Parameters:
     ///   - source: the directory of the other store.
+    ///   - isInUse: whether this process has the store open, until `beforeInstalling` closes it.
+    ///   - beforeInstalling: as for ``replace(mustBeSound:isInUse:beforeInstalling:make:)``.
     ///   - finishing: called with the copy, which is open, and its path, before it takes its place.
     /// - Throws: `.notFound` when there is no other store, `.corruption` when its copy cannot be opened, `.locked` when
     ///   somebody has this store, `.unsupportedFormat` when there is something that is no store's in this one's place;
     ///   what the closure throws. This store is as before then.
     public func replace(
-        with source: FilePath, finishing: (LogStore, FilePath) throws -> Void = { _, _ in }
+        with source: FilePath, isInUse: Bool = false, beforeInstalling: () throws -> StoreLock? = { nil },
+        finishing: (LogStore, FilePath) throws -> Void = { _, _ in }
     ) throws {
         let other = try StoreDirectory(source, fileSystem)
-        try replace { target in
+        try replace(isInUse: isInUse, beforeInstalling: beforeInstalling) { target in
             try other.copyFiles(to: target)
             var options = Self.briefOptions
             options.access = .readWrite
@@ -39,7 +42,7 @@ extension StoreDirectory {
     ///   - beforeInstalling: called when the new store is complete. Of a store in use it returns the lock, so that
     ///     nobody writes the old store between its closing and its end; nil if it was not open for writing.
     ///   - make: makes the store at the path that it is given, where nothing is, and closes it.
-    /// - Throws: as ``replace(with:finishing:)``.
+    /// - Throws: as ``replace(with:isInUse:beforeInstalling:finishing:)``.
     public func replace(
         mustBeSound: Bool = false, isInUse: Bool = false, beforeInstalling: () throws -> StoreLock? = { nil },
         make: (FilePath) throws -> Void

@@ -64,6 +64,30 @@ import Testing
         }
     }
 
+    @Test func aToOneThatTheNodeLacksIsAskedForWithIt() throws {
+        let service = service()
+        service.rows["E1"]?.toOne = [:]
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        try context.performAndWait { () throws in
+            let ada = try #require(fetchAll(Employee.self, "Employee", context, sort: "name").first)
+            #expect(ada.name == "Ada" && service.calls.contains("relationship department of E1"))
+            #expect(ada.department == nil)
+        }
+    }
+
+    @Test func temporaryIDsAreNoPermanentOnes() throws {
+        let service = service()
+        service.keepsTemporaryIDs = true
+        let context = context(try ServiceStore.make(GraphModel.company(), service))
+        context.performAndWait {
+            Employee(context: context).name = "Cyd"
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .persistentStoreSave)
+            #expect(error?.localizedDescription.contains("1 of them temporary") == true)
+            #expect(context.hasChanges)
+        }
+    }
+
     @Test func aStoresOwnErrorsComeAsTheyAre() throws {
         let service = service()
         let context = context(try ServiceStore.make(GraphModel.company(), service))

@@ -72,6 +72,21 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
+    /// Only of `perform` do Apple's headers say that it does.
+    @Test(arguments: StoreKind.allCases) func performAndWaitEndsAnEventUnlessItIsNested(_ kind: StoreKind) throws {
+        let (store, here, _) = try pair(kind)
+        let changes = SaveRecorder(.NSManagedObjectContextObjectsDidChange, here)
+        here.performAndWait {
+            here.performAndWait { _ = probe("a", here) }
+            #expect(changes.infos.isEmpty)
+            _ = probe("b", here)
+        }
+        #expect(changes.infos.count == 1)
+        here.performAndWait { _ = probe("c", here) }
+        #expect(changes.infos.count == 2)
+        withExtendedLifetime(store) {}
+    }
+
     @Test(arguments: StoreKind.allCases) func refreshAllKeepsChangesAndReadsAnew(_ kind: StoreKind) throws {
         let (store, here, there) = try pair(kind)
         try here.check { () throws in

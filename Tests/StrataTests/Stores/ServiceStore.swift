@@ -18,6 +18,8 @@ final class Service {
     var saveErrors: [any Error] = []
     /// Whether nodes have the members of to-many relationships.
     var nodesHaveMembers = false
+    /// Whether objects are said to keep the IDs that they have.
+    var keepsTemporaryIDs = false
     var nextName = 1
     var registered: Set<String> = []
     let uuid = UUID().uuidString
@@ -134,7 +136,8 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
     }
 
     override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        array.map { object in
+        if service.keepsTemporaryIDs { return array.map(\.objectID) }
+        return array.map { object in
             let name = "\(object.entity.name ?? "")-\(service.nextName)"
             service.nextName += 1
             return newObjectID(for: object.entity, referenceObject: name)

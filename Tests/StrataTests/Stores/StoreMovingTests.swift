@@ -182,8 +182,7 @@ import Testing
                 at: target.url, withPersistentStoreFrom: temporaryURL(), type: .sqlite)
         }
         #expect(error?.code == .fileReadNoSuchFile)
-        try target.coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: target.url)
+        #expect(target.coordinator.persistentStores.count == 1)
         try check(target.context())
     }
 

@@ -149,4 +149,85 @@ import Testing
             #expect(object.name == "new")
         }
     }
+
+    /// Whichever of them does it, through a link to the store or its own path.
+    @Test(arguments: [true, false], [true, false])
+    func destroyingOrReplacingTakesTheStoreFromBoth(_ isReplaced: Bool, throughLink: Bool) throws {
+        let pair = try Pair()
+        let link = pair.url.appendingPathExtension("link")
+        defer { try? FileManager.default.removeItem(at: link) }
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: pair.url)
+        let source = try TestStore(.log)
+        let (here, there) = (pair.context(0), pair.context(1))
+        let held = try there.performAndWait {
+            let held = try #require(try there.fetch(Self.request("age == 1")).first as? Employee)
+            #expect(held.age == 1)
+            Employee(context: there).name = "never saved"
+            return held
+        }
+        let url = throughLink ? link : pair.url
+        if isReplaced {
+            try pair.coordinators[0].replacePersistentStore(
+                at: url, withPersistentStoreFrom: source.url, ofType: NSSQLiteStoreType)
+        } else {
+            try pair.coordinators[0].destroyPersistentStore(at: url, type: .sqlite)
+        }
+        #expect(pair.coordinators.allSatisfy { $0.persistentStores.isEmpty })
+        there.performAndWait {
+            #expect(held.age == 1)
+            #expect(throws: CocoaError.self) { try there.fetch(Self.request(nil)) }
+            #expect(throws: CocoaError.self) { try there.save() }
+        }
+        try pair.coordinators[1].addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: pair.url)
+        #expect((pair.store(1).identifier == source.store.identifier) == isReplaced)
+        let anew = pair.context(1)
+        try anew.performAndWait {
+            #expect(try anew.count(for: Self.request(nil)) == 0)
+            Employee(context: anew).age = 70
+            try anew.save()
+        }
+        #expect(throws: CocoaError.self) { try here.performAndWait { try here.count(for: Self.request(nil)) } }
+    }
+
+    @Test func aStoreThatCannotBeReplacedStaysInBoth() throws {
+        let pair = try Pair()
+        let missing = pair.url.appendingPathExtension("missing")
+        let error = #expect(throws: CocoaError.self) {
+            try pair.coordinators[0].replacePersistentStore(
+                at: pair.url, withPersistentStoreFrom: missing, ofType: NSSQLiteStoreType)
+        }
+        #expect(error?.code == .fileReadNoSuchFile)
+        for index in [0, 1] {
+            let context = pair.context(index)
+            try context.performAndWait {
+                Employee(context: context).age = 50
+                try context.save()
+                #expect(try context.count(for: Self.request(nil)) == 11 + index)
+            }
+        }
+    }
+
+    /// Nobody loses more than the store: saves that are on their way come to an end, one or the other.
+    @Test func destroyingMayComeAtAnyMoment() throws {
+        for round in 1...20 {
+            let pair = try Pair()
+            let writers = (0..<4).map { pair.context($0 % 2) }
+            let group = DispatchGroup()
+            for writer in writers {
+                group.enter()
+                writer.perform {
+                    defer { group.leave() }
+                    for _ in 1...50 {
+                        Employee(context: writer).age = 20
+                        guard (try? writer.save()) != nil else { return }
+                    }
+                }
+            }
+            usleep(UInt32(round * 300))
+            try pair.coordinators[round % 2].destroyPersistentStore(at: pair.url, type: .sqlite)
+            group.wait()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: pair.url.path) == [])
+            #expect(pair.coordinators.allSatisfy { $0.persistentStores.isEmpty })
+        }
+    }
 }

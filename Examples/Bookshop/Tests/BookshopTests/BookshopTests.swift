@@ -231,9 +231,9 @@ import Testing
             })
     }
 
-    @Test func keyValueCodingHandsOutNumbersAndTakesNilForThem() throws {
+    @Test func keyValueCodingHandsOutNumbersAndTakesNilForThem() {
         let context = container.newBackgroundContext()
-        try context.performAndWait {
+        context.performAndWait {
             let book = Book(context: context)
             book.setValue(3, forKey: "copies")
             #expect(book.copies == 3)
