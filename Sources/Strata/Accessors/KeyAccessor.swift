@@ -107,7 +107,7 @@ extension NSManagedObject {
     /// The accessor that the class declares for a key, unless it is the one that asks, or makes something else of the
     /// attribute than the model.
     private func ownAccessor(_ key: String) -> KeyAccessor? {
-        guard GeneratedAccessors.areThere, let accessor = classRecord.summary.accessors[key] else { return nil }
+        guard let accessor = classRecord.summary.accessors[key] else { return nil }
         if case .slot(let slot)? = shape.property(key), !accessor.stands(for: shape.slots[slot].kind) { return nil }
         return KeyAccessor.Call.isRunning(self, key) ? nil : accessor
     }
@@ -119,7 +119,11 @@ extension NSManagedObject {
         return shape.classRecord.load() ?? shape.classRecord.storeIfNil(GeneratedAccessors.record(of: type))
     }
 
-    /// What the class's own accessor returns for a key; nil if it declares none.
+    /// Whether the class declares accessors of its own.
+    final var hasOwnAccessors: Bool { GeneratedAccessors.areThere && !classRecord.summary.accessors.isEmpty }
+
+    /// What the class's own accessor returns for a key; nil if it declares none. Ask only of a class that
+    /// ``hasOwnAccessors``.
     final func valueOfOwnAccessor(_ key: String) -> Any?? {
         guard let accessor = ownAccessor(key) else { return nil }
         return KeyAccessor.Call.$current.withValue(KeyAccessor.Call(self, key)) { .some(accessor.get(self)) }
@@ -128,7 +132,7 @@ extension NSManagedObject {
     /// Gives a value to the class's own accessor for a key; false if it declares none that can be set, or that takes
     /// such a value, and the model has the property.
     final func setByOwnAccessor(_ value: Any?, _ key: String) -> Bool {
-        guard let accessor = ownAccessor(key), let set = accessor.set else { return false }
+        guard hasOwnAccessors, let accessor = ownAccessor(key), let set = accessor.set else { return false }
         let property = shape.property(key)
         // The accessor would get what the number is cut to.
         if case .slot(let slot)? = property, let value, ValueConversion.misfit(value, shape.slots[slot].kind) != nil {

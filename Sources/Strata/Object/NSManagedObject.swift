@@ -214,7 +214,7 @@ open class NSManagedObject: NSObject {
     /// properties that the model does not have, too.
     /// - Precondition: there is a property of this name, or the class overrides ``value(forUndefinedKey:)``.
     open func value(forKey key: String) -> Any? {
-        if let value = valueOfOwnAccessor(key) { return value }
+        if hasOwnAccessors, let value = valueOfOwnAccessor(key) { return value }
         if flags.contains(.observable) { noteAccess(key) }
         return keyedValue(key)
     }

@@ -46,6 +46,26 @@ final class Ledger: NSManagedObject {
 }
 
 @Suite struct KeyValueCodingTests {
+    /// Many, alike and of every length, and one that is spelled in two ways.
+    @Test func everyPropertyIsFoundByItsName() throws {
+        let names = (0..<300).map { "a\($0)" } + (1...40).map { String(repeating: "b", count: $0) } + ["caf\u{e9}"]
+        let wide = GraphModel.entity("Wide", NSManagedObject.self)
+        wide.properties = names.map { GraphModel.attribute($0, .stringAttributeType) }
+        let model = NSManagedObjectModel()
+        model.entities = [wide]
+        let store = try TestStore(.memory, model)
+        let context = store.context()
+        try context.performAndWait {
+            let object = insert("Wide", context)
+            for name in names { object.setValue("value of \(name)", forKey: name) }
+            #expect(names.allSatisfy { object.value(forKey: $0) as? String == "value of \($0)" })
+            #expect(object.value(forKey: "cafe\u{301}") as? String == "value of caf\u{e9}")
+            try context.save()
+            context.refresh(object, mergeChanges: false)
+            #expect(names.allSatisfy { object.value(forKey: $0) as? String == "value of \($0)" })
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func primitivesAreSilent(_ kind: StoreKind) throws {
         let store = try TestStore(kind, Ledger.model())
         let context = store.context()

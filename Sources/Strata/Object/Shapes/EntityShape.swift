@@ -47,6 +47,7 @@ final class EntityShape: @unchecked Sendable {
     /// The same without counting references; never freed, as the shape.
     let relationshipReferences: UnsafePointer<Unmanaged<RelationshipShape>>
     let properties: [String: PropertyReference]
+    private let propertyTable: PropertyTable
 
     /// One word of bits for every 64 slots. Never freed, as the shape.
     let referenceCounted: UnsafePointer<UInt64>
@@ -103,6 +104,7 @@ final class EntityShape: @unchecked Sendable {
         }
         relationshipReferences = UnsafePointer(references)
         properties = layout.properties
+        propertyTable = PropertyTable(layout.properties)
         let groups = groupCount
         func mask(_ condition: (SlotInfo) -> Bool) -> UnsafePointer<UInt64> {
             let words = UnsafeMutablePointer<UInt64>.allocate(capacity: groups)
@@ -166,7 +168,7 @@ final class EntityShape: @unchecked Sendable {
         return all
     }
 
-    func property(_ name: String) -> PropertyReference? { properties[name] }
+    func property(_ name: String) -> PropertyReference? { propertyTable[name] }
 
     /// The attribute or to-one relationship in a slot; nil for a hidden slot and for -1.
     func property(atSlot slot: Int) -> NSPropertyDescription? {
@@ -177,7 +179,7 @@ final class EntityShape: @unchecked Sendable {
 
     /// The relationship with this name, nil if there is none.
     func relationship(_ name: String) -> RelationshipShape? {
-        switch properties[name] {
+        switch propertyTable[name] {
         case .slot(let slot)?:
             let index = slots[slot].relationshipIndex
             return index >= 0 ? relationships[index] : nil
