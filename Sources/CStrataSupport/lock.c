@@ -32,6 +32,18 @@ void strata_lock_wait(const uint32_t *word, uint32_t expected) {
 #endif
 }
 
+void strata_lock_wait_for(const uint32_t *word, uint32_t expected, uint32_t nanoseconds) {
+    struct timespec time = {.tv_sec = 0, .tv_nsec = nanoseconds};
+#if defined(__linux__)
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, &time, NULL, 0);
+#else
+    if (__atomic_load_n(word, __ATOMIC_RELAXED) == expected) {
+        time.tv_nsec = nanoseconds < 50000 ? nanoseconds : 50000;
+        nanosleep(&time, NULL);
+    }
+#endif
+}
+
 void strata_lock_wake(const uint32_t *word) {
 #if defined(__linux__)
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);

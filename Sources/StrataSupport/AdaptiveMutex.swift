@@ -1,4 +1,5 @@
 internal import CStrataSupport
+internal import Dispatch
 public import Synchronization
 
 /// A lock around a value, for short work that many threads ask for.
@@ -55,21 +56,43 @@ package struct AdaptiveMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
         if !isMine { wait() }
     }
 
+    /// Takes the lock, unless others keep it for as long as that; whoever has got it calls ``unlock()``. For who can do
+    /// without.
+    ///
+    /// - Parameter nanoseconds: less than a second.
+    package borrowing func lock(waitingAtMost nanoseconds: UInt32) -> Bool {
+        if look() { return true }
+        let end = DispatchTime.now().uptimeNanoseconds + UInt64(nanoseconds)
+        while word.pointee.exchange(Self.awaited, ordering: .acquiring) != Self.free {
+            let now = DispatchTime.now().uptimeNanoseconds
+            guard now < end else { return false }
+            strata_lock_wait_for(
+                UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), Self.awaited, UInt32(end - now))
+        }
+        return true
+    }
+
     @inlinable @inline(__always)
-    borrowing func unlock() {
+    package borrowing func unlock() {
         if word.pointee.exchange(Self.free, ordering: .releasing) == Self.awaited { wake() }
     }
 
-    @usableFromInline
-    borrowing func wait() {
+    /// Takes the lock if it is given back soon.
+    private borrowing func look() -> Bool {
         for _ in 0..<Self.looks {
             if word.pointee.load(ordering: .relaxed) == Self.free {
                 let (isMine, _) = word.pointee.compareExchange(
                     expected: Self.free, desired: Self.held, successOrdering: .acquiring, failureOrdering: .relaxed)
-                if isMine { return }
+                if isMine { return true }
             }
             strata_pause()
         }
+        return false
+    }
+
+    @usableFromInline
+    borrowing func wait() {
+        if look() { return }
         // It stays awaited while this thread has it: others may sleep beside this one.
         while word.pointee.exchange(Self.awaited, ordering: .acquiring) != Self.free {
             strata_lock_wait(UnsafeRawPointer(word).assumingMemoryBound(to: UInt32.self), Self.awaited)

@@ -52,6 +52,39 @@ import Testing
         #expect(count.withLock { $0 } == 80)
     }
 
+    @Test func whoeverCanDoWithoutDoesNotWaitForEver() {
+        let mutex = AdaptiveMutex(0)
+        let isTaken = mutex.withLock { _ in
+            let taken = Mutex(true)
+            onThreads(4) { _ in
+                let isMine = mutex.lock(waitingAtMost: 1_000_000)
+                if !isMine { taken.withLock { $0 = false } }
+            }
+            return taken.withLock { $0 }
+        }
+        #expect(!isTaken)
+        let isFree = mutex.lock(waitingAtMost: 1_000_000)
+        #expect(isFree)
+        if isFree { mutex.unlock() }
+    }
+
+    /// Some of the threads can do without, but mostly need not.
+    @Test func thoseWhoWaitForAWhileTakeTurnsWithTheOthers() {
+        let mutex = AdaptiveMutex((left: 0, right: 0))
+        let got = Atomic<Int>(0)
+        onThreads(8) { number in
+            for _ in 0..<2_000 {
+                if number % 2 == 0, mutex.lock(waitingAtMost: 900_000_000) { mutex.unlock() }
+                mutex.withLock { pair in
+                    if pair.left == pair.right { got.wrappingAdd(1, ordering: .relaxed) }
+                    pair.left += 1
+                    pair.right += 1
+                }
+            }
+        }
+        #expect(got.load(ordering: .relaxed) == 16_000)
+    }
+
     /// One that never sleeps long between its turns must not leave the sleeping ones asleep for ever.
     @Test func aThreadThatAsksAllTheTimeLeavesTurnsToOthers() {
         let turns = AdaptiveMutex([0, 0, 0, 0])

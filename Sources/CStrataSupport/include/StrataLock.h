@@ -23,6 +23,9 @@ void strata_pause_briefly(void);
 /// Waits while a word of this process is `expected`; may return early.
 void strata_lock_wait(const uint32_t *_Nonnull word, uint32_t expected);
 
+/// As `strata_lock_wait`, for less than a second at most.
+void strata_lock_wait_for(const uint32_t *_Nonnull word, uint32_t expected, uint32_t nanoseconds);
+
 /// Wakes one of those who wait on a word.
 void strata_lock_wake(const uint32_t *_Nonnull word);
 

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     final func post(_ name: Notification.Name, _ info: [AnyHashable: Any]? = nil) {
         if isSilent { return }
         let notification = Notification(name: name, object: self, userInfo: info)
-        NotificationCenter.default.post(notification)
+        PostingGate.pass { NotificationCenter.default.post(notification) }
         if queueType == .mainQueueConcurrencyType {
             postMainActorMessage(notification)
         } else {
@@ -24,11 +24,13 @@ extension NSManagedObjectContext {
     /// not of the notification, where they would have to be looked up by name.
     final func postSavedIDs(_ news: ContextNews) {
         if isSilent { return }
-        NotificationCenter.default.post(news.notification(.NSManagedObjectContextDidSaveObjectIDs))
+        let notification = news.notification(.NSManagedObjectContextDidSaveObjectIDs)
+        PostingGate.pass { NotificationCenter.default.post(notification) }
         if queueType == .mainQueueConcurrencyType {
             MessagePosting.post(DidSaveObjectIDsMessage(news), subject: self)
         } else {
-            NotificationCenter.default.post(DidSaveObjectIDsAsyncMessage(news), subject: self)
+            let message = DidSaveObjectIDsAsyncMessage(news)
+            PostingGate.pass { NotificationCenter.default.post(message, subject: self) }
         }
     }
 
@@ -48,7 +50,7 @@ extension NSManagedObjectContext {
         switch notification.name {
         case .NSManagedObjectContextDidMergeChangesObjectIDs:
             guard let message = DidMergeChangesAsyncMessage(notification) else { return }
-            NotificationCenter.default.post(message, subject: self)
+            PostingGate.pass { NotificationCenter.default.post(message, subject: self) }
         default: break
         }
     }
@@ -70,8 +72,9 @@ extension NSPersistentStoreCoordinator {
     /// Posts that somebody has written to a store.
     func postRemoteChange(_ info: [AnyHashable: Any]) {
         let notification = Notification(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
-        NotificationCenter.default.post(notification)
-        if let message = RemoteChangeMessage(notification) { NotificationCenter.default.post(message, subject: self) }
+        PostingGate.pass { NotificationCenter.default.post(notification) }
+        guard let message = RemoteChangeMessage(notification) else { return }
+        PostingGate.pass { NotificationCenter.default.post(message, subject: self) }
     }
 }
 
