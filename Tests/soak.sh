@@ -91,6 +91,7 @@ threads() {
     local graph='ManyContexts|ServiceClient|SyncClient|LibraryClient|ObjectClient|HelpersClient|Parent(Save|Context)'
     graph+='|Faulting|ContextTests|ConcurrencySetting|IdentityTests|UndoManager|NotificationContents|LinkConflict'
     graph+='|Uniqueness|RecentFaults|KnownSequences|EventSets|LargeSave|GuideTests'
+    graph+='|SlowObserver|TwoCoordinators'
     local requests='HistorySequence|Following|FetchAsync|FetchedResultsC|QueryGeneration|Batch|PastGeneration|Difference'
     requests+='|HistoryRe|CancellationTests|TimeLimit|Observation|DamageTests'
     local queues='ParentRules|ConcurrencyDebugging|StoreLock|ContainerTests|Coordinator|StoreCopy|RoundTrip|ContextPool'
