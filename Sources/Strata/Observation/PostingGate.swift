@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import StrataSupport
 import Synchronization
 
@@ -42,7 +41,7 @@ enum PostingGate {
     }
 
     static func pass(_ body: () -> Void) {
-        let thread = UInt(pthread_self())
+        let thread = QueueWait.currentThread
         guard !isOpen, holder.load(ordering: .relaxed) != thread, lock() else { return body() }
         turns.add(1, ordering: .relaxed)
         holder.store(thread, ordering: .relaxed)
