@@ -62,6 +62,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         DynamicInitialization.require()
     }
 
+    /// Creates a coordinator of a model without entities, for what is asked of a coordinator but not of its stores:
+    /// replacing and destroying.
+    public override convenience init() { self.init(managedObjectModel: NSManagedObjectModel()) }
+
     deinit {
         for store in state.withLock({ $0.stores }) { try? store.detach()?.close() }
     }

@@ -55,6 +55,7 @@ final class MigrationEnd {
                     address.url = URL(fileURLWithPath: path.string, isDirectory: true)
                     try make(address)
                 }
+                SQLiteSideFiles.make(beside: FilePath(url.path), fileSystem)
             } catch let error as StoreError {
                 throw StoreFailure.opening(error, url.path)
             }

@@ -129,6 +129,8 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
             "begin", "create", "endInstances", "relate", "endRelationships", "validate", "end",
         ]
         #expect(SplittingPolicy.steps == expected)
+        let beside = try FileManager.default.contentsOfDirectory(atPath: store.directory.path)
+        #expect(Set(beside).isSuperset(of: ["new", "new-wal", "new-shm"]))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.destination())
         let new = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let context = NSManagedObjectContext(.privateQueue)

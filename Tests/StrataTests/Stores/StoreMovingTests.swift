@@ -186,6 +186,21 @@ import Testing
         try check(target.context())
     }
 
+    @Test func aCoordinatorWithoutAModelReplacesAndDestroys() throws {
+        let source = try TestStore(.log)
+        try fill(source.context())
+        let url = temporaryURL()
+        defer { removeStore(at: url) }
+        let coordinator = NSPersistentStoreCoordinator()
+        #expect(coordinator.managedObjectModel.entities.isEmpty)
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source.url, type: .sqlite)
+        let copy = NSPersistentStoreCoordinator(managedObjectModel: GraphModel.company())
+        let store = try copy.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        #expect(store.identifier == source.store.identifier)
+        try coordinator.destroyPersistentStore(at: url, type: .sqlite)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: url.path) == [])
+    }
+
     @Test func destroyingRemovesTheStoreFromItsCoordinator() throws {
         let store = try TestStore(.log)
         try store.coordinator.destroyPersistentStore(at: store.url, type: .sqlite)
