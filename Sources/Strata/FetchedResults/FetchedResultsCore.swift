@@ -294,15 +294,23 @@ final class FetchedResultsCore {
         delegate.controllerWillChangeContent(presented)
         // Unless the delegate has fetched anew.
         if version == before { set(update.list) }
-        for change in update.sections {
-            delegate.controller(
-                presented, didChange: change.section, atSectionIndex: change.index, for: change.type)
-        }
+        tellOfSections(.insert, update, delegate, presented)
         for change in update.objects {
             delegate.controller(
                 presented, didChange: change.object, at: change.from, for: change.type, newIndexPath: change.to)
         }
+        tellOfSections(.delete, update, delegate, presented)
         delegate.controllerDidChangeContent(presented)
+    }
+
+    private func tellOfSections(
+        _ type: NSFetchedResultsChangeType, _ update: FetchedResultsUpdate,
+        _ delegate: any NSFetchedResultsControllerDelegate,
+        _ presented: NSFetchedResultsController<any NSFetchRequestResult>
+    ) {
+        for change in update.sections where change.type == type {
+            delegate.controller(presented, didChange: change.section, atSectionIndex: change.index, for: type)
+        }
     }
 }
 

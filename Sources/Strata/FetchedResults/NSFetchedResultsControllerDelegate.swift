@@ -27,13 +27,17 @@ public protocol NSFetchedResultsControllerDelegate: NSObjectProtocol {
     ///   - controller: whose results they are.
     ///   - anObject: the object.
     ///   - indexPath: where it was before all changes of this round; nil if it came.
-    ///   - type: which of the four.
+    ///   - type: which of the four. A changed sort key is a move only if the object changes its place among the others;
+    ///     Apple's reference promises one always, which Core Data has not kept to since iOS 10.
     ///   - newIndexPath: where it is after all changes of this round; nil if it went.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
         at indexPath: IndexPath?, for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
     /// A section came (with its index after all changes) or went (with its index before them).
+    ///
+    /// Those that came are reported before all objects, those that went after them. Apple's reference promises the
+    /// former for both; clients' tests show that Core Data deletes sections last.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
         didChange sectionInfo: any NSFetchedResultsSectionInfo, atSectionIndex sectionIndex: Int,

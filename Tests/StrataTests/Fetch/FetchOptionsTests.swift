@@ -296,6 +296,31 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func onlyObjectsWithNewerRowsAreRefreshed(_ kind: StoreKind) throws {
+        let store = try Self.filled(kind)
+        let context = store.context()
+        let other = store.context()
+        try context.performAndWait { () throws in
+            let request = request(Employee.self, "Employee", sort: "name")
+            let mine = try context.fetch(request)
+            for employee in mine { _ = employee.age }
+            mine[1].age = 55
+            try other.performAndWait {
+                try other.fetch(request)[0].age = 77
+                try other.save()
+            }
+            context.processPendingChanges()
+            let recorder = SaveRecorder(.NSManagedObjectContextObjectsDidChange, context)
+            request.shouldRefreshRefetchedObjects = true
+            _ = try context.fetch(request)
+            context.processPendingChanges()
+            _ = try context.fetch(request)
+            context.processPendingChanges()
+            #expect(recorder.infos.map { $0[NSRefreshedObjectsKey] as? Set<NSManagedObject> } == [[mine[0]]])
+            #expect(mine[0].age == 77 && mine[1].age == 55)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func neighboursRowsAreLookedUpTogether(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
         let context = store.context()
