@@ -55,8 +55,8 @@ struct Port: CommandPlugin {
         return arguments
     }
 
-    /// The classes that the plugin StrataModel generates of a model: the sources name their properties. Nil if the model
-    /// cannot be read, which the plugin is to say when the target is built.
+    /// The classes that the plugin StrataModel generates of a model: the sources name their properties. Nil if the
+    /// model cannot be read, which the plugin is to say when the target is built.
     private func classes(
         of model: URL, in target: SwiftSourceModuleTarget, _ context: PluginContext, _ work: URL
     ) throws -> URL? {

@@ -1,8 +1,8 @@
 import Foundation
 import PackagePlugin
 
-/// Compiles sources that were written for Apple's platforms and stay as they are: those in the target's folder which the
-/// target excludes. What `port` would write into them goes into the build directory.
+/// Compiles sources that were written for Apple's platforms and stay as they are: those in the target's folder which
+/// the target excludes. What `port` would write into them goes into the build directory.
 @main
 struct PortedSources: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -87,7 +87,8 @@ struct ManagedProperty {
         return .success(Self(name: pattern.identifier.text.filter { $0 != "`" }, type: type))
     }
 
-    /// Whether a class that is a `@ManagedObject` gives the attribute to a member: a variable whose value nothing else gives.
+    /// Whether a class that is a `@ManagedObject` gives the attribute to a member: a variable whose value nothing else
+    /// gives.
     static func isImplied(_ member: some DeclSyntaxProtocol) -> Bool {
         guard let variable = member.as(VariableDeclSyntax.self), variable.bindingSpecifier.tokenKind == .keyword(.var),
             !variable.modifiers.contains(where: {

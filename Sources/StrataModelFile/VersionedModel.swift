@@ -33,8 +33,8 @@ public struct VersionedModel: Equatable, Sendable {
     /// Writes the versions as a directory of compiled models with a "VersionInfo.plist" that names the current one.
     /// Files that are there already and have the same bytes are left alone; other compiled models are removed.
     ///
-    /// The property list has an entry for each version, as that of Apple's tools, for programs that list the versions. The
-    /// version hashes in them are left out, since only the library computes them. Not atomic: it is for build
+    /// The property list has an entry for each version, as that of Apple's tools, for programs that list the versions.
+    /// The version hashes in them are left out, since only the library computes them. Not atomic: it is for build
     /// directories.
     ///
     /// - Throws: ``ModelFileError`` with `unwritable`.

@@ -76,7 +76,8 @@ struct MappingReader {
         }
     }
 
-    /// Where a version lies that Xcode knows by a path in its project, such as "App/Shop.xcdatamodeld/Shop 2.xcdatamodel".
+    /// Where a version lies that Xcode knows by a path in its project, such as "App/Shop.xcdatamodeld/Shop
+    /// 2.xcdatamodel".
     private static func location(of path: String, among models: [URL]) -> URL? {
         let parts = path.split(separator: "/").map { String($0) }
         guard let version = parts.last, version.hasSuffix(".xcdatamodel") else { return nil }

@@ -1,8 +1,8 @@
 /// A class that is declared in a module, outside of other types, by its full name.
 ///
 /// Assumes: the standard library's `_typeByName` takes a mangled name, and that of such a class is, in Swift's stable
-/// mangling, the lengths and names of module and class and then `C` (Mangling.rst). Foundation's `NSClassFromString` does
-/// the same, and takes names apart by ways that cost half a millisecond the first time.
+/// mangling, the lengths and names of module and class and then `C` (Mangling.rst). Foundation's `NSClassFromString`
+/// does the same, and takes names apart by ways that cost half a millisecond the first time.
 /// If that were wrong: nothing is found, and whoever asks goes on with `NSClassFromString`.
 package enum NamedClasses {
     /// The class with this name, such as `Shop.Order`; nil for names of other forms, and when there is none.

@@ -17,8 +17,8 @@ package enum ObjectClass {
 
     /// Makes an object one of another class.
     ///
-    /// - Precondition: that is a subclass of its own, for which ``canChange(from:to:)`` holds, and nobody else knows the
-    ///   object yet.
+    /// - Precondition: that is a subclass of its own, for which ``canChange(from:to:)`` holds, and nobody else knows
+    ///   the object yet.
     @inline(never)
     package static func change(_ object: AnyObject, to type: AnyClass) {
         Unmanaged.passUnretained(object).toOpaque().storeBytes(

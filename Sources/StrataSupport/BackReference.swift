@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Leads to an object without keeping it alive.
 ///
-/// Not a weak reference: once there is one of an object, counting its strong ones takes several times as long, and every
-/// object that is made counts references to its context and its store.
+/// Not a weak reference: once there is one of an object, counting its strong ones takes several times as long, and
+/// every object that is made counts references to its context and its store.
 package final class BackReference<Target: AnyObject>: @unchecked Sendable {
     // Unchecked: the pointer is guarded by the mutex, and whoever gets the target keeps to its rules.
 

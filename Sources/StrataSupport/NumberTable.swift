@@ -1,8 +1,9 @@
 /// Values by number, in the order of the numbers.
 ///
 /// It takes the place of a dictionary where stores are opened. The first dictionary of a process whose keys are of some
-/// type makes Swift's runtime search the conformances of all libraries for that type's, which takes 400,000 instructions.
-/// This type asks nothing of its parameters, so that nothing is searched. It is inlined, as generic code would be slow.
+/// type makes Swift's runtime search the conformances of all libraries for that type's, which takes 400,000
+/// instructions. This type asks nothing of its parameters, so that nothing is searched. It is inlined, as generic code
+/// would be slow.
 ///
 /// - Complexity: a number is found in O(log n); one that is not the highest so far is added or removed in O(n).
 package struct NumberTable<Value> {

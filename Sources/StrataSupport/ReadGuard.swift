@@ -51,8 +51,8 @@ package enum ReadGuard {
     /// The epoch of what has just been taken out of sight by a store that is sequentially consistent.
     package static var epoch: UInt64 { current.pointee.load(ordering: .sequentiallyConsistent) }
 
-    /// Ends the epoch. Of what was taken out of sight, nobody looks any more at what is of an earlier epoch than the one
-    /// returned.
+    /// Ends the epoch. Of what was taken out of sight, nobody looks any more at what is of an earlier epoch than the
+    /// one returned.
     ///
     /// - Complexity: O(threads that have ever read at a time).
     package static func nextEpoch() -> UInt64 {

@@ -1,8 +1,8 @@
 package import StrataIO
 package import SystemPackage
 
-/// Another process's view of a file system: the same files, on what looks like another device and under another root, so
-/// that what a process shares among its own coordinators is not shared with this one.
+/// Another process's view of a file system: the same files, on what looks like another device and under another root,
+/// so that what a process shares among its own coordinators is not shared with this one.
 package final class OtherProcessFileSystem: FileSystem {
     private let base: any FileSystem
     private static let root: FilePath = "/other-process"

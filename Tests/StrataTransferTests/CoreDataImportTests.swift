@@ -214,7 +214,8 @@ import Testing
         #expect(left.filter { !$0.hasPrefix("Team.sqlite") && !$0.hasPrefix(".store") } == [])
     }
 
-    /// What is cut off or overwritten is an error that names the file, or does not matter; nothing is left of the store.
+    /// What is cut off or overwritten is an error that names the file, or does not matter; nothing is left of the
+    /// store.
     @Test func aFileInPiecesIsAnErrorOrWhole() throws {
         try makeFile()
         let whole = try Data(contentsOf: file)

@@ -14,8 +14,8 @@ struct CorpusChain {
         return try NSManagedObjectModel(document: document)
     }
 
-    /// By "INDEX.tsv", which says where each file was; the files of one ".xcdatamodeld", or of folders beside each other
-    /// that are named alike but for a number, are versions of one model.
+    /// By "INDEX.tsv", which says where each file was; the files of one ".xcdatamodeld", or of folders beside each
+    /// other that are named alike but for a number, are versions of one model.
     static func xcode(in folder: URL) throws -> [CorpusChain] {
         let models = folder.appendingPathComponent("models")
         let index = try String(contentsOf: models.appendingPathComponent("INDEX.tsv"), encoding: .utf8)

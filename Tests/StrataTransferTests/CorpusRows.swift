@@ -1,8 +1,8 @@
 import CoreData
 import Foundation
 
-/// What two versions of a model both know of a store, as texts that do not depend on IDs: by entity, one for each object,
-/// sorted. Entities and properties are named as in the later version.
+/// What two versions of a model both know of a store, as texts that do not depend on IDs: by entity, one for each
+/// object, sorted. Entities and properties are named as in the later version.
 struct CorpusRows {
     enum Side { case before, after }
 

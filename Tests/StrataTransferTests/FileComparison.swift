@@ -17,8 +17,8 @@ final class StoredBytesTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { value }
 }
 
-/// Compares a store that was imported with the file that it came from: each object, value and relationship with what SQLite
-/// shows. Knows Core Data's layout on its own.
+/// Compares a store that was imported with the file that it came from: each object, value and relationship with what
+/// SQLite shows. Knows Core Data's layout on its own.
 struct FileComparison {
     let file: URL
     let store: URL

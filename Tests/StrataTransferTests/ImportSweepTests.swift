@@ -12,8 +12,8 @@ import Testing
 /// The import of an Apple store into a new one: with a crash after every operation, an error at every call, and another
 /// process at every step.
 ///
-/// Whatever comes of it, the new store is there whole or not at all; the file stays as it is; and the import, begun again
-/// where there is nothing, comes to its end.
+/// Whatever comes of it, the new store is there whole or not at all; the file stays as it is; and the import, begun
+/// again where there is nothing, comes to its end.
 ///
 /// A debug build looks at some of the places, a release build at all.
 @Suite struct ImportSweepTests {

@@ -8,8 +8,8 @@ public protocol IndexedReads: Contestant {
     /// 100 persons of an age by name, a page at a time as a list shows them.
     ///
     /// - Parameter starts: the pages; who can, prepares for those that begin alike once.
-    /// - Returns: for each page the digest of all fields of its persons, added up; when only their IDs are asked for, how
-    ///   many there were.
+    /// - Returns: for each page the digest of all fields of its persons, added up; when only their IDs are asked for,
+    ///   how many there were.
     func readPages(_ starts: [PageStart], idsOnly: Bool) throws -> UInt64
 
     /// Visits the persons of a department; returns how many, with the digest of their names.

@@ -4,8 +4,8 @@ public import OO7Load
 import ServicePeers
 
 /// The module through GRDB as its users write it: Codable records with associations, the query interface, a
-/// DatabasePool with synchronous=FULL and its other settings untouched. What belongs to a composite part goes with it by
-/// foreign keys that cascade.
+/// DatabasePool with synchronous=FULL and its other settings untouched. What belongs to a composite part goes with it
+/// by foreign keys that cascade.
 public final class GRDBOO7: OO7Store {
     let pool: DatabasePool
 

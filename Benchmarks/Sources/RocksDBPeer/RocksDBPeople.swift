@@ -3,8 +3,8 @@ import CBenchSupport
 import CRocksDB
 public import DataSet
 
-/// The people in RocksDB, through its C API: packed rows under big-endian keys, LZ4, Bloom filters of ten bits a key, the
-/// write-ahead log flushed with each write, two background threads.
+/// The people in RocksDB, through its C API: packed rows under big-endian keys, LZ4, Bloom filters of ten bits a key,
+/// the write-ahead log flushed with each write, two background threads.
 public final class RocksDBPeople: Contestant {
     private let database: OpaquePointer
     private let options: OpaquePointer

@@ -2,8 +2,8 @@ import BenchSupport
 import DataSet
 
 extension Session {
-    /// W7: a million updates of one field over 100,000 rows, 1,000 a durable transaction, while the store compacts itself
-    /// in the background.
+    /// W7: a million updates of one field over 100,000 rows, 1,000 a durable transaction, while the store compacts
+    /// itself in the background.
     func storm() throws {
         let rows = PersonRow.all(Workload.stormRows)
         let packedBytes = Double(rows.reduce(0) { $0 + PackedPeople.packedByteCount($1) })

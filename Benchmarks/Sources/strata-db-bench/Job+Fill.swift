@@ -65,8 +65,8 @@ extension Job {
         try people.close()
     }
 
-    /// Updates of one row each, with the last ones at risk for 100 ms (SQLite: until its checkpoint), and as long as the
-    /// system likes.
+    /// Updates of one row each, with the last ones at risk for 100 ms (SQLite: until its checkpoint), and as long as
+    /// the system likes.
     func overwrite() throws {
         let rows = PersonRow.all(Workload.overwrittenRows)
         let packed = PackedPeople(rows)
@@ -116,8 +116,8 @@ extension Job {
         try people.close()
     }
 
-    /// Deletes about half of the rows, 10,000 a durable transaction; then as many more that one of ten is left, and gives
-    /// back the space.
+    /// Deletes about half of the rows, 10,000 a durable transaction; then as many more that one of ten is left, and
+    /// gives back the space.
     func deleteHalf() throws {
         let ids = (1...UInt64(rowCount)).filter(deletedHalf)
         let full = folder.allocatedBytes

@@ -4,9 +4,9 @@ import OO7Load
 
 /// The operations of OO7 over objects, SQLite and GRDB.
 ///
-/// The parent process only starts children, one for each operation, contestant and run, and compares what they print: no
-/// contestant sees another's memory, caches or threads, and the first time of each operation is that of a store that was
-/// just opened.
+/// The parent process only starts children, one for each operation, contestant and run, and compares what they print:
+/// no contestant sees another's memory, caches or threads, and the first time of each operation is that of a store that
+/// was just opened.
 @main
 struct OO7Bench {
     static func main() {

@@ -96,7 +96,8 @@ struct ScaleJob {
             times.append(seconds * 1e3)
             try people.close()
         }
-        // What a program that opens one store waits for, and what opening takes once nothing is used for the first time.
+        // What a program that opens one store waits for, and what opening takes once nothing is used for the first
+        // time.
         emit("open_first_ms", times[0])
         emit("open_ms", median(times))
     }

@@ -62,7 +62,8 @@ final class BatchDeleteExecutor {
         return NSBatchDeleteResult(outcome, request.resultType)
     }
 
-    /// - Throws: `CocoaError` 134070 when the request names a store, or an object of one, that is not the coordinator's.
+    /// - Throws: `CocoaError` 134070 when the request names a store, or an object of one, that is not the
+    ///   coordinator's.
     private func checkStores(_ stores: [NSPersistentStore]?, _ ids: [NSManagedObjectID]?) throws {
         guard let coordinator = context.coordinator else { return }
         let identities = try coordinator.stores(named: stores).compactMap { $0.handle?.identity }

@@ -2,9 +2,9 @@ import Foundation
 
 /// The dictionary that a batch insert hands to its handler, object after object.
 ///
-/// Values lie by slot. `NSMutableDictionary` itself makes an object of each key and each value and hashes keys as UTF-16,
-/// which took most of an insert's time. Programs set the same keys in the same order for each object, so a key is first
-/// compared with the one that followed the last key before.
+/// Values lie by slot. `NSMutableDictionary` itself makes an object of each key and each value and hashes keys as
+/// UTF-16, which took most of an insert's time. Programs set the same keys in the same order for each object, so a key
+/// is first compared with the one that followed the last key before.
 final class BatchDictionary: NSMutableDictionary {
     private var names: [String] = []
     private var slots: [String: Int] = [:]

@@ -30,9 +30,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// not inserted. The dictionary is the same one each time, emptied.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
     /// Sets the values of the next object. Returns true when there are no more; the object is then not inserted. The
-    /// object is the same one each time, with its default values; it belongs to no context. Beyond Core Data, its to-one
-    /// relationships whose inverse is to-many and not ordered can be set to saved objects of the context that executes
-    /// the request.
+    /// object is the same one each time, with its default values; it belongs to no context. Beyond Core Data, its
+    /// to-one relationships whose inverse is to-many and not ordered can be set to saved objects of the context that
+    /// executes the request.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
     /// What the result holds. Default ``NSBatchInsertRequestResultType/statusOnly``.
     open var resultType: NSBatchInsertRequestResultType = .statusOnly

@@ -3,8 +3,8 @@ import StrataLog
 
 /// A value on its way into a slot of a row, as the slot keeps it.
 ///
-/// What most attributes are (numbers, dates, strings) is held as it is: to put it into an `Any` and to cast it back takes
-/// longer than to write it.
+/// What most attributes are (numbers, dates, strings) is held as it is: to put it into an `Any` and to cast it back
+/// takes longer than to write it.
 enum SlotValue {
     case null
     case bool(Bool)

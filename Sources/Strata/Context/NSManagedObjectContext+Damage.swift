@@ -1,9 +1,9 @@
 import Foundation
 import StrataLog
 
-// What a context does when something cannot be read where nothing can be thrown: in a property of an object. It reads as
-// empty, the store says so (see ``StoreHandle/noteDamage(_:object:value:)``), and as the program may have copied what it
-// read, or concluded something from it, the context is not saved until that is given up.
+// What a context does when something cannot be read where nothing can be thrown: in a property of an object. It reads
+// as empty, the store says so (see ``StoreHandle/noteDamage(_:object:value:)``), and as the program may have copied
+// what it read, or concluded something from it, the context is not saved until that is given up.
 extension NSManagedObjectContext {
     /// What could not be read since the context was made.
     struct ReadFailures {

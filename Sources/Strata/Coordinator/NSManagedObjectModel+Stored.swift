@@ -8,8 +8,8 @@ extension NSManagedObjectModel {
     /// beside a program that has the store open.
     ///
     /// - Parameter url: the store's directory.
-    /// - Throws: `CocoaError` when there is no store, it cannot be read, or its model had no encoded form (a default value
-    ///   or predicate that cannot be archived); `ModelError` when what is stored is damaged.
+    /// - Throws: `CocoaError` when there is no store, it cannot be read, or its model had no encoded form (a default
+    ///   value or predicate that cannot be archived); `ModelError` when what is stored is damaged.
     public convenience init(storedAt url: URL) throws {
         let model = try StoreOpening.model(at: url)
         self.init()

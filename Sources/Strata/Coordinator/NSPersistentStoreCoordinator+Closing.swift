@@ -5,22 +5,24 @@ import Synchronization
 extension NSPersistentStoreCoordinator {
     /// Closes all stores in order, so that the next opening has nothing to replay.
     ///
-    /// Waits for the blocks that have been given to `perform` of the coordinator's contexts with queues of their own, and
-    /// for every save, batch request and asynchronous fetch that is running and every store that is being added, then
-    /// removes the stores: a compaction ends with the step that it is in, and a checkpoint is written. Blocks of the main
-    /// queue are not waited for, but for their saves and batch requests. What another coordinator has open, too, stays open there.
+    /// Waits for the blocks that have been given to `perform` of the coordinator's contexts with queues of their own,
+    /// and for every save, batch request and asynchronous fetch that is running and every store that is being added,
+    /// then removes the stores: a compaction ends with the step that it is in, and a checkpoint is written. Blocks of
+    /// the main queue are not waited for, but for their saves and batch requests. What another coordinator has open,
+    /// too, stays open there.
     ///
     /// From then on, fetches, counts, saves and batch requests of the contexts throw `CocoaError` 134070 (134030 for
     /// insertions). They throw 134070 meanwhile, too, in blocks that come after those that are waited for, whatever
-    /// context they are of: nothing is begun that the closing would cut short. Faults that fire in such a block once the
-    /// stores are gone read as empty, which is logged. Sequences of the persistent history end. Stores may be added again.
+    /// context they are of: nothing is begun that the closing would cut short. Faults that fire in such a block once
+    /// the stores are gone read as empty, which is logged. Sequences of the persistent history end. Stores may be added
+    /// again.
     ///
     /// Stop what makes requests first: a block that never ends is waited for. Cancelling the task does not end the
-    /// waiting: when this returns, the stores are closed. May be called on any thread, also several times and from several
-    /// tasks, all of which wait for the end.
+    /// waiting: when this returns, the stores are closed. May be called on any thread, also several times and from
+    /// several tasks, all of which wait for the end.
     ///
-    /// - Throws: the error of the first store that could not be closed in order: nothing that was saved is lost by it, but
-    ///   the next opening replays the log. All stores are closed all the same.
+    /// - Throws: the error of the first store that could not be closed in order: nothing that was saved is lost by it,
+    ///   but the next opening replays the log. All stores are closed all the same.
     public final func close() async throws {
         beginClosing()
         for context in contexts where context.concurrencyType != .mainQueueConcurrencyType {

@@ -1,8 +1,8 @@
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested, also with blocks
-    /// of contexts.
+    /// Runs a block on the coordinator's queue, waits for it and returns what it returns. May be nested, also with
+    /// blocks of contexts.
     ///
     /// - Throws: what the block throws.
     public final func performAndWait<T>(_ block: () throws -> T) rethrows -> T {

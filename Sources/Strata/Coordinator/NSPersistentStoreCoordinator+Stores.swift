@@ -25,8 +25,8 @@ extension NSPersistentStoreCoordinator {
 
     /// The stores that a request is about and that hold objects of some entities.
     ///
-    /// - Throws: as ``stores(named:)``; `CocoaError` 134070 when the coordinator has no store that holds any, none having
-    ///   been added or one having been removed.
+    /// - Throws: as ``stores(named:)``; `CocoaError` 134070 when the coordinator has no store that holds any, none
+    ///   having been added or one having been removed.
     func handles(of family: [EntityShape], named: [NSPersistentStore]?) throws -> [StoreHandle] {
         func holds(_ handle: StoreHandle) -> Bool { family.contains { handle.map.holds($0) } }
         let handles = try stores(named: named).compactMap(\.handle).filter(holds)

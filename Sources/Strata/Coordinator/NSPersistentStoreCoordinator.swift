@@ -193,9 +193,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Puts a copy of the store at one URL in the place of the one at another, as it was at some moment during the
     /// call.
     ///
-    /// The copy has the UUID of its source, so object IDs stay valid. Once it is complete, the store at `destinationURL`
-    /// is removed from all coordinators of this process; add it again afterwards. The source may be open, also in another
-    /// process.
+    /// The copy has the UUID of its source, so object IDs stay valid. Once it is complete, the store at
+    /// `destinationURL` is removed from all coordinators of this process; add it again afterwards. The source may be
+    /// open, also in another process.
     ///
     /// Atomic: after a crash the store at `destinationURL` is the old or the new one, whole. Durable when it returns.
     ///
@@ -205,8 +205,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - sourceURL: a store of the same type.
     ///   - sourceOptions: as for opening the source. No option changes what is copied.
     ///   - storeType: the type of both.
-    /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when another process has the
-    ///   destination, 134000 for stores in memory. The destination is as before then.
+    /// - Throws: `CocoaError` 260 when there is no source, 259 when it cannot be read, 134080 when another process has
+    ///   the destination, 134000 for stores in memory. The destination is as before then.
     open func replacePersistentStore(
         at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil,
         withPersistentStoreFrom sourceURL: URL, sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
@@ -220,8 +220,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Warning: The data is gone when this returns.
     /// - Throws: `CocoaError` 134000 for an unknown type, 4 for a store of SQLite's type at /dev/null or in a directory
-    ///   that does not exist, 134080 when another process has the store, 259 when what is there is no store or is damaged;
-    ///   the option ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
+    ///   that does not exist, 134080 when another process has the store, 259 when what is there is no store or is
+    ///   damaged; the option ``NSPersistentStoreForceDestroyOption`` removes a damaged store, too.
     open func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         try destroyStore(at: url, storeType, options)
     }

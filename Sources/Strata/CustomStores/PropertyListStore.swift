@@ -4,9 +4,10 @@ import StrataLog
 /// A store in one property list, read when it is added and written whole at each save, with a rename, so that after a
 /// crash it has the old or the new contents.
 ///
-/// The file is Strata's own: a dictionary with `format` ("Strata atomic store"), `version`, `metadata`, `model`, which is
-/// what log stores keep (``StoredModel``), so that a store can be migrated, and `objects`, which has for each entity a list of dictionaries: `id`, a number unique in the root entity, `values` by attribute
-/// (see ``PropertyListValue``), and `links` by relationship, each a list of names "Entity/id".
+/// The file is Strata's own: a dictionary with `format` ("Strata atomic store"), `version`, `metadata`, `model`, which
+/// is what log stores keep (``StoredModel``), so that a store can be migrated, and `objects`, which has for each entity
+/// a list of dictionaries: `id`, a number unique in the root entity, `values` by attribute (see ``PropertyListValue``),
+/// and `links` by relationship, each a list of names "Entity/id".
 class PropertyListStore: NSAtomicStore, @unchecked Sendable {
     // Unchecked: only used with the link's lock held, or before the store is added.
 

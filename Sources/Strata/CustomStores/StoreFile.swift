@@ -141,8 +141,8 @@ enum StoreFile {
 
     private static let createAttempts = 64
 
-    /// The file beside the store that takes its place when it is complete, locked for as long as it is open: two who write
-    /// do not write the same one.
+    /// The file beside the store that takes its place when it is complete, locked for as long as it is open: two who
+    /// write do not write the same one.
     ///
     /// - Throws: `.resourceBusy` when somebody is writing one; `.fileExists` when something else has its name.
     private static func create(_ path: FilePath, _ fileSystem: any FileSystem) throws(Errno) -> any File {

@@ -43,8 +43,8 @@ struct Prefetch {
         }
     }
 
-    /// Makes the objects at the ends of a to-one relationship of objects that are no faults, all at once: making each as
-    /// it is met counts references to its entity and store, which all threads share.
+    /// Makes the objects at the ends of a to-one relationship of objects that are no faults, all at once: making each
+    /// as it is met counts references to its entity and store, which all threads share.
     ///
     /// - Returns: what keeps them until the objects refer to them.
     private func makeTargets(of level: [NSManagedObject], _ lookup: inout RelationshipLookup) -> [NSManagedObject] {

@@ -37,7 +37,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     ///   - fetchRequest: what the results are.
     ///   - context: where the objects are, and whose changes are followed.
     ///   - sectionNameKeyPath: what objects of a section have in common: a stored or transient property, or a key path
-    ///     through to-one relationships. The first sort descriptor must order objects the same way. Nil for one section.
+    ///     through to-one relationships. The first sort descriptor must order objects the same way. Nil for one
+    ///     section.
     ///   - name: under which name the division into sections is kept in memory, so that fetching the same again
     ///     need not read every object; nil for none.
     /// - Precondition: the request has sort descriptors, if only an empty array of them.

@@ -1,8 +1,8 @@
 import Foundation
 import StrataModelFile
 
-/// What the version hashes of Apple's tools are in Strata's terms, as far as compiled models of Apple's say so: Core Data
-/// does not tell how it computes them.
+/// What the version hashes of Apple's tools are in Strata's terms, as far as compiled models of Apple's say so: Core
+/// Data does not tell how it computes them.
 struct AppleVersionHashes {
     private struct Version: Hashable {
         let entity: String

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Migrates a store that is one file when it is opened with another model: its objects go into a new file beside it, which
-/// takes its place in one step. Log stores have ways of their own.
+/// Migrates a store that is one file when it is opened with another model: its objects go into a new file beside it,
+/// which takes its place in one step. Log stores have ways of their own.
 struct AtomicStoreMigration {
     let type: NSPersistentStore.Type
     let typeName: String
@@ -13,8 +13,8 @@ struct AtomicStoreMigration {
     /// Brings the store to the model. A crash leaves the old file or the new one, whole.
     ///
     /// - Parameter metadata: the store's, which say that it has another model.
-    /// - Throws: `CocoaError` 134100 when the store may not or cannot be migrated, 134130 when its model is nowhere to be
-    ///   found, 134140 when there is no mapping, 134190 when none can be inferred; what the migration throws.
+    /// - Throws: `CocoaError` 134100 when the store may not or cannot be migrated, 134130 when its model is nowhere to
+    ///   be found, 134140 when there is no mapping, 134190 when none can be inferred; what the migration throws.
     /// - Complexity: O(n) in the objects, in memory, too: a file is read and written as a whole.
     func run(_ metadata: [String: Any]) throws {
         let migration = MigrationOptions(options)

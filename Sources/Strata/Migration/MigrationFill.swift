@@ -17,7 +17,8 @@ struct MigrationFill {
     ///   - source: the slot that the rows have, nil for a new one.
     ///   - attribute: what it was of.
     ///   - entity: the entity's number in the log.
-    /// - Throws: `CocoaError` 134110 when the attribute is not optional, there is no default value, and some row needs one.
+    /// - Throws: `CocoaError` 134110 when the attribute is not optional, there is no default value, and some row needs
+    ///   one.
     func bytes(
         replacing source: Int?, of attribute: NSAttributeDescription?, in log: LogStore, entity: UInt16
     ) throws -> [UInt8]? {

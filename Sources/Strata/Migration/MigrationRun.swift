@@ -148,8 +148,8 @@ final class MigrationRun {
 
     /// Runs what reads and makes objects.
     ///
-    /// - Throws: why something could not be read. A property that cannot be read reads as empty, which must not get into
-    ///   the destination.
+    /// - Throws: why something could not be read. A property that cannot be read reads as empty, which must not get
+    ///   into the destination.
     private func refusingUnread(_ body: () throws -> Void) throws {
         try source.context.throwingReadFailures { try destination.context.throwingReadFailures(body) }
     }
@@ -311,8 +311,8 @@ final class MigrationRun {
 
     /// The value of an expression of a mapping.
     ///
-    /// - Throws: `CocoaError` 134110 for what the expression asks the manager for and there is not, with the place; 134170
-    ///   for a function that the policy does not have; why objects could not be read.
+    /// - Throws: `CocoaError` 134110 for what the expression asks the manager for and there is not, with the place;
+    ///   134170 for a function that the policy does not have; why objects could not be read.
     func evaluate(
         _ expression: NSExpression, of object: NSManagedObject?, _ bindings: [String: Any], in path: String
     ) throws -> Any? {

@@ -9,8 +9,8 @@ import StrataIO
 /// ``endRelationshipCreation(forMapping:manager:)``, and last ``performCustomValidation(forMapping:manager:)`` and
 /// ``end(_:manager:)``. An error of any step ends the migration, and the destination is removed.
 ///
-/// All steps run on the thread that called the manager. Objects are valid until the step returns: the contexts are saved
-/// and reset every few thousand objects, so keep IDs, and associate what you make
+/// All steps run on the thread that called the manager. Objects are valid until the step returns: the contexts are
+/// saved and reset every few thousand objects, so keep IDs, and associate what you make
 /// (``NSMigrationManager/associate(sourceInstance:withDestinationInstance:for:)``).
 open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     /// Made by the manager, one for each mapping and migration.
@@ -21,7 +21,8 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     /// Before anything is done for the mapping.
     open func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {}
 
-    /// Makes an object of the destination entity, sets its attributes by the mapping's expressions, and associates both.
+    /// Makes an object of the destination entity, sets its attributes by the mapping's expressions, and associates
+    /// both.
     open func createDestinationInstances(
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
@@ -53,9 +54,9 @@ open class NSEntityMigrationPolicy: NSObject, PredicateFunctionTarget {
     /// After everything else of the mapping.
     open func end(_ mapping: NSEntityMapping, manager: NSMigrationManager) throws {}
 
-    /// What `FUNCTION($entityPolicy, "selector", …)` in a mapping's expressions gives. Linux has no way to call a method by
-    /// its name: override this, switch over the names, and call `super` for others, which ends the migration with
-    /// `CocoaError` 134170.
+    /// What `FUNCTION($entityPolicy, "selector", …)` in a mapping's expressions gives. Linux has no way to call a
+    /// method by its name: override this, switch over the names, and call `super` for others, which ends the migration
+    /// with `CocoaError` 134170.
     open func performPredicateFunction(_ name: String, arguments: [Any?]) -> Any? {
         unknownFunction = name
         return nil

@@ -4,8 +4,8 @@ open class NSLightweightMigrationStage: NSMigrationStage {
     open var versionChecksums: [String] { checksums }
     private var checksums: [String] = []
 
-    /// A stage over versions, oldest first. Their models are looked for among those of the custom stages, of the bundles
-    /// that the program has loaded, and of the store.
+    /// A stage over versions, oldest first. Their models are looked for among those of the custom stages, of the
+    /// bundles that the program has loaded, and of the store.
     public convenience init(_ versionChecksums: [String]) {
         self.init()
         checksums = versionChecksums

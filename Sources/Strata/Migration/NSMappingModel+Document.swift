@@ -4,8 +4,8 @@ import StrataModelFile
 extension NSMappingModel {
     /// Makes a mapping model of what a file describes.
     ///
-    /// - Parameter document: the description, from `XcodeMappingModel` or a file in another form. Version hashes that it
-    ///   lacks are those of its models, if it has them; otherwise a mapping is for any version of its entities.
+    /// - Parameter document: the description, from `XcodeMappingModel` or a file in another form. Version hashes that
+    ///   it lacks are those of its models, if it has them; otherwise a mapping is for any version of its entities.
     /// - Throws: `ModelError` with `damaged` for a text that is no expression, which names mapping and property, and
     ///   `invalidModel` for its models.
     /// - Complexity: O(n) in the size of the document.

@@ -62,8 +62,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding, @unchecked Sendable {
     /// - Throws: `CocoaError` 134150 when the source cannot be opened, 134160 for the destination, 134020 when the
     ///   mappings
     ///   are for other versions of the models, 134170 for a policy class that is not there, 134111 when values are not
-    ///   unique that have to be, the error of a cancellation (134120 if it comes from ``overallProgress``), a validation
-    ///   error, and what policies throw.
+    ///   unique that have to be, the error of a cancellation (134120 if it comes from ``overallProgress``), a
+    ///   validation error, and what policies throw.
     /// - Complexity: O(n) in the objects; memory for a few thousand of them, and 16 bytes for each.
     open func migrateStore(
         from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,

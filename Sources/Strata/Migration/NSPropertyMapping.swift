@@ -6,8 +6,8 @@ import Foundation
 open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?
-    /// What gives the value: evaluated with `$manager`, `$source`, `$destination`, `$entityMapping`, `$propertyMapping` and
-    /// `$entityPolicy`. Nil leaves the property as it is.
+    /// What gives the value: evaluated with `$manager`, `$source`, `$destination`, `$entityMapping`, `$propertyMapping`
+    /// and `$entityPolicy`. Nil leaves the property as it is.
     open var valueExpression: NSExpression?
     /// What the program likes to keep with it.
     open var userInfo: [AnyHashable: Any]?

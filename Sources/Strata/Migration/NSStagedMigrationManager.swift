@@ -1,7 +1,7 @@
 import Foundation
 
-/// Brings a store from whatever version of a model it has to that of a coordinator, stage by stage. Give it to the store
-/// as the option ``NSPersistentStoreStagedMigrationManagerOptionKey``.
+/// Brings a store from whatever version of a model it has to that of a coordinator, stage by stage. Give it to the
+/// store as the option ``NSPersistentStoreStagedMigrationManagerOptionKey``.
 ///
 /// Thread rule: as for ``NSPropertyMapping``; handlers run on the thread that adds the store.
 open class NSStagedMigrationManager: NSObject {

@@ -1,8 +1,8 @@
 import Foundation
 import StrataLog
 
-/// Carries out an entity mapping row by row, without objects: where attributes are taken over as they are, and nobody but the
-/// library has a say.
+/// Carries out an entity mapping row by row, without objects: where attributes are taken over as they are, and nobody
+/// but the library has a say.
 struct RowMapping {
     /// Which slot of the source a slot of the destination is taken from.
     private struct Copy {
@@ -28,8 +28,8 @@ struct RowMapping {
     /// A transaction ends when it has this much of large values, which lie in memory until then.
     private static let transactionMaximumBytes = 16 << 20
 
-    /// - Returns: nil where objects have to be made: a manager or a policy of the program's own, an expression, other types,
-    ///   derived and unique attributes, and stores without rows.
+    /// - Returns: nil where objects have to be made: a manager or a policy of the program's own, an expression, other
+    ///   types, derived and unique attributes, and stores without rows.
     init?(
         _ mapping: NSEntityMapping, _ policy: NSEntityMigrationPolicy, of manager: NSMigrationManager,
         from source: MigrationEnd, to end: MigrationEnd

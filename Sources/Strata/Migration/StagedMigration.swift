@@ -31,9 +31,9 @@ struct StagedMigration {
 
     /// Brings the store to the model. Nothing happens if it has it, or there is none.
     ///
-    /// - Throws: `CocoaError` 134504 when the model of a stage is not there, 134506 when the store is of a later version,
-    ///   134140 when no stage begins with the store's version; what handlers throw, and what opening a store does. The
-    ///   store is of the version that it has come to then.
+    /// - Throws: `CocoaError` 134504 when the model of a stage is not there, 134506 when the store is of a later
+    ///   version, 134140 when no stage begins with the store's version; what handlers throw, and what opening a store
+    ///   does. The store is of the version that it has come to then.
     func run() throws {
         while true {
             var reached: String?

@@ -2,8 +2,8 @@ import StrataLog
 
 // Stores that were made before uniqueness constraints were part of version hashes.
 extension StoreOpening {
-    /// Takes such a store for one of the model if nothing but constraints can differ: objects are looked at for those that
-    /// the store does not know, and the hashes are noted as they are today.
+    /// Takes such a store for one of the model if nothing but constraints can differ: objects are looked at for those
+    /// that the store does not know, and the hashes are noted as they are today.
     ///
     /// Durable when it returns. A store that is opened read-only stays as it is.
     ///

@@ -1,9 +1,9 @@
 import StrataLog
 import StrataRuntime
 
-// Objects whose context has gone, and what they still read. On Apple's platforms a context that nobody holds lives until
-// the autorelease pool ends: `try container.newBackgroundContext().fetch(request).map(\.name)` reads its results there.
-// Here it goes at once, so its objects read their rows without it.
+// Objects whose context has gone, and what they still read. On Apple's platforms a context that nobody holds lives
+// until the autorelease pool ends: `try container.newBackgroundContext().fetch(request).map(\.name)` reads its results
+// there. Here it goes at once, so its objects read their rows without it.
 //
 // What is read is what the store has at that moment. Nothing is kept that could form circles of objects, which no
 // context would break.

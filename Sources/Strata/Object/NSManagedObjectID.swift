@@ -42,8 +42,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
 
     /// The store that holds the object; nil for a temporary ID and when the store has been removed.
     ///
-    /// An ID names an object, whichever coordinator it came from. Where several coordinators of the process have the store
-    /// open, it is that of the context whose block is running, otherwise of the one that opened it last.
+    /// An ID names an object, whichever coordinator it came from. Where several coordinators of the process have the
+    /// store open, it is that of the context whose block is running, otherwise of the one that opened it last.
     public var persistentStore: NSPersistentStore? {
         let stores = identity?.stores ?? []
         guard stores.count > 1, let coordinator = ContextQueue.currentContext?.coordinator else { return stores.last }
@@ -105,7 +105,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     }
 }
 
-/// An ID as the member of a set in which no object has two: equal and hashed as the ID is, but quicker; see ``ObjectMember``.
+/// An ID as the member of a set in which no object has two: equal and hashed as the ID is, but quicker; see
+/// ``ObjectMember``.
 struct IDMember: Hashable {
     let id: NSManagedObjectID
 

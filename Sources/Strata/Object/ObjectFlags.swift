@@ -64,8 +64,8 @@ struct ObjectFlags: OptionSet, Sendable {
     /// Nobody has ever asked to hear of this object's changes.
     @usableFromInline static let unobserved = ObjectFlags(rawValue: 1 << 31)
 
-    // Sets that accessors in other modules ask for are computed: a stored one is initialised when it is first used, which
-    // each access would ask about.
+    // Sets that accessors in other modules ask for are computed: a stored one is initialised when it is first used,
+    // which each access would ask about.
 
     /// With all of these a slot can be written without telling anybody.
     @inlinable static var writable: ObjectFlags { ObjectFlags(rawValue: 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 31) }

@@ -95,8 +95,8 @@ enum ObservedObjects {
         for observer in entry.observers { observer.willRefresh(object) }
     }
 
-    /// Has the object's publisher send, and tells those who observe a property: after a refresh or a merge, when the new
-    /// values can be read.
+    /// Has the object's publisher send, and tells those who observe a property: after a refresh or a merge, when the
+    /// new values can be read.
     static func didRefresh(_ object: NSManagedObject) {
         guard let entry = entry(object) else { return }
         entry.publisher?.send()

@@ -3,7 +3,8 @@ import Foundation
 extension NSManagedObjectContext {
     /// Runs a request of the program, which its time limit or its task may stop.
     ///
-    /// - Throws: what the body throws, and why the request stopped; `CocoaError` 134070 when the stores are being closed.
+    /// - Throws: what the body throws, and why the request stopped; `CocoaError` 134070 when the stores are being
+    ///   closed.
     final func limited<T>(_ timeLimit: Duration?, _ body: (RequestControl?) throws -> T) throws -> T {
         try refuseLate()
         let control = RequestControl.forRequest(timeLimit: timeLimit)
@@ -20,8 +21,8 @@ extension NSManagedObjectContext {
         try queue.controlled(by: nil, for: self, body)
     }
 
-    /// Where a fetch waits when it looks at many rows; nil when code of the program runs in it, which may wait for other
-    /// contexts.
+    /// Where a fetch waits when it looks at many rows; nil when code of the program runs in it, which may wait for
+    /// other contexts.
     final func scanGate(for plan: FetchPlan) -> ScanGate? { plan.needsObjects ? nil : coordinator?.scanGate }
 
     final func turn(_ control: RequestControl?, _ plan: FetchPlan) -> ScanTurn {

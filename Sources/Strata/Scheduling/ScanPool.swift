@@ -4,7 +4,8 @@ import StrataIO
 import StrataLog
 import Synchronization
 
-/// The threads that help with scans: one pool for the process, so that scans share the cores instead of each taking all.
+/// The threads that help with scans: one pool for the process, so that scans share the cores instead of each taking
+/// all.
 ///
 /// A scan comes in pieces of some tens of thousands of rows. Whoever asks for it works on them himself, so that no scan
 /// ever waits for a thread. As many threads help as there are cores that no scan has already; after each piece a helper

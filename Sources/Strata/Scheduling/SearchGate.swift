@@ -9,10 +9,10 @@ import StrataIO
 /// from the disk waits behind them. Threads of ``ContextPool`` do not come here, since no more of them run anyway.
 ///
 /// A change of threads costs as much as a search: the next one finds none of its memory in the caches. So a thread that
-/// searches again and again keeps its permit for a ``slice``, even if others have waited for longer, and nobody is woken
-/// when it leaves. A thread that is not expected back soon is not waited for: the first in line is woken. Should one that
-/// is expected not come, the first in line looks for itself when a slice is over. Whoever is inside runs none of the
-/// program's code, but for value transformers, and may enter again.
+/// searches again and again keeps its permit for a ``slice``, even if others have waited for longer, and nobody is
+/// woken when it leaves. A thread that is not expected back soon is not waited for: the first in line is woken. Should
+/// one that is expected not come, the first in line looks for itself when a slice is over. Whoever is inside runs none
+/// of the program's code, but for value transformers, and may enter again.
 final class SearchGate: Sendable {
     static let shared = SearchGate(permits: Processors.count)
 

@@ -15,13 +15,13 @@ import Synchronization
 /// A block that asks for a queue that its own thread holds, or somebody who waits for it, runs at once and never comes
 /// here (``ContextQueue/isCurrent``). Here come those who find the queue taken. An edge may close a circle: the main
 /// thread waits for a child whose queue is busy with a merge, and the merge waits for the parent on the main queue.
-/// Nothing in a circle would ever go on. So one of its members runs, on the thread that holds a queue of the circle, the
-/// block that is wanted there; that thread does nothing but wait, and what it waits for needs the block. Of the edges of
-/// a circle a child's question to its parent is the one to be answered, since that one ends by itself; else the one
-/// that leads to the thread that came last. What the main thread wants to run is run nowhere else.
+/// Nothing in a circle would ever go on. So one of its members runs, on the thread that holds a queue of the circle,
+/// the block that is wanted there; that thread does nothing but wait, and what it waits for needs the block. Of the
+/// edges of a circle a child's question to its parent is the one to be answered, since that one ends by itself; else
+/// the one that leads to the thread that came last. What the main thread wants to run is run nowhere else.
 ///
-/// Threads that wait for each other in other ways (a semaphore, a Dispatch queue of the program's) are not seen. Commits
-/// and scans wait for threads that hold no queue for them, so that they are no part of a circle.
+/// Threads that wait for each other in other ways (a semaphore, a Dispatch queue of the program's) are not seen.
+/// Commits and scans wait for threads that hold no queue for them, so that they are no part of a circle.
 final class WaitGraph: @unchecked Sendable {
     // Unchecked: guarded by `lock`.
     static let shared = WaitGraph()

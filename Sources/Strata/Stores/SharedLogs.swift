@@ -34,8 +34,8 @@ enum SharedLogs {
     /// The log in a directory: the one that is open already, or a new one from `body`.
     ///
     /// - Parameters:
-    ///   - isWriter: whether `body` opens for writing. Only such logs are shared, also with readers. A log that somebody
-    ///     has reserved is not: readers open their own.
+    ///   - isWriter: whether `body` opens for writing. Only such logs are shared, also with readers. A log that
+    ///     somebody has reserved is not: readers open their own.
     ///   - reservation: who asks.
     /// - Throws: `.locked` when somebody else has reserved the log; what `body` throws.
     static func open(

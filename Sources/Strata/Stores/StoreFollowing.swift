@@ -47,7 +47,8 @@ extension StoreHandle {
         }
     }
 
-    /// Tells the coordinators that use the log that it has grown: who follows the history, and who wants to be notified.
+    /// Tells the coordinators that use the log that it has grown: who follows the history, and who wants to be
+    /// notified.
     ///
     /// - Parameter told: a coordinator whose followers have been told.
     func tellFollowers(_ sequence: UInt64, besides told: NSPersistentStoreCoordinator? = nil) {

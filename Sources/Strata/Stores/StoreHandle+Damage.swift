@@ -97,8 +97,8 @@ extension StoreHandle {
 
 extension Notification.Name {
     /// A part of a store could not be read. Posted once for each place, by the thread that met it, possibly from within
-    /// the reading of a property. The object is the coordinator; each coordinator of the process that has the store open
-    /// posts it.
+    /// the reading of a property. The object is the coordinator; each coordinator of the process that has the store
+    /// open posts it.
     ///
     /// The user info has ``StrataDamagedStoreKey``, ``StrataDamageErrorKey``, and where they are known
     /// ``StrataDamagedFileKey``, ``StrataDamageOffsetKey`` and ``StrataDamagedObjectIDsKey``.

@@ -5,8 +5,8 @@ final class StoreMap: Sendable {
     /// Entity numbers by shape index; 0 for entities that the store does not hold.
     let numbers: [UInt16]
     private let shapesByNumber: [EntityShape?]
-    /// By shape index: the number of the key space that the entity's objects share with those of its hierarchy. Mostly the
-    /// root's own; migrations may give entities another root, and never another key space.
+    /// By shape index: the number of the key space that the entity's objects share with those of its hierarchy. Mostly
+    /// the root's own; migrations may give entities another root, and never another key space.
     private let roots: [UInt16]
     /// By shape index and slot; 0 for none.
     private let postings: [[UInt16]]

@@ -214,8 +214,8 @@ struct StoreOpening {
 
     // MARK: Without adding
 
-    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files that
-    /// SQLite would have beside it.
+    /// Removes the store's files; an empty directory stays, as an empty file does in Core Data, and so do the files
+    /// that SQLite would have beside it.
     ///
     /// - Parameter release: takes the store, whose log it is given, from the coordinators of this process.
     func destroy(release: (LogStore?) throws -> Void) throws {

@@ -28,7 +28,8 @@ struct StoredModel: Codable, Equatable {
     /// The last transaction before the store came to this model; nil if it was made with it.
     var since: UInt64?
 
-    /// How ``Entity/versionHash`` was computed: ``hashesWithConstraints``, or nil for before constraints were part of it.
+    /// How ``Entity/versionHash`` was computed: ``hashesWithConstraints``, or nil for before constraints were part of
+    /// it.
     var hashForm: Int?
 
     static let maximumFormat = 1

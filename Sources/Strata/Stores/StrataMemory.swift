@@ -11,9 +11,9 @@ public enum StrataMemory {
     /// What all stores and threads of the process may keep together, in bytes. By default about a twenty-fifth of the
     /// machine's memory, 320 MiB at least and 1.25 GiB at most.
     ///
-    /// A store that is opened gets four fifths of it at most for blocks, and a fifth for columns; once all of it is used,
-    /// stores that have more than an equal share give way to others. A smaller budget holds at once, a larger one for
-    /// stores that are opened afterwards. 0 keeps nothing.
+    /// A store that is opened gets four fifths of it at most for blocks, and a fifth for columns; once all of it is
+    /// used, stores that have more than an equal share give way to others. A smaller budget holds at once, a larger one
+    /// for stores that are opened afterwards. 0 keeps nothing.
     ///
     /// - Precondition: not negative.
     public static var budgetBytes: Int {
@@ -47,8 +47,8 @@ public enum StrataMemory {
     /// What is kept at the moment, in bytes, by the stores' own estimates.
     public static var keptBytes: Int { max(0, MemoryBudget.shared.heldBytes) }
 
-    /// Gives everything back at once that can be, as a service does that is told that memory is short. What is read next
-    /// is read as after opening.
+    /// Gives everything back at once that can be, as a service does that is told that memory is short. What is read
+    /// next is read as after opening.
     ///
     /// - Complexity: O(kept blocks); some milliseconds, for which threads that allocate memory may wait.
     public static func giveBack() { MemoryBudget.shared.giveBackEverything() }

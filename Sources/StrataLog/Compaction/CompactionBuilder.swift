@@ -67,8 +67,8 @@ final class CompactionBuilder {
         return rows
     }
 
-    /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too, and those that are not
-    /// durable yet.
+    /// Copies neighbouring rows of a block. Values that lie out of line in a victim are moved, too, and those that are
+    /// not durable yet.
     func append(_ source: Source, rows range: Range<Int>) throws(StoreError) {
         let block = source.block
         guard range.upperBound <= block.rowCount else {

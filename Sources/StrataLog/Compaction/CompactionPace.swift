@@ -1,11 +1,11 @@
 /// How commits keep step with the compaction that goes on beside them: how much garbage there is too much, and what a
 /// commit that adds to it owes for that.
 ///
-/// A debt meter rather than a barrier, see docs/compaction.md. What a commit owes is the time in which compaction frees as
-/// many bytes as the commit has replaced, and of that the share which the excess asks for: nothing up to ``grace``, all of
-/// it from ``full`` on. So each commit waits a little, in proportion to what it does to the store, and none waits for what
-/// others have done: a commit that deletes or inserts replaces no bytes and goes on at once. Where all is paid, compaction
-/// frees at least what is written.
+/// A debt meter rather than a barrier, see docs/compaction.md. What a commit owes is the time in which compaction frees
+/// as many bytes as the commit has replaced, and of that the share which the excess asks for: nothing up to ``grace``,
+/// all of it from ``full`` on. So each commit waits a little, in proportion to what it does to the store, and none
+/// waits for what others have done: a commit that deletes or inserts replaces no bytes and goes on at once. Where all
+/// is paid, compaction frees at least what is written.
 struct CompactionPace: Sendable {
     /// Used over needed, above what compaction aims at, up to which nobody waits: what is moved lies on the disk twice
     /// for a while, and whoever writes meanwhile is not to feel it.

@@ -11,8 +11,8 @@ extension LogStore {
     /// transactions is left out while another compacts.
     private static let hasFewProcessors = strata_processor_count() <= 2
 
-    /// Called after each commit where the background compacts: it does when enough has been written since the last look.
-    /// Waits while there is too much garbage.
+    /// Called after each commit where the background compacts: it does when enough has been written since the last
+    /// look. Waits while there is too much garbage.
     ///
     /// - Parameter nanoseconds: how long the commit took.
     func compactIfDue(after commit: PreparedTransaction, took nanoseconds: Double) {

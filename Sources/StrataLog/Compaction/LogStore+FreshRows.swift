@@ -21,8 +21,8 @@ struct FreshRowSchedule {
 }
 
 extension LogStore {
-    /// Called after each commit: notes its blocks of few rows, and merges those of an entity in the background once there
-    /// are enough of them.
+    /// Called after each commit: notes its blocks of few rows, and merges those of an entity in the background once
+    /// there are enough of them.
     func mergeIfDue(after commit: PreparedTransaction) {
         guard options.compaction.mergesFreshRows else { return }
         func isSmall(_ job: EncodingJob) -> Bool {
@@ -56,8 +56,8 @@ extension LogStore {
         state.withLock { $0.freshRows.isRunning = false }
     }
 
-    /// Merges the rows that were written since they were merged last and lie in blocks of few rows; readers and writers go
-    /// on meanwhile.
+    /// Merges the rows that were written since they were merged last and lie in blocks of few rows; readers and writers
+    /// go on meanwhile.
     ///
     /// - Parameter all: whether entities are merged that are not due, too, and the newest rows.
     /// - Throws: errors of reading and writing; `.closed`, `.readOnly`. Nothing is lost.

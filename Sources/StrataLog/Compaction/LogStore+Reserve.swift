@@ -2,10 +2,11 @@ internal import StrataIO
 internal import Synchronization
 internal import SystemPackage
 
-// On a full disk garbage can only be removed by writing what is not garbage elsewhere first. So a store keeps some space
-// that nothing else takes.
+// On a full disk garbage can only be removed by writing what is not garbage elsewhere first. So a store keeps some
+// space that nothing else takes.
 extension LogStore {
-    /// The reserve is this part of the log, within these bounds: enough for the index and a segment that is mostly dead.
+    /// The reserve is this part of the log, within these bounds: enough for the index and a segment that is mostly
+    /// dead.
     private static let reserveShare = 64
     private static let reserveByteCounts = 1 << 20...16 << 20
 

@@ -23,8 +23,8 @@ final class DirectoryLock {
         self.fileSystem = fileSystem
     }
 
-    /// - Returns: nil where no file can be made beside the store. Nobody of the same rights can then move its directory,
-    ///   and there is nothing to be kept apart.
+    /// - Returns: nil where no file can be made beside the store. Nobody of the same rights can then move its
+    ///   directory, and there is nothing to be kept apart.
     /// - Throws: `.locked` when somebody else has it, or it is another user's; `.io`.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws(StoreError) -> DirectoryLock? {
         for _ in 0..<attempts {

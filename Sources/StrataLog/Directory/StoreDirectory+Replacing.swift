@@ -129,7 +129,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Puts the new store, which is complete and closed, in the place of the old one, which nobody can open for writing.
+    /// Puts the new store, which is complete and closed, in the place of the old one, which nobody can open for
+    /// writing.
     private func install() throws {
         guard try attributes(path) != nil else {
             try move(copy, to: path)
@@ -158,8 +159,8 @@ extension StoreDirectory {
         _ = try? removeTree(copy)
     }
 
-    /// Where names cannot be swapped: the store has no name for a moment. Who would make one waits for the lock, and who
-    /// reads looks again. From the second step on whoever comes next can end it, so nothing is lost if it cannot be
+    /// Where names cannot be swapped: the store has no name for a moment. Who would make one waits for the lock, and
+    /// who reads looks again. From the second step on whoever comes next can end it, so nothing is lost if it cannot be
     /// undone.
     private func installInSteps() throws(StoreError) {
         try move(copy, to: replacement)
@@ -186,11 +187,11 @@ extension StoreDirectory {
 
     /// Copies what the store consists of.
     ///
-    /// Manifest and checkpoints say up to where the log was durable, so they are copied before the log is looked at: what
-    /// they claim of a store that is being written is in the copy then. All segments are opened before the first is
-    /// copied, since the bytes of an open file stay when compaction removes it; where one goes before it is open, its rows
-    /// are in a later one, and everything is copied anew. All of it is looked up in one open directory, so that a store
-    /// that is replaced meanwhile is not mixed with the one in its place.
+    /// Manifest and checkpoints say up to where the log was durable, so they are copied before the log is looked at:
+    /// what they claim of a store that is being written is in the copy then. All segments are opened before the first
+    /// is copied, since the bytes of an open file stay when compaction removes it; where one goes before it is open,
+    /// its rows are in a later one, and everything is copied anew. All of it is looked up in one open directory, so
+    /// that a store that is replaced meanwhile is not mixed with the one in its place.
     fileprivate func copyFiles(to target: FilePath) throws {
         for _ in 0..<Self.copyAttempts {
             guard let found = try attributes(path) else { throw try missing() }
@@ -216,8 +217,8 @@ extension StoreDirectory {
                 path: path.string)
     }
 
-    /// How often a copy is begun anew because a segment went while it was being opened. Each time takes a compaction that
-    /// ends within that moment.
+    /// How often a copy is begun anew because a segment went while it was being opened. Each time takes a compaction
+    /// that ends within that moment.
     private static let copyAttempts = 100
 
     /// Belong to the processes that have the store.

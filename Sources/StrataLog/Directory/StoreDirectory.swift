@@ -145,8 +145,8 @@ public struct StoreDirectory: Sendable {
     /// - Parameter lock: the lock beside the directory.
     func finish(_ lock: DirectoryLock) throws(StoreError) {
         let hasRemains = try hasRemains
-        // Whoever was killed may not have come to flushing the names: neither that of the store, which is written to from
-        // now on, nor those that make what is removed now superfluous.
+        // Whoever was killed may not have come to flushing the names: neither that of the store, which is written to
+        // from now on, nor those that make what is removed now superfluous.
         if lock.isLeft || hasRemains { try flushParent() }
         guard hasRemains else { return }
         if try isMissingOrEmpty {
@@ -174,8 +174,8 @@ public struct StoreDirectory: Sendable {
         try removeCopyLock()
     }
 
-    /// Whoever held it has died: the lock beside the directory is needed for making a copy. Should a crash bring the file
-    /// back, the next opening removes it.
+    /// Whoever held it has died: the lock beside the directory is needed for making a copy. Should a crash bring the
+    /// file back, the next opening removes it.
     private func removeCopyLock() throws(StoreError) {
         guard try attributes(copyLockPath)?.kind == .regular else { return }
         try io("remove", copyLockPath) { () throws(Errno) in try fileSystem.unlink(copyLockPath) }
@@ -287,8 +287,8 @@ public struct StoreDirectory: Sendable {
         }
     }
 
-    /// Removes all files of the store from the directory. From its first step on it holds no store for anybody. The lock
-    /// in the directory is held.
+    /// Removes all files of the store from the directory. From its first step on it holds no store for anybody. The
+    /// lock in the directory is held.
     func empty() throws(StoreError) {
         if try attributes(files.void) == nil, try attributes(files.manifest)?.kind == .regular {
             // Takes no space.

@@ -14,8 +14,8 @@ internal import SystemPackage
 /// | 3 | counts what was stored: its low half is what followers wait on |
 /// | 4 | 1 when somebody may be waiting |
 ///
-/// A word that cannot be read is 0, which no name and no end is. One that could not be stored leaves followers behind until the
-/// next one can.
+/// A word that cannot be read is 0, which no name and no end is. One that could not be stored leaves followers behind
+/// until the next one can.
 ///
 /// Copied with its file, kept over a start of the system, or put beside another store, the page has the wrong name.
 struct TailPage: Sendable {

@@ -46,8 +46,8 @@ final class LiftPlan: Sendable {
         return plan.isIdentity(slotCount: layout.slots.count) ? nil : plan
     }
 
-    /// How rows that went this way become what they were; nil when values are gone or cannot be told from what was put in
-    /// the place of null.
+    /// How rows that went this way become what they were; nil when values are gone or cannot be told from what was put
+    /// in the place of null.
     ///
     /// - Parameter slotCount: of the rows as they were.
     func reversed(slotCount: Int) -> LiftPlan? {

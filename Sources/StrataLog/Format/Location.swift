@@ -22,8 +22,8 @@ public struct Location: Hashable, Sendable {
 
     /// A row of a block.
     ///
-    /// - Precondition: `byteOffset` is a multiple of ``alignmentBytes`` below ``segmentMaximumBytes``; the segment is at
-    ///   most ``maximumSegment``, the row at most 65,535.
+    /// - Precondition: `byteOffset` is a multiple of ``alignmentBytes`` below ``segmentMaximumBytes``; the segment is
+    ///   at most ``maximumSegment``, the row at most 65,535.
     @inlinable
     public init(segment: UInt32, byteOffset: Int, row: Int) {
         precondition(segment <= Self.maximumSegment && row <= 0xFFFF)

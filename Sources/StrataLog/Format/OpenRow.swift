@@ -141,7 +141,8 @@ public struct OpenRow {
         store(value, column)
     }
 
-    /// As ``set(_:_:)-(Int,Bool)``, for references; ``ObjectRef/null`` is not a null value: leave the slot unset for that.
+    /// As ``set(_:_:)-(Int,Bool)``, for references; ``ObjectRef/null`` is not a null value: leave the slot unset for
+    /// that.
     @inlinable
     public func set(_ slot: Int, _ value: ObjectRef) {
         let column = column(slot)

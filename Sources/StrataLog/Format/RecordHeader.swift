@@ -175,7 +175,8 @@ enum RecordFooter {
         withUnsafeBytes(of: piece.littleEndian) { StrataLog.checksum($0, continuing: crc) }
     }
 
-    /// Whether the bytes, of which there are ``byteCount``, are the footer of a record of that length with that checksum.
+    /// Whether the bytes, of which there are ``byteCount``, are the footer of a record of that length with that
+    /// checksum.
     static func matches(_ bytes: UnsafeRawBufferPointer, recordByteCount: Int, checksum: UInt32) -> Bool {
         let (first, second) = words(recordByteCount, checksum)
         return bytes.loadUnaligned(as: UInt64.self) == first.littleEndian

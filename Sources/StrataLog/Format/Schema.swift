@@ -124,8 +124,9 @@ public struct Schema: Hashable, Sendable {
     public var entities: [EntityLayout]
     /// The object graph's own description of the model; the engine only keeps it.
     public var model: [UInt8]
-    /// Whether the slots say where their values lie in rows of earlier versions (``SlotLayout/lift``), and entities that
-    /// are not here are gone with their rows. Otherwise a version may only add entities, and slots behind those there are.
+    /// Whether the slots say where their values lie in rows of earlier versions (``SlotLayout/lift``), and entities
+    /// that are not here are gone with their rows. Otherwise a version may only add entities, and slots behind those
+    /// there are.
     public var isMigration: Bool
 
     /// A schema of these entities, with the bytes of the model that it was made of.

@@ -79,8 +79,8 @@ struct SchemaVersions: Sendable {
         return shape
     }
 
-    /// How rows are read that a later version than the one in use wrote: compaction writes what is there as the newest has
-    /// it.
+    /// How rows are read that a later version than the one in use wrote: compaction writes what is there as the newest
+    /// has it.
     private func earlierShape(of stored: EntityLayout, version: UInt16) throws(StoreError) -> BlockShape? {
         guard let known = list.last(where: { $0.version <= target && $0.schema.entity(stored.id) != nil }),
             let layout = known.schema.entity(stored.id)

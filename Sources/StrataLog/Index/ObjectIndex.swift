@@ -3,8 +3,8 @@ internal import Synchronization
 /// One version of the map from the primary keys of a root entity to where their rows lie.
 ///
 /// Keys are dense integers, so the map is a tree of 64-way directories over pages of 512 keys. A page is either 512
-/// locations (8 bytes a key) or, where keys lie in the order of their rows, a few runs (about 0.2 bytes a key), or, where
-/// many are absent, the locations of the others (8 bytes each and 96 a page).
+/// locations (8 bytes a key) or, where keys lie in the order of their rows, a few runs (about 0.2 bytes a key), or,
+/// where many are absent, the locations of the others (8 bytes each and 96 a page).
 /// Versions share all nodes that did not change; a node is freed with the last version that needs it.
 ///
 /// An index opened from a checkpoint holds its directories only; each page is read and verified on first touch.

@@ -96,8 +96,8 @@ extension Postings {
         return Postings(base, SortedRuns())
     }
 
-    /// The entries of a directory, or nil when one of them cannot be. In one pass over the bytes: a store of ten million
-    /// references has twenty thousand of them, and opening waits for all.
+    /// The entries of a directory, or nil when one of them cannot be. In one pass over the bytes: a store of ten
+    /// million references has twenty thousand of them, and opening waits for all.
     private static func entries(
         _ bytes: UnsafeRawBufferPointer, blocksAt start: Int64, end: Int64
     ) -> [PostingsBase.Entry]? {

@@ -1,5 +1,5 @@
-/// Memory in pieces of one length that nobody uses for now, by address. The first word of each has the next one's address;
-/// 0 is none. Not thread-safe.
+/// Memory in pieces of one length that nobody uses for now, by address. The first word of each has the next one's
+/// address; 0 is none. Not thread-safe.
 struct SpareMemory {
     let byteCount: Int
     private let maximumCount: Int

@@ -14,8 +14,8 @@ extension Snapshot {
 }
 
 extension LogStore {
-    /// From now on the store keeps these ordered indexes and no others. Which they are is not stored in the log, only in
-    /// checkpoints: whoever opens the store says it.
+    /// From now on the store keeps these ordered indexes and no others. Which they are is not stored in the log, only
+    /// in checkpoints: whoever opens the store says it.
     ///
     /// Indexes that are there go on; others of the store's checkpoint are dropped. One that is new is empty for an
     /// empty store; else it is built in the background, while commits go on (or at once, if checkpoints are not written

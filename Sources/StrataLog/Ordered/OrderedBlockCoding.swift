@@ -18,7 +18,8 @@ enum OrderedBlockCoding {
         return nil
     }
 
-    /// Nil for bytes that ``OrderedBlockEncoder`` does not make: entries that do not ascend or are too short, counts that do not fit.
+    /// Nil for bytes that ``OrderedBlockEncoder`` does not make: entries that do not ascend or are too short, counts
+    /// that do not fit.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> OrderedBlock? {
         guard bytes.count >= headerByteCount else { return nil }
         let count = Int(UInt16(littleEndian: bytes.loadUnaligned(as: UInt16.self)))

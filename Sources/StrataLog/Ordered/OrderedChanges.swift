@@ -49,8 +49,8 @@ final class OrderedRowWriter {
     /// Positions in `indexes` of those that the row being written may be placed anew in.
     @exclusivity(unchecked) private var affected: [Int] = []
     private let all: [Int]
-    /// What reads the blocks that rows were last given up in, by position in `indexes`: rows that follow each other lie in
-    /// one block, or in two by turns where some were updated.
+    /// What reads the blocks that rows were last given up in, by position in `indexes`: rows that follow each other lie
+    /// in one block, or in two by turns where some were updated.
     @exclusivity(unchecked) private var readers: [(last: OrderedKeyReader?, before: OrderedKeyReader?)]
 
     /// Nil when no index has rows of the entity.

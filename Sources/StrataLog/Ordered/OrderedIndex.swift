@@ -116,8 +116,8 @@ public final class OrderedIndex: Sendable {
         return try forEachEntry(in: range) { entry throws(StoreError) in try body(OrderedBlock.ref(entry)) }
     }
 
-    /// Hands out the objects whose entries begin with some bytes, in their order, until the body returns false. Quick when
-    /// there are few, and when there are none.
+    /// Hands out the objects whose entries begin with some bytes, in their order, until the body returns false. Quick
+    /// when there are few, and when there are none.
     ///
     /// - Throws: `.io` or `.corruption` when a block of the checkpoint has to be read and cannot be; what the body
     ///   throws.

@@ -69,7 +69,8 @@ final class OrderedList: @unchecked Sendable {
         (entryCount, netCount, netBefore) = (entries, net, before)
     }
 
-    /// - Parameter residentMaximumByteCount: as much of the blocks stays in memory, decoded; the newest one always does.
+    /// - Parameter residentMaximumByteCount: as much of the blocks stays in memory, decoded; the newest one always
+    ///   does.
     init(_ directory: Directory, isInexact: Bool, residentMaximumByteCount: Int = residentMaximumByteCount) {
         self.residentMaximumByteCount = residentMaximumByteCount
         blocks = nil

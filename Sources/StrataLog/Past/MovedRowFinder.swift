@@ -13,8 +13,8 @@ struct MovedRowFinder {
     ///   - body: called with each row, in any order.
     /// - Returns: the objects whose rows compaction did not leave anywhere.
     /// - Throws: `.io`, `.corruption`, and what the body throws.
-    /// - Complexity: reads the headers of the log from the first of the transactions on, and of the rows that compaction
-    ///   wrote since those whose keys may be wanted.
+    /// - Complexity: reads the headers of the log from the first of the transactions on, and of the rows that
+    ///   compaction wrote since those whose keys may be wanted.
     func find(
         _ wanted: [ObjectRef: UInt64], _ body: (Row) throws(StoreError) -> Void
     ) throws(StoreError) -> [ObjectRef: UInt64] {

@@ -1,10 +1,10 @@
 /// Takes back what was committed after a transaction, so that a snapshot shows the store as it was then.
 ///
-/// Keys are never used twice, and each change names the transaction that wrote the row it replaced. So the change tables
-/// are read once, in the log's order, and nothing is remembered of them but the rows to go back to: an object that was
-/// inserted later was not there, and of several changes of one row only the first names a transaction that is not
-/// later. Relationships are taken from the rows: those of the newest are taken away, those of the old ones added. So
-/// nothing else needs to be retained.
+/// Keys are never used twice, and each change names the transaction that wrote the row it replaced. So the change
+/// tables are read once, in the log's order, and nothing is remembered of them but the rows to go back to: an object
+/// that was inserted later was not there, and of several changes of one row only the first names a transaction that is
+/// not later. Relationships are taken from the rows: those of the newest are taken away, those of the old ones added.
+/// So nothing else needs to be retained.
 struct PastSnapshotBuilder {
     /// A row that was replaced or deleted later.
     private struct LostRow {

@@ -2,8 +2,8 @@
 public enum StoredText {
     /// The bytes as a string; ill-formed UTF-8 is repaired.
     ///
-    /// Bytes that are all ASCII, as most are, are copied as they are. The standard library's check of well-formed text took
-    /// three quarters of the time that a string of a hundred bytes took to be made.
+    /// Bytes that are all ASCII, as most are, are copied as they are. The standard library's check of well-formed text
+    /// took three quarters of the time that a string of a hundred bytes took to be made.
     ///
     /// - Complexity: O(n).
     public static func string(_ bytes: UnsafeRawBufferPointer) -> String {

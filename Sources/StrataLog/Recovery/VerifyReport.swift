@@ -12,10 +12,11 @@ public struct VerifyReport: Sendable {
     public internal(set) var rows = 0
     /// Bytes of the log that were read.
     public internal(set) var byteCount = 0
-    /// What is wrong with the log and the index, the first ``problemsMaximum`` findings. Empty when every byte that matters
-    /// is what was written, and the index is the one that the log gives.
+    /// What is wrong with the log and the index, the first ``problemsMaximum`` findings. Empty when every byte that
+    /// matters is what was written, and the index is the one that the log gives.
     public internal(set) var problems: [StoreError] = []
-    /// Damaged files that the next opening does without or makes anew: manifest, checkpoints, the page that readers share.
+    /// Damaged files that the next opening does without or makes anew: manifest, checkpoints, the page that readers
+    /// share.
     public internal(set) var damagedCaches: [StoreError] = []
     /// How many findings came behind those that are listed.
     public internal(set) var unlistedProblems = 0

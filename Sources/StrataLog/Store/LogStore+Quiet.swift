@@ -9,9 +9,11 @@ final class StoreRest: QuietListener {
 }
 
 extension LogStore {
-    /// With less log than this behind the newest checkpoint, memory has little to give back, and opening little to replay.
+    /// With less log than this behind the newest checkpoint, memory has little to give back, and opening little to
+    /// replay.
     private static let minimumTailBytes = 1 << 20
-    /// A checkpoint is written whole: one that is so many times as long as the log behind it has to wait for more of it.
+    /// A checkpoint is written whole: one that is so many times as long as the log behind it has to wait for more of
+    /// it.
     private static let maximumCheckpointRatio = 16
 
     /// When a store rests, what changed since the last checkpoint goes from memory to the next one.

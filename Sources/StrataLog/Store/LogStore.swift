@@ -304,9 +304,9 @@ public final class LogStore: Sendable {
     ///   - transaction: one that was not committed before, whether that succeeded or not.
     ///   - ticket: lets another thread take the commit back while it waits for other commits.
     /// - Throws: `.conflict` when rows are no longer those the transaction read; `.io` when the disk refused (nothing
-    ///   became visible, the log ends where it did, and a later commit can succeed); `.readOnly` when the store cannot be
-    ///   written any more until it is opened again (then the outcome is known only after that); `.tooLarge`; `.closed`;
-    ///   `.cancelled` when the ticket was taken back before the commit's turn came.
+    ///   became visible, the log ends where it did, and a later commit can succeed); `.readOnly` when the store cannot
+    ///   be written any more until it is opened again (then the outcome is known only after that); `.tooLarge`;
+    ///   `.closed`; `.cancelled` when the ticket was taken back before the commit's turn came.
     /// - Complexity: O(n) in the rows of the transaction, and one flush, which commits that wait together share.
     public func commit(
         _ transaction: WriteTransaction, ticket: CommitTicket? = nil

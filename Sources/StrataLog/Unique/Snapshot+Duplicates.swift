@@ -2,8 +2,8 @@ extension Snapshot {
     /// Two objects that break a constraint which the store may not have enforced so far; nil if no two do.
     ///
     /// - Throws: `.io`, or `.corruption` with segment and offset.
-    /// - Complexity: O(n) in the objects that the constraint binds, each of whose rows is read; 12 to 36 bytes of memory
-    ///   for each of them.
+    /// - Complexity: O(n) in the objects that the constraint binds, each of whose rows is read; 12 to 36 bytes of
+    ///   memory for each of them.
     public func duplicates(
         breaking constraint: UniqueConstraint
     ) throws(StoreError) -> (first: ObjectRef, second: ObjectRef)? {

@@ -2,10 +2,10 @@
 /// two.
 ///
 /// What is stored an ordered index over the constraint's slots knows, which is in the checkpoint and needs no memory of
-/// its own; a table of hashes holds what transactions of the group being committed add. Where there is no such index, or
-/// not yet, since it is being built, the table holds the values of all rows: a scan of their columns makes it when the
-/// first transaction touches the constraint, and it is dropped when the index is there. It belongs to the thread that
-/// commits.
+/// its own; a table of hashes holds what transactions of the group being committed add. Where there is no such index,
+/// or not yet, since it is being built, the table holds the values of all rows: a scan of their columns makes it when
+/// the first transaction touches the constraint, and it is dropped when the index is there. It belongs to the thread
+/// that commits.
 final class UniquenessIndex {
     private let rules: UniqueRules
     private var tables: [Box?]

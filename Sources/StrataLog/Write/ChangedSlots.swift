@@ -1,4 +1,5 @@
-/// Which slots each of an entity's updates in one transaction changes. Mostly all change the same, and there is no list.
+/// Which slots each of an entity's updates in one transaction changes. Mostly all change the same, and there is no
+/// list.
 struct ChangedSlots {
     /// Of the last update.
     private(set) var last = SlotSet()
@@ -22,8 +23,8 @@ struct ChangedSlots {
         count += 1
     }
 
-    /// Calls `body` for updates that change the same slots, in the order in which such a set came first. Not in groups of
-    /// limited length.
+    /// Calls `body` for updates that change the same slots, in the order in which such a set came first. Not in groups
+    /// of limited length.
     func forEachGroup(_ body: (SlotSet, Rows) -> Void) {
         if count == 0 { return }
         if each.isEmpty { return body(last, .all) }

@@ -117,9 +117,9 @@ struct OpenSegment {
         if touchesAhead, end - offset <= Self.zeros.count / 8 { touchAhead() }
     }
 
-    /// Small commits that wait for the disk find room before them that was written to. Space that is only reserved costs
-    /// the file system an entry in its journal when it is written to first, and the flush waits for that, too: half as
-    /// long again as for the data.
+    /// Small commits that wait for the disk find room before them that was written to. Space that is only reserved
+    /// costs the file system an entry in its journal when it is written to first, and the flush waits for that, too:
+    /// half as long again as for the data.
     private static let zeros = [UInt8](repeating: 0, count: 128 << 10)
 
     /// Writes zeros behind the end, where the reserved space reads as zeros anyway. Nothing goes by whether it works.

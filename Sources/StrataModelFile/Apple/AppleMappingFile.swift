@@ -11,8 +11,8 @@ package struct AppleMappingFile {
         return (try? archive.root().className) == "NSMappingModel"
     }
 
-    /// - Throws: ``ArchiveError`` for anything that is no mapping model's archive, for a damaged one, and for expressions
-    ///   without a text, with the place.
+    /// - Throws: ``ArchiveError`` for anything that is no mapping model's archive, for a damaged one, and for
+    ///   expressions without a text, with the place.
     package init(_ bytes: [UInt8]) throws {
         let root = try KeyedArchive(bytes).root()
         guard root.className == "NSMappingModel" else {

@@ -3,8 +3,8 @@ import Foundation
 /// An error of Core Data's domain that says what is wrong wherever it is printed, and prints no values of objects.
 ///
 /// `NSError` on Linux prints "(null)" for an error that has no failure reason, and everything in its user info: objects
-/// with all their values, and the value that failed validation. Programs need both under Core Data's keys, and logs need
-/// neither. So this one prints a text of its own: the reason, and of the user info only what names things.
+/// with all their values, and the value that failed validation. Programs need both under Core Data's keys, and logs
+/// need neither. So this one prints a text of its own: the reason, and of the user info only what names things.
 ///
 /// It is caught as `CocoaError` and as `NSError`, as an error of Foundation is.
 package final class DescribedError: NSError, @unchecked Sendable {

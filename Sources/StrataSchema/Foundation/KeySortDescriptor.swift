@@ -10,8 +10,8 @@ package final class KeySortDescriptor: NSSortDescriptor {
         case comparator(Comparator)
     }
 
-    /// What the key path handed to Foundation starts at, which wants one. A constant: making a key path with a key in it
-    /// takes longer than all else here, and nobody reads it.
+    /// What the key path handed to Foundation starts at, which wants one. A constant: making a key path with a key in
+    /// it takes longer than all else here, and nobody reads it.
     package struct Root {
         package let value: Int
     }

@@ -1,6 +1,7 @@
 public import Foundation
 
-// What errors that are not Core Data's say as their localizedDescription, which otherwise names their type and a number.
+// What errors that are not Core Data's say as their localizedDescription, which otherwise names their type and a
+// number.
 
 extension PredicateFormatError: LocalizedError {
     /// The reason, the position and the text around it.

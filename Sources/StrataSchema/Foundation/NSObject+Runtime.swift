@@ -6,8 +6,8 @@ extension NSObject {
     /// The class that the object's class inherits from; nil for a root class.
     public final var superclass: AnyClass? { _getSuperclass(type(of: self)) }
 
-    /// The name of the object's class: that which models have for the class of a managed object, elsewhere the name with
-    /// the module.
+    /// The name of the object's class: that which models have for the class of a managed object, elsewhere the name
+    /// with the module.
     public final var className: String {
         (type(of: self) as? any ModelObject.Type)?.objectiveCName ?? NSStringFromClass(type(of: self))
     }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Tells what comes again from what comes once, so that caches need not keep the latter. Thread-safe, without a lock; it may forget.
+/// Tells what comes again from what comes once, so that caches need not keep the latter. Thread-safe, without a lock;
+/// it may forget.
 package struct RepetitionFilter: ~Copyable, @unchecked Sendable {
     // Unchecked: the hashes are atomic, and lie where they are for as long as the filter lives.
 

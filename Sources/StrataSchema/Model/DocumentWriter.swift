@@ -128,7 +128,8 @@ struct DocumentWriter {
         return written
     }
 
-    /// - Returns: the name of the composite in the document: the attribute's, with a number if another composite has it.
+    /// - Returns: the name of the composite in the document: the attribute's, with a number if another composite has
+    ///   it.
     private func write(_ composite: NSCompositeAttributeDescription, label: String) throws -> String {
         let base = composite.name.prefix(1).uppercased() + composite.name.dropFirst()
         let attributes = try composite.elements.map { try write($0, owner: label) }

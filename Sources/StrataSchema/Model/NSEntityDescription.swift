@@ -48,8 +48,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     }
 
     /// Lists of properties whose values together no two objects share. Each property is given by its name or its
-    /// description. They are part of the ``versionHash``. A subentity lists its own only; those of its ancestors bind its
-    /// objects, too.
+    /// description. They are part of the ``versionHash``. A subentity lists its own only; those of its ancestors bind
+    /// its objects, too.
     open var uniquenessConstraints: [[Any]] = [] {
         willSet { assertMutable() }
     }
@@ -137,8 +137,8 @@ open class NSEntityDescription: NSObject, NSSecureCoding, NSCopying, @unchecked 
     /// Whether descriptions can be archived securely: they can.
     open class var supportsSecureCoding: Bool { true }
 
-    /// Writes the description, as models keep it. Relatives, and destinations and inverses of its relationships are left
-    /// out: archive the model to keep them.
+    /// Writes the description, as models keep it. Relatives, and destinations and inverses of its relationships are
+    /// left out: archive the model to keep them.
     ///
     /// - Precondition: everything has an encoding, which predicates made of blocks and user info that is no property
     ///   list have not.
@@ -321,7 +321,8 @@ extension NSEntityDescription {
         Dictionary(ownProperties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// - Parameter withConstraints: false for the hash that stores have which were made before constraints were part of it.
+    /// - Parameter withConstraints: false for the hash that stores have which were made before constraints were part of
+    ///   it.
     package final func computeVersionHash(withConstraints: Bool = true) -> Data {
         var input = VersionHashInput()
         input.add(byte: 0)

@@ -1,5 +1,6 @@
 extension Arithmetic {
-    /// What a value adds to a sum. As in SQL, a text counts as the number that it begins with; nil for what has no number.
+    /// What a value adds to a sum. As in SQL, a text counts as the number that it begins with; nil for what has no
+    /// number.
     package init?(summand value: Any?) {
         guard case .string(let text) = Operand(value) else {
             self.init(value)
@@ -8,8 +9,8 @@ extension Arithmetic {
         self = .beginning(of: text)
     }
 
-    /// The number that a text begins with, as SQLite reads it: behind spaces a sign, digits, a fraction and an exponent.
-    /// 0 for a text without one. Only a text that is nothing else than a whole number is an integer.
+    /// The number that a text begins with, as SQLite reads it: behind spaces a sign, digits, a fraction and an
+    /// exponent. 0 for a text without one. Only a text that is nothing else than a whole number is an integer.
     private static func beginning(of text: String) -> Arithmetic {
         let bytes = Array(text.utf8)
         var end = bytes.prefix(while: isSpace).count

@@ -83,8 +83,8 @@ open class NSComparisonPredicate: NSPredicate {
     /// The method called on the left value when the operator is `.customSelector`.
     public let customSelector: Selector?
 
-    /// Whether null satisfies no comparison, as in SQL, instead of being unequal to everything else. Only fetches ask for
-    /// that, of predicates that nobody else sees.
+    /// Whether null satisfies no comparison, as in SQL, instead of being unequal to everything else. Only fetches ask
+    /// for that, of predicates that nobody else sees.
     package let excludesNull: Bool
     private let preparedComparator = CompiledReference<PreparedComparator>()
     /// Prepared when it is first asked for: fetches compile most comparisons instead.

@@ -82,8 +82,8 @@ extension NSPredicate {
     /// The same as `predicateFormat`, which Foundation on Linux marks deprecated.
     public var formatString: String { PredicatePrinter.text(self) }
 
-    /// The same predicate, in which every compound is a ``CompoundPredicate``, so that it prints, compares and copies as
-    /// on Apple's platforms.
+    /// The same predicate, in which every compound is a ``CompoundPredicate``, so that it prints, compares and copies
+    /// as on Apple's platforms.
     ///
     /// For compounds that were made in files which do not import CoreData: those are Foundation's own. Whatever comes
     /// from Strata, such as the predicate of a parsed format, is canonical already.

@@ -51,7 +51,8 @@ struct AccessorEmitter {
         let name = unique(property.name, type)
         let access = property.access.modifier
         let form = property.form
-        // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are not.
+        // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are
+        // not.
         lines += [
             "    @_silgen_name(\"\(property.symbol)vg\")",
             "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(slot)) }",

@@ -88,7 +88,8 @@ struct ManagedDeclarations {
         var methods: [Method] = []
         /// Names of methods `validate<Key>`.
         var validators: [String] = []
-        /// What asks for the dependencies of a property: `keyPathsForValuesAffecting<Key>`, with `()` if it is a method.
+        /// What asks for the dependencies of a property: `keyPathsForValuesAffecting<Key>`, with `()` if it is a
+        /// method.
         var dependencies: [String] = []
         /// Properties that the class declares itself, for key-value coding.
         var accessors: [String] = []

@@ -1,7 +1,7 @@
 /// Names that Apple's Foundation has, Linux's lacks, and Strata declares: a file that uses them imports CoreData here.
 enum FoundationNames {
-    /// Names by themselves. Foundation declares the classes of predicates and expressions on Linux, too, but they cannot
-    /// be used.
+    /// Names by themselves. Foundation declares the classes of predicates and expressions on Linux, too, but they
+    /// cannot be used.
     static let names: Set<String> = [
         "AutoreleasingUnsafeMutablePointer", "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression",
         "NSFastEnumerationIterator", "NSKeyValueChange", "NSKeyValueObservation", "NSKeyValueObservedChange",

@@ -183,8 +183,8 @@ struct PortedDeclarations {
         node.attributes.contains { $0.kind == "custom_attr" && $0.text("type") == "$sScMD" }
     }
 
-    /// Methods of subclasses that nobody calls by way of a protocol, since only their superclass conforms to it and does
-    /// not have them: it has the default of an optional requirement then.
+    /// Methods of subclasses that nobody calls by way of a protocol, since only their superclass conforms to it and
+    /// does not have them: it has the default of an optional requirement then.
     func unheard(_ requirement: OptionalRequirements.Requirement) -> [(file: Int, offset: Int, conforming: String)] {
         let conforming = conformances.filter { $0.value.contains(requirement.ownerKey) }.map(\.key)
         return methods.keys.sorted().compactMap { key in

@@ -306,8 +306,8 @@ struct PortedFile {
         "localizedStandardCompare",
     ]
 
-    /// Managed objects and contexts have `observe(_:options:changeHandler:)` and `publisher(for:)`; the compiler says so of
-    /// what has not.
+    /// Managed objects and contexts have `observe(_:options:changeHandler:)` and `publisher(for:)`; the compiler says
+    /// so of what has not.
     private mutating func checkCall(_ node: SyntaxNode, _ range: (start: Int, end: Int)) {
         let end = source.endOfToken(range.end)
         guard let name = node["fn"]?.text("field") ?? node["fn"]?.text("name"), name == "addObserver" else { return }

@@ -53,8 +53,8 @@ struct SourceEdits {
     /// The whole text with all changes.
     var applied: [UInt8] { Self.apply(edits, to: bytes, in: 0..<bytes.count) }
 
-    /// The whole text with all changes, and with directives by which the compiler knows each line's place in the file as
-    /// it was.
+    /// The whole text with all changes, and with directives by which the compiler knows each line's place in the file
+    /// as it was.
     func mapped(_ path: String) -> [UInt8] {
         Origin(path: path, line: 1).directive + Self.apply(edits, to: bytes, in: 0..<bytes.count, mappedTo: path)
     }

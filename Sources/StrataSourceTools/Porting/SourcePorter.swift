@@ -6,9 +6,9 @@ public import Foundation
 /// What it changes, once: `@objc` attributes go (the name that one gave a class of managed objects is kept as
 /// `objectiveCName`), overrides move from extensions into their classes, `#keyPath` becomes the string that it stands
 /// for, a forced cast to `NSFetchRequest<...>` becomes the converting initialiser, and imports of parts of Core Data
-/// become imports of all of it. Optional requirements of protocols get defaults and their calls lose the second question
-/// mark, `Bundle(for:)` becomes `Bundle.module`, and files that use what only Apple's Foundation has import CoreData.
-/// Sources that it has rewritten it leaves as they are.
+/// become imports of all of it. Optional requirements of protocols get defaults and their calls lose the second
+/// question mark, `Bundle(for:)` becomes `Bundle.module`, and files that use what only Apple's Foundation has import
+/// CoreData. Sources that it has rewritten it leaves as they are.
 public struct SourcePorter {
     /// The module's name.
     public var module: String
@@ -36,8 +36,8 @@ public struct SourcePorter {
     public struct Report: Sendable {
         /// The new text of each file that changes, by its path.
         public var rewritten: [String: String] = [:]
-        /// The text of every file for the compiler, rewritten where it has to be, by its path: directives say which line
-        /// of the file each line was.
+        /// The text of every file for the compiler, rewritten where it has to be, by its path: directives say which
+        /// line of the file each line was.
         public var mapped: [String: String] = [:]
         /// What was changed, in the order of the files.
         public var changes: [PortNote] = []

@@ -9,8 +9,8 @@ import StrataLog
 /// print("\(exported.objects) objects")
 /// ```
 ///
-/// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID. The
-/// persistent history comes along if it is asked for.
+/// Tables and columns are called as Core Data calls them. Objects keep entity and primary key, and the store its UUID.
+/// The persistent history comes along if it is asked for.
 ///
 /// Needs SQLite's library (libsqlite3.so.0) when it is used. Used by one thread at a time.
 public final class CoreDataExporter {
@@ -46,9 +46,9 @@ public final class CoreDataExporter {
     ///
     /// - Parameters:
     ///   - url: the file, which must not exist yet.
-    ///   - history: whether the persistent history is written, too: transactions with author, context name, program and time,
-    ///     and which objects they inserted, updated and deleted. Core Data opens a file that has one for reading only, unless
-    ///     `NSPersistentHistoryTrackingKey` is set.
+    ///   - history: whether the persistent history is written, too: transactions with author, context name, program and
+    ///     time, and which objects they inserted, updated and deleted. Core Data opens a file that has one for reading
+    ///     only, unless `NSPersistentHistoryTrackingKey` is set.
     ///   - progress: called now and then with the number of rows that were written and of all.
     /// - Throws: ``TransferError`` when the file exists or cannot be written; `CocoaError` when the store is damaged.
     /// - Complexity: O(n) with bounded memory.

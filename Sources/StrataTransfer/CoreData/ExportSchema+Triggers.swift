@@ -3,8 +3,8 @@ import Strata
 
 // Triggers that keep derived attributes right.
 extension ExportSchema {
-    /// Those of counts, in the form that Core Data gives them: of a root entity's relationship whose inverse is to-one. The
-    /// form of others is not known.
+    /// Those of counts, in the form that Core Data gives them: of a root entity's relationship whose inverse is to-one.
+    /// The form of others is not known.
     ///
     /// They call functions that only Core Data has.
     var triggers: [String] {

@@ -2,10 +2,11 @@ import Foundation
 import Strata
 import StrataLog
 
-/// Writes a store's persistent history as Core Data keeps it: transactions, their changes, and the texts that they share.
+/// Writes a store's persistent history as Core Data keeps it: transactions, their changes, and the texts that they
+/// share.
 ///
-/// Which properties an update changed is left out: how Core Data writes that down is not known. An object of which nothing has
-/// changed but a relationship that is to-many at both ends was updated, as requests for history say, too.
+/// Which properties an update changed is left out: how Core Data writes that down is not known. An object of which
+/// nothing has changed but a relationship that is to-many at both ends was updated, as requests for history say, too.
 struct HistoryExporter {
     let numbers: EntityNumbers
     let database: SQLiteFile

@@ -182,8 +182,8 @@ struct ImportPlanner {
 
     /// Whether an attribute's values begin with the byte that says where the rest is.
     ///
-    /// The archive in a store does not say so in a way that is known. Where the model does not, the values do: all begin
-    /// with one of two bytes, and the directory for the values that lie outside is there.
+    /// The archive in a store does not say so in a way that is known. Where the model does not, the values do: all
+    /// begin with one of two bytes, and the directory for the values that lie outside is there.
     private func isExternal(_ info: RowLayouts.Slot, _ table: String, _ column: String) throws -> Bool {
         guard info.kind == .data || info.kind == .transformable, let attribute = info.attribute else { return false }
         if attribute.allowsExternalBinaryDataStorage { return true }

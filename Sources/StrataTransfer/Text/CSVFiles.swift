@@ -1,8 +1,8 @@
 import Foundation
 import Strata
 
-/// The files that comma-separated values lie in: one for each entity, called by its name, one for each relationship with
-/// links of its own, and one that says what JSON Lines say in their first line.
+/// The files that comma-separated values lie in: one for each entity, called by its name, one for each relationship
+/// with links of its own, and one that says what JSON Lines say in their first line.
 struct CSVFiles {
     static let headerName = "strata.json"
     static let linkSuffix = ".links.csv"

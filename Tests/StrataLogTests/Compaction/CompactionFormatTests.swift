@@ -2,8 +2,8 @@ import Testing
 
 @testable import StrataLog
 
-/// Numbers that no compaction writes, each by itself, in bytes that are sound otherwise: they are refused where they are
-/// read, and not met by whoever goes by them.
+/// Numbers that no compaction writes, each by itself, in bytes that are sound otherwise: they are refused where they
+/// are read, and not met by whoever goes by them.
 @Suite struct CompactionFormatTests {
     private static let segments = Location.maximumSegment
     private static let sequences = RecordHeader.maximumSequence

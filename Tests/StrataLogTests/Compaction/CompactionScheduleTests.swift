@@ -5,8 +5,8 @@ import Testing
 
 @testable import StrataLog
 
-/// Writers, readers, checkpointer, compactor, merger, retention and pins take turns in an order drawn from a seed, and a
-/// dictionary says what the store should show.
+/// Writers, readers, checkpointer, compactor, merger, retention and pins take turns in an order drawn from a seed, and
+/// a dictionary says what the store should show.
 ///
 /// The compactor is interrupted after each of its records; segments are as short as the schedule wants them.
 @Suite struct CompactionScheduleTests {

@@ -327,7 +327,8 @@ import Testing
         var failure: (any Error)?
         let report = try store.compact { _ in
             do {
-                // A write that fails is rolled back; after a flush that failed, the records are written again elsewhere.
+                // A write that fails is rolled back; after a flush that failed, the records are written again
+                // elsewhere.
                 fileSystem.inject(.init(.fail(call == .write ? .noSpace : .ioError), of: call))
                 defer { fileSystem.removeFaults() }
                 do {

@@ -371,8 +371,8 @@ import Testing
 }
 
 extension LogStore {
-    /// As ``mergeFreshRows(all:)`` for all rows of one entity, with something that happens between reading them and writing
-    /// them.
+    /// As ``mergeFreshRows(all:)`` for all rows of one entity, with something that happens between reading them and
+    /// writing them.
     func mergeFreshRows(meanwhile: () throws -> Void) throws {
         var failure: (any Error)?
         try compacting.withLock { _ throws(StoreError) in

@@ -299,8 +299,8 @@ import Testing
         }
     }
 
-    /// After a crash between the two steps of a replacement, before anybody has ended it, somebody puts something else at
-    /// the store's place: both copies were removed, and only then the opening refused.
+    /// After a crash between the two steps of a replacement, before anybody has ended it, somebody puts something else
+    /// at the store's place: both copies were removed, and only then the opening refused.
     @Test(arguments: ["a file", "a directory with the user's files", "a directory with a lock"])
     func whatHasTakenTheStoresPlaceKeepsTheCopiesBeside(_ what: String) throws {
         let fileSystem = try DirectoryWork.create.fixture()

@@ -2,7 +2,8 @@ import Testing
 
 @testable import StrataLog
 
-/// Numbers that no writer writes are refused, although the checksums are right: whoever reads them later relies on them.
+/// Numbers that no writer writes are refused, although the checksums are right: whoever reads them later relies on
+/// them.
 @Suite struct FormatBoundTests {
     private static let address = LogAddress(
         storeUUID: StoreUUID(high: 1, low: 2), segment: 3, offset: 4096, sequence: 5)

@@ -62,8 +62,8 @@ import Testing
         #expect(error?.code == .corruption)
     }
 
-    /// A record of the right place and number that was written behind another one: what is left of a log that was cut off
-    /// there is not the next transaction.
+    /// A record of the right place and number that was written behind another one: what is left of a log that was cut
+    /// off there is not the next transaction.
     @Test func aRecordThatFollowsAnotherOneIsNotRead() throws {
         let files = try Self.files()
         let store = try Self.open(files)
@@ -92,8 +92,8 @@ import Testing
         }
     }
 
-    /// A segment that follows another log than the one that is there: one of them differs, length, number of transactions
-    /// or checksum.
+    /// A segment that follows another log than the one that is there: one of them differs, length, number of
+    /// transactions or checksum.
     @Test(arguments: [(64, 0, 0), (0, 1, 0), (0, 0, 1)] as [(length: Int, sequence: UInt64, checksum: UInt32)])
     func aSegmentThatFollowsAnotherLogIsRefused(length: Int, sequence: UInt64, checksum: UInt32) throws {
         let files = try Self.files()

@@ -108,8 +108,8 @@ import Testing
     }
 
     /// Of 20,000 objects 19 of 20 were deleted: in memory and in the file the index takes what the rest needs, not what
-    /// there was, whether their rows stayed where they were or have been moved together. It took 8 bytes for each object
-    /// that ever was, in each of two checkpoints and in memory.
+    /// there was, whether their rows stayed where they were or have been moved together. It took 8 bytes for each
+    /// object that ever was, in each of two checkpoints and in memory.
     @Test(arguments: [true, false]) func whatWasDeletedTakesNoRoom(rowsStay: Bool) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")

@@ -192,8 +192,8 @@ import Testing
         #expect(orderedOnly == clustered.reachableNodeCount)
     }
 
-    /// An edit that gives a few keys of a full page other places does not look for a smaller form: that takes longer than
-    /// all else that a save of one object does to the index. Keys that go must be noticed all the same.
+    /// An edit that gives a few keys of a full page other places does not look for a smaller form: that takes longer
+    /// than all else that a save of one object does to the index. Keys that go must be noticed all the same.
     @Test func aFullPageTakesItsSmallerFormWhenKeysGoOneByOne() throws {
         var random = SeededGenerator(seed: 31)
         var model: Model = [:]

@@ -49,8 +49,8 @@ import Testing
         #expect(shown > 0 && expired > 0)
     }
 
-    /// States since a floor that rises stay, however often the store is compacted; what is older than it gives its space
-    /// back.
+    /// States since a floor that rises stay, however often the store is compacted; what is older than it gives its
+    /// space back.
     @Test func statesSinceTheFloorStay() throws {
         var freed = 0
         for _ in 0..<6 {

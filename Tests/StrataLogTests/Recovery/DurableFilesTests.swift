@@ -20,8 +20,8 @@ import Testing
         }
     }
 
-    /// A write that failed may have put a whole record onto the disk. The commit has been reported as failed, the file was
-    /// cut back, and then the machine stops: the cut was lost, and the commit was there again.
+    /// A write that failed may have put a whole record onto the disk. The commit has been reported as failed, the file
+    /// was cut back, and then the machine stops: the cut was lost, and the commit was there again.
     @Test func aFailedWriteDoesNotComeBackAfterACrash() throws {
         let simulated = SimulatedFileSystem()
         let disk = DeceivingFileSystem(simulated)
@@ -95,8 +95,8 @@ import Testing
         }
     }
 
-    /// The first segment may show what its blocks held before: a store of earlier times. It is none of this one's, and in
-    /// nobody's way.
+    /// The first segment may show what its blocks held before: a store of earlier times. It is none of this one's, and
+    /// in nobody's way.
     @Test func aCrashWhileAStoreIsMadeLeavesNothingThatCannotBeOpened() throws {
         let base = SimulatedFileSystem()
         let other = try StoreWorkload.open(base, StoreWorkload.options())

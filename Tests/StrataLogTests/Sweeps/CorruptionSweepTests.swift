@@ -4,8 +4,8 @@ import Testing
 
 @testable import StrataLog
 
-/// Damages a small store in one place after the other, a third of all places in each run and all in a soak: what is read afterwards is what was written, or an error says where the
-/// damage is.
+/// Damages a small store in one place after the other, a third of all places in each run and all in a soak: what is
+/// read afterwards is what was written, or an error says where the damage is.
 @Suite(.sweep) struct CorruptionSweepTests {
     typealias Corruption = SimulatedFileSystem.Corruption
 

@@ -6,9 +6,9 @@ import Testing
 
 @testable import StrataLog
 
-/// Making, replacing, migrating, restoring, destroying and closing stores: with a crash after every operation, and after
-/// every operation of the opening that follows; with an error at every call; and with a second process at every step,
-/// that reads, writes, makes, replaces or destroys the store itself.
+/// Making, replacing, migrating, restoring, destroying and closing stores: with a crash after every operation, and
+/// after every operation of the opening that follows; with an error at every call; and with a second process at every
+/// step, that reads, writes, makes, replaces or destroys the store itself.
 ///
 /// Whatever comes of it, there is the store of before or of after, whole, or none where none is allowed; nothing
 /// acknowledged is lost; what is not a store's file stays; and the next opening leaves nothing beside the store.
@@ -54,8 +54,8 @@ import Testing
             let found = try Fixture.look(image, .readWrite)
             let operations = image.operationCount
             #expect(allowed.contains(found), "\(hint()): found \(found) instead of \(allowed)")
-            // A reader brings nothing back whose replacement was interrupted between two steps; and it does not show what
-            // was written completely but never acknowledged, which a writer keeps.
+            // A reader brings nothing back whose replacement was interrupted between two steps; and it does not show
+            // what was written completely but never acknowledged, which a writer keeps.
             let isInSteps = !work.canExchange && read == .none
             #expect(allowed.contains(read) || isInSteps, "\(hint()): a reader found \(read), a writer \(found)")
             if found == .none {
@@ -176,8 +176,8 @@ import Testing
     }
 
     /// A flush of a directory fails, some of what it was to write arrives all the same, and the machine stops while the
-    /// rest is undone. Whoever removed the copy before the undoing was durable would lose the old store: its name was the
-    /// copy's after the crash.
+    /// rest is undone. Whoever removed the copy before the undoing was durable would lose the old store: its name was
+    /// the copy's after the crash.
     @Test(arguments: DirectoryWork.all)
     func aFailedFlushAndACrashWhileItIsUndone(work: DirectoryWork) throws {
         let base = try work.fixture()
@@ -230,8 +230,8 @@ import Testing
         }
     }
 
-    /// Whoever opens a store for writing ends an interrupted replacement first. The store's name has to be durable then:
-    /// otherwise what was saved since had no name after a crash, and readers found nothing.
+    /// Whoever opens a store for writing ends an interrupted replacement first. The store's name has to be durable
+    /// then: otherwise what was saved since had no name after a crash, and readers found nothing.
     @Test(arguments: ["strata-new", "strata-old"])
     func anInterruptedReplacementIsEndedDurably(_ suffix: String) throws {
         let disk = try DirectoryWork.replaceInSteps.fixture()

@@ -243,8 +243,8 @@ final class StoreWorkload {
         }
     }
 
-    /// Compacts, now and then with commits in between or not to the end. After a commit that was refused it only goes on
-    /// compacting: the model has noted a transaction then that the store does not have.
+    /// Compacts, now and then with commits in between or not to the end. After a commit that was refused it only goes
+    /// on compacting: the model has noted a transaction then that the store does not have.
     private func compact() throws {
         defer { failure = nil }
         let interrupts = generator.chance(0.2)

@@ -74,8 +74,8 @@ import Testing
             "of 50 power losses \(refused) leave a store that does not open, \(lost) lose the commit")
     }
 
-    /// What a failed flush left in the page cache may be long: the record that follows brings none of it onto the disk. It
-    /// was written again and then flushed, also where nothing follows.
+    /// What a failed flush left in the page cache may be long: the record that follows brings none of it onto the disk.
+    /// It was written again and then flushed, also where nothing follows.
     @Test(arguments: [true, false]) func whatOpeningShowsAfterAFailedFlushIsDurable(closes: Bool) throws {
         let fs = SimulatedFileSystem()
         do {
@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// A write fails, and so does the flush of what is cut back: the commits before it, which nothing has flushed yet, are
-    /// written again elsewhere all the same.
+    /// A write fails, and so does the flush of what is cut back: the commits before it, which nothing has flushed yet,
+    /// are written again elsewhere all the same.
     @Test func aFlushThatFailsAfterAFailedWriteLosesNothing() throws {
         let fs = SimulatedFileSystem()
         let store = try StoreWorkload.open(fs, StoreWorkload.options(.interval(milliseconds: 1_000_000)))

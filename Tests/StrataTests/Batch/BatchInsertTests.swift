@@ -90,7 +90,8 @@ import Testing
         }
     }
 
-    /// What a handler is given is a dictionary in every respect, in whatever order and under whatever keys it is filled.
+    /// What a handler is given is a dictionary in every respect, in whatever order and under whatever keys it is
+    /// filled.
     @Test func handlersUseTheDictionaryAsAny() throws {
         let store = try TestStore(.memory)
         let context = store.context()

@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 // Forms over a document: each edits in a child context with an undo manager of its own, validates as it goes, and is
-// taken over or thrown away. The classes keep their own house: identifiers and dates of their own, rules that reach over
-// several attributes, something to tidy up when they go.
+// taken over or thrown away. The classes keep their own house: identifiers and dates of their own, rules that reach
+// over several attributes, something to tidy up when they go.
 
 final class Bill: NSManagedObject {
     private static let serialSlot = AttributeSlot<Int64>("serial")

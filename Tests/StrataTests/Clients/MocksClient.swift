@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-// Stand-ins as unit tests write them: subclasses of the framework's classes that fail on demand, answer by themselves or
-// note what they are asked.
+// Stand-ins as unit tests write them: subclasses of the framework's classes that fail on demand, answer by themselves
+// or note what they are asked.
 
 private struct MockFailure: Error {}
 

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-// Playlists: ordered many-to-many relationships that are edited in place, colours that a transformer of the program's own
-// keeps as archives, values that are computed when an object is fetched, tasks in Swift concurrency.
+// Playlists: ordered many-to-many relationships that are edited in place, colours that a transformer of the program's
+// own keeps as archives, values that are computed when an object is fetched, tasks in Swift concurrency.
 
 final class PlaylistColour: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-// An app with two stores behind one container: what the user made is on disk, what was downloaded is in memory. A widget
-// has a coordinator of its own over the same file. Objects are remembered by their URIs from launch to launch.
+// An app with two stores behind one container: what the user made is on disk, what was downloaded is in memory. A
+// widget has a coordinator of its own over the same file. Objects are remembered by their URIs from launch to launch.
 
 private final class LibraryContainer: NSPersistentContainer, @unchecked Sendable {
     static let model: NSManagedObjectModel = {

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-// A client that sets relationships by the identifiers that a server sends, through Foundation's collections; and one that
-// watches an entity by a predicate over the objects of notifications.
+// A client that sets relationships by the identifiers that a server sends, through Foundation's collections; and one
+// that watches an entity by a predicate over the objects of notifications.
 
 @Suite struct TaggingClient {
     private typealias G = GraphModel

@@ -6,8 +6,8 @@ import Testing
 
 /// Fetches by way of ordered indexes, scans and the interpreter: the same requests, the same rows, the same results.
 @Suite struct IndexedFetchTests {
-    /// The model of compiled fetches with indexes of one and several elements, in both directions, whole and partial, on
-    /// an entity and its subentity.
+    /// The model of compiled fetches with indexes of one and several elements, in both directions, whole and partial,
+    /// on an entity and its subentity.
     private static func model() throws -> NSManagedObjectModel {
         let model = CompiledFetchModel.model()
         let thing = try #require(model.entitiesByName["Thing"])

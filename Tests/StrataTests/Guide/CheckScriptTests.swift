@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// `make check` against the tree: every folder of Sources has a row in the table of suites, and what rows name is there.
+/// `make check` against the tree: every folder of Sources has a row in the table of suites, and what rows name is
+/// there.
 @Suite struct CheckScriptTests {
     @Test func theTableNamesFoldersAndSuitesThatExist() throws {
         let root = URL(fileURLWithPath: #filePath)

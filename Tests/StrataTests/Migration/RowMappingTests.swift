@@ -5,8 +5,8 @@ import Testing
 /// Does what the policy of the library's own does, object by object.
 final class PlainObjectPolicy: NSEntityMigrationPolicy {}
 
-/// Mappings that take attributes over as they are copy rows; with a policy of the program's own, objects are made. What comes
-/// of both is the same.
+/// Mappings that take attributes over as they are copy rows; with a policy of the program's own, objects are made. What
+/// comes of both is the same.
 @Suite struct RowMappingTests {
     private typealias G = GraphModel
 

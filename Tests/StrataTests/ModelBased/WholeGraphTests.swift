@@ -1,8 +1,9 @@
 import CoreData
 import Testing
 
-/// Everything together against dictionaries: edits of every kind, saves that work and saves that fail, two contexts with
-/// every merge policy, a child, undo, refreshing, batch requests, fetches, a controller, pinned generations, reopening.
+/// Everything together against dictionaries: edits of every kind, saves that work and saves that fail, two contexts
+/// with every merge policy, a child, undo, refreshing, batch requests, fetches, a controller, pinned generations,
+/// reopening.
 ///
 /// ``RandomRuns`` says how to repeat a failure and how to run more.
 @Suite struct WholeGraphTests {

@@ -8,8 +8,8 @@ import Testing
 /// What leads from properties, indexes and subentities to their entity: neither keeps it alive nor makes counting
 /// references to it slow.
 @Suite struct EntityReferenceTests {
-    /// Whether the object's references are counted in the object itself, and not in a table beside it, where the runtime
-    /// moves them for good as soon as there is a weak one: the first bit of the second word then says so.
+    /// Whether the object's references are counted in the object itself, and not in a table beside it, where the
+    /// runtime moves them for good as soon as there is a weak one: the first bit of the second word then says so.
     private static func countsInPlace(_ object: AnyObject) -> Bool {
         let counts = Unmanaged.passUnretained(object).toOpaque().load(fromByteOffset: 8, as: UInt64.self)
         return counts >> 63 == 0

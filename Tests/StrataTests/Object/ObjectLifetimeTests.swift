@@ -48,8 +48,8 @@ import Testing
         withExtendedLifetime(store) {}
     }
 
-    /// `try container.newBackgroundContext().fetch(request).map(\.name)`: the context has gone when the results are read.
-    /// On Apple's platforms it lives until the autorelease pool ends.
+    /// `try container.newBackgroundContext().fetch(request).map(\.name)`: the context has gone when the results are
+    /// read. On Apple's platforms it lives until the autorelease pool ends.
     @Test(arguments: StoreKind.allCases) func resultsOfAContextThatNobodyHoldsAreRead(_ kind: StoreKind) throws {
         let (store, context, _) = try contexts(kind)
         try context.check {

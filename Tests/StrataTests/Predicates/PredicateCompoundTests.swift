@@ -3,8 +3,8 @@ import Foundation
 import Testing
 
 /// Compound predicates as programs make them. Foundation's class on Linux prints `FALSEPREDICATE`, equals every other
-/// compound and is copied to a predicate that is always false; in files that import CoreData the name is that of a class
-/// that does not.
+/// compound and is copied to a predicate that is always false; in files that import CoreData the name is that of a
+/// class that does not.
 @Suite struct PredicateCompoundTests {
     private let first = NSPredicate(format: "age >= 18")
     private let second = NSPredicate(format: "name BEGINSWITH[c] %@", "a")

@@ -26,7 +26,8 @@ import Testing
     /// A parser that needs so long for one string hangs, whatever the machine does beside it.
     private static let longest = Duration.seconds(20)
 
-    /// On a thread with a small stack, such as Darwin gives to every thread but the first (unoptimised code needs more).
+    /// On a thread with a small stack, such as Darwin gives to every thread but the first (unoptimised code needs
+    /// more).
     @Test(arguments: RandomRuns.seeds(from: 42, count: 1)) func hostileStringsNeverTrap(_ seed: UInt64) throws {
         let count = RandomRuns.operations(BuildMode.isDebug ? 10_000 : 50_000)
         print("PredicateFuzzTests: seed \(seed), \(count) strings")

@@ -165,8 +165,8 @@ final class StepPolicy: NSEntityMigrationPolicy {
         NSMigrationManager(sourceModel: Self.source(), destinationModel: Self.destination())
     }
 
-    /// Three stages, each for all mappings in their order; models whose classes are NSManagedObject and whose validation
-    /// waits for the end.
+    /// Three stages, each for all mappings in their order; models whose classes are NSManagedObject and whose
+    /// validation waits for the end.
     @Test func stagesGoThroughAllMappings() throws {
         let store = try filled()
         let url = try migrate(store, manager())

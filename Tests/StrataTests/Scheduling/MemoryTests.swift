@@ -101,8 +101,8 @@ import Testing
         }
     }
 
-    /// Afterwards most of what the load took has gone, and its threads. How much the C library keeps of the heaps of many
-    /// threads is its own business; `kill-loop service` looks at the process as a whole.
+    /// Afterwards most of what the load took has gone, and its threads. How much the C library keeps of the heaps of
+    /// many threads is its own business; `kill-loop service` looks at the process as a whole.
     @Test func memoryGoesBackWhenTheLoadIsOver() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             StrataMemory.idleSeconds = 0.3

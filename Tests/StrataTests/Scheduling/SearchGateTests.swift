@@ -95,7 +95,8 @@ import Testing
         #expect(gate.counts == (1, 0))
     }
 
-    /// A thread that has come back again and again and then does not come, or waits for something else, keeps nobody out.
+    /// A thread that has come back again and again and then does not come, or waits for something else, keeps nobody
+    /// out.
     @Test(arguments: [false, true]) func aPlaceIsNotKeptForEver(saysSo: Bool) {
         let gate = SearchGate(permits: 1)
         let isDone = DispatchSemaphore(value: 0)

@@ -2,8 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// ``NSPersistentStoreRequest/timeLimit``. A limit of zero is up when the request begins, so that nothing depends on how
-/// long something takes.
+/// ``NSPersistentStoreRequest/timeLimit``. A limit of zero is up when the request begins, so that nothing depends on
+/// how long something takes.
 @Suite struct TimeLimitTests {
     private static func isTimeout(_ error: any Error) -> Bool {
         (error as? CocoaError)?.code == .persistentStoreTimeout && (error as NSError).code == 134090

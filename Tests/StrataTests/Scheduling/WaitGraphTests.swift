@@ -238,7 +238,8 @@ import Testing
         }
     }
 
-    /// A block that is run on another thread holds the queues of the one that waits for it, and of the one that runs it.
+    /// A block that is run on another thread holds the queues of the one that waits for it, and of the one that runs
+    /// it.
     @Test(arguments: StoreKind.allCases) func lentBlocksHoldTheQueuesOfBoth(_ kind: StoreKind) async throws {
         let store = try TestStore(kind)
         let (one, other, third) = (store.context(), store.context(), store.context())

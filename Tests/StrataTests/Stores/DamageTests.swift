@@ -123,8 +123,8 @@ import Testing
         #expect(known.locations.first?.file == info[StrataDamagedFileKey] as? String)
     }
 
-    /// An observer may wait for a thread that has to search first. It was called while its thread had a place among those
-    /// that search.
+    /// An observer may wait for a thread that has to search first. It was called while its thread had a place among
+    /// those that search.
     @Test(arguments: ["sorted", "plain", "count", "dictionaries"])
     func observersAreToldWhenTheSearchIsOver(_ what: String) throws {
         let damaged = try DamagedStore()
@@ -283,7 +283,8 @@ import Testing
         }
     }
 
-    /// A call that throws leaves nothing behind that would keep the context from being saved: nothing was read as empty.
+    /// A call that throws leaves nothing behind that would keep the context from being saved: nothing was read as
+    /// empty.
     @Test func whatWasThrownIsHeard() throws {
         let damaged = try DamagedStore()
         let context = damaged.context()

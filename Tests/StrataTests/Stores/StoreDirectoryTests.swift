@@ -63,7 +63,8 @@ import Testing
                     // Whatever was left over does not stand in the way of the next replacement.
                     try StoreDirectory("/store", image).replace(with: "/source")
                     #expect(try texts(at: "/store", in: image).first == "new")
-                    // The lock beside the source, which was just made there, goes when somebody writes the source again.
+                    // The lock beside the source, which was just made there, goes when somebody writes the source
+                    // again.
                     let names = try image.list("/").filter { $0 != ".source.strata-lock" }
                     #expect(names == ["source", "store"], "operation \(operation), \(policy): \(names)")
                 }

@@ -2,7 +2,8 @@ import CoreData
 import Foundation
 import Testing
 
-/// Two coordinators of one process over one store: what went by the one that had opened it last did nothing for the other.
+/// Two coordinators of one process over one store: what went by the one that had opened it last did nothing for the
+/// other.
 @Suite struct TwoCoordinatorsTests {
     private final class Pair {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-two-\(UUID().uuidString)")

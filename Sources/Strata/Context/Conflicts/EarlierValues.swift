@@ -1,7 +1,7 @@
 /// The unsaved values that objects had before the current event.
 ///
-/// What an object was before its first change is in its row. Only one that changes in a further event before it is saved
-/// needs more, and only for what the earlier events have changed.
+/// What an object was before its first change is in its row. Only one that changes in a further event before it is
+/// saved needs more, and only for what the earlier events have changed.
 struct EarlierValues {
     /// By object and slot; nil for null. The objects are in the context's event, which keeps them alive.
     private var current: [ObjectIdentifier: [Int: Any?]] = [:]

@@ -67,8 +67,8 @@ extension NSManagedObjectContext {
         if let store = change.store { assign(object, to: store) }
     }
 
-    /// Takes a deletion back. The other ends of the object's relationships have let go of it, so it lets go of them, too,
-    /// until the child's values are taken.
+    /// Takes a deletion back. The other ends of the object's relationships have let go of it, so it lets go of them,
+    /// too, until the child's values are taken.
     private func revive(_ object: NSManagedObject) {
         object.realize()
         insert(object)

@@ -83,7 +83,8 @@ final class ObjectRegistry: @unchecked Sendable {
         storeIndex == 0 || storeIndex == Self.unsavedIndex ? nil : handles[Int(storeIndex) - 1]
     }
 
-    /// As ``handle(_:)`` without counting a reference: the registry keeps it until it is exchanged, on the context's queue.
+    /// As ``handle(_:)`` without counting a reference: the registry keeps it until it is exchanged, on the context's
+    /// queue.
     @inline(__always)
     func handleReference(_ storeIndex: UInt16) -> Unmanaged<StoreHandle>? {
         storeIndex == 1 ? firstHandle : handle(storeIndex).map { .passUnretained($0) }

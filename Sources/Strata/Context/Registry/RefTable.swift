@@ -107,9 +107,9 @@ struct RefTable: ~Copyable {
 
     /// Removes the object of an entry.
     ///
-    /// Searches for what lies behind it still pass the entry, which keeps its key. When nothing lies behind it any more,
-    /// it is free, and so are those before it that were only passed: objects mostly go in the order in which they came,
-    /// and then nothing has to be moved.
+    /// Searches for what lies behind it still pass the entry, which keeps its key. When nothing lies behind it any
+    /// more, it is free, and so are those before it that were only passed: objects mostly go in the order in which they
+    /// came, and then nothing has to be moved.
     @inline(__always)
     private mutating func clear(_ position: Int) {
         var index = position

@@ -1,13 +1,14 @@
 import Foundation
 
-/// The sets of an event's inserted and deleted objects for the notification that reports them, filled on another core while
-/// the event goes on.
+/// The sets of an event's inserted and deleted objects for the notification that reports them, filled on another core
+/// while the event goes on.
 ///
-/// Filling one takes an eighth of an import and a quarter of a large cascade. Nobody sees a set before the event is over;
-/// then what it was filled with is compared with what the event turned out to be, and if that is something else, because
-/// an object was inserted and deleted again for instance, the set is dropped. Used on the context's queue.
+/// Filling one takes an eighth of an import and a quarter of a large cascade. Nobody sees a set before the event is
+/// over; then what it was filled with is compared with what the event turned out to be, and if that is something else,
+/// because an object was inserted and deleted again for instance, the set is dropped. Used on the context's queue.
 final class EventSets {
-    /// The objects are handed on by so many; a power of two. Fewer are put into a set faster than another thread is woken.
+    /// The objects are handed on by so many; a power of two. Fewer are put into a set faster than another thread is
+    /// woken.
     static let step = 2_048
 
     private var inserted: SetFilling?

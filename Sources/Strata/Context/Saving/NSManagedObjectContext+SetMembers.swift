@@ -44,7 +44,8 @@ extension NSManagedObjectContext {
         }
         var ordered: [ObjectRef] = []
         ordered.reserveCapacity(count)
-        // SAFETY: only looked through, as a set of the pointers that lie there: each member's reference would be counted.
+        // SAFETY: only looked through, as a set of the pointers that lie there: each member's reference would be
+        // counted.
         for member in CollectionLayout.cast(members, to: Set<Unretained>.self) {
             member.object.withBorrowed { object in
                 // Where the batch finds it.

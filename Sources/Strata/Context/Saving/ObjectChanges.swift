@@ -83,7 +83,7 @@ struct ObjectChanges {
         return isPlain ? set.asObjects() : Set(objects)
     }
 
-    /// For how many members a set is made: half empty, since a collision costs as much as an insertion, unless it is too
-    /// large for the processor's caches anyway.
+    /// For how many members a set is made: half empty, since a collision costs as much as an insertion, unless it is
+    /// too large for the processor's caches anyway.
     static func capacity(_ count: Int) -> Int { count < 1 << 17 ? count * 2 : count }
 }

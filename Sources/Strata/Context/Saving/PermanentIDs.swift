@@ -20,8 +20,8 @@ struct SharedRef: Sendable {
 ///
 /// The descendants hold it, the root does not: what nobody can have heard of under its temporary name need not be
 /// noted. Only objects that were told to a descendant are in it. It is emptied when the only descendant is reset, which
-/// then holds no temporary name any more: so importing through a child that is reset now and then takes no more and more
-/// memory. Safe to use from any thread.
+/// then holds no temporary name any more: so importing through a child that is reset now and then takes no more and
+/// more memory. Safe to use from any thread.
 final class PermanentIDs: Sendable {
     struct Entry: Sendable {
         var ref: ObjectRef

@@ -8,7 +8,8 @@ import StrataLog
 ///
 /// 1. `+Events`: ends the event, follows delete rules, and tells who listens.
 /// 2. `+Preparing`: calls `willSave` until nothing changes any more, derives attributes, validates.
-/// 3. `+Endings`: divides the changes by where they go, and hands them over: a ``SaveEnding`` for each store, or for the parent.
+/// 3. `+Endings`: divides the changes by where they go, and hands them over: a ``SaveEnding`` for each store, or for
+///   the parent.
 /// 4. `+Concluding`: takes the objects out of the state of change, and tells who listens.
 ///
 /// There is one for each context. It belongs to the context's queue.
@@ -69,8 +70,8 @@ final class SavePipeline {
     /// Writes all changes to their stores, or gives them to the parent: see ``NSManagedObjectContext/save()``.
     ///
     /// - Throws: `CocoaError` with a validation code, 134030 for a context that shows the past or has read as empty
-    ///   what could not be read, 133020 for conflicts that the merge policy does not resolve, or a store's error with the
-    ///   engine's as its underlying one.
+    ///   what could not be read, 133020 for conflicts that the merge policy does not resolve, or a store's error with
+    ///   the engine's as its underlying one.
     /// - Complexity: O(n) in the changed objects.
     func save() throws {
         guard let coordinator = context.coordinator else {

@@ -2,7 +2,8 @@ import Dispatch
 import StrataLog
 import Synchronization
 
-/// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the save goes on.
+/// The IDs that inserted objects are going to have, or those of deleted ones, made on another core while the save goes
+/// on.
 ///
 /// Every save announces sets of IDs (`NSManagedObjectContextDidSaveObjectIDs`), and making one takes as long as a third
 /// of writing the rows. The keys are reserved before the rows are written, so that nothing has to wait for it.
@@ -32,7 +33,8 @@ final class SavedIDs {
         work = IDWork(refs: refs, shapes: shapes, identity: identity, keepsOrder: keepsOrder)
     }
 
-    /// Begins, unless that was done. The best time is when the other core has no rows to encode, which everybody waits for.
+    /// Begins, unless that was done. The best time is when the other core has no rows to encode, which everybody waits
+    /// for.
     func start() {
         if isStarted { return }
         isStarted = true

@@ -20,7 +20,8 @@ final class IndexedPage: Sendable {
     /// After so many changes of the index another choice may be better.
     private static let changesMaximum: UInt64 = 64
 
-    /// The first objects; nil when the choice has to be made again, the index cannot be read, or the request should stop.
+    /// The first objects; nil when the choice has to be made again, the index cannot be read, or the request should
+    /// stop.
     func refs(_ snapshot: Snapshot, limit: Int, _ control: RequestControl? = nil) -> [ObjectRef]? {
         let indexes = snapshot.orderedIndexes
         guard position < indexes.count else { return nil }

@@ -14,8 +14,8 @@ struct SemiJoinCompiler {
     private let constant: Operand
     private let test: ValueTest
 
-    /// Nil when no side is constant or the other leads to no to-many relationship, and for what is compared as the locale
-    /// does or by a method.
+    /// Nil when no side is constant or the other leads to no to-many relationship, and for what is compared as the
+    /// locale does or by a method.
     init?(_ compiler: PredicateCompiler, _ comparison: NSComparisonPredicate) {
         guard comparison.customSelector == nil, !comparison.options.contains(.localeSensitive) else { return nil }
         let isConstantLeft = !ValueTest.isConstant(comparison.rightExpression)

@@ -245,8 +245,8 @@ struct SemiJoinSearch {
         }
     }
 
-    /// The owners of some members by the index of their links, once for each link; nil when there is none, or when going
-    /// through all links is quicker: a pair takes as long as some ten rows of a scan.
+    /// The owners of some members by the index of their links, once for each link; nil when there is none, or when
+    /// going through all links is quicker: a pair takes as long as some ten rows of a scan.
     private func pairedOwners(of refs: [ObjectRef], _ link: LinkShape, _ side: Int) throws -> [Int64]? {
         // So many members have their share of the links.
         guard SemiJoinUse.current == .automatic, refs.count <= members.rowCount / 16 else { return nil }

@@ -37,7 +37,8 @@ struct ComponentRange: Hashable, Sendable {
     /// More values are not looked up one by one.
     static let valuesMaximum = 1_000
 
-    /// The values that satisfy a test, ascending and without overlap; nil when they are no ranges, or not certain to be.
+    /// The values that satisfy a test, ascending and without overlap; nil when they are no ranges, or not certain to
+    /// be.
     static func all(_ test: ColumnTest) -> [ComponentRange]? {
         switch test.condition {
         case .integers(let low, let high, false): return integers(low, high, test.kind)

@@ -4,8 +4,8 @@ import StrataLog
 /// One execution of a ``PreparedFetch``: what it does, and the values of its parameters. All that an executor needs to
 /// know.
 ///
-/// Belongs to whoever executes it, one thread at a time; what the threads of a service share is the prepared fetch, which
-/// it refers to once.
+/// Belongs to whoever executes it, one thread at a time; what the threads of a service share is the prepared fetch,
+/// which it refers to once.
 final class FetchPlan {
     let prepared: PreparedFetch
     /// Nil where the prepared fetch has the constants.

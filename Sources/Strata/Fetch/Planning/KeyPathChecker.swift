@@ -67,7 +67,8 @@ struct KeyPathChecker {
         }
     }
 
-    /// Objects, and what a transformer makes, may have methods of their own; other attributes have those that are known.
+    /// Objects, and what a transformer makes, may have methods of their own; other attributes have those that are
+    /// known.
     private func checkMethod(
         _ name: String, of target: NSExpression, _ isProperty: Bool, _ expression: NSExpression
     ) throws {

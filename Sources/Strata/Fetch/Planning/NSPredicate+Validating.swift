@@ -6,8 +6,8 @@ extension FormatPredicateFactory {
     ///
     /// Never stops the program, whatever the string, and lets through only what compares properties with constants and
     /// with each other, and the built-in functions. The string may have `PredicateFormatError.maximumLengthBytes` bytes
-    /// and nest `PredicateFormatError.maximumDepth` levels. Constants that `CAST` would have to make (dates, UUIDs) come
-    /// as arguments, or `features` has `.casts`.
+    /// and nest `PredicateFormatError.maximumDepth` levels. Constants that `CAST` would have to make (dates, UUIDs)
+    /// come as arguments, or `features` has `.casts`.
     ///
     ///     let predicate = try NSPredicate(validating: text, for: Employee.entity())
     ///
@@ -15,9 +15,9 @@ extension FormatPredicateFactory {
     ///   - format: the notation, as for `NSPredicate(format:)`.
     ///   - arguments: one value for each placeholder. A string with more placeholders than that is refused: pass none
     ///     where a user writes the whole string.
-    ///   - entity: with one, of a model, the predicate also is what a fetch for it checks: keys that the entity does not
-    ///     have, and constants of types that cannot be compared with a property, are refused. The model cannot be changed
-    ///     after that.
+    ///   - entity: with one, of a model, the predicate also is what a fetch for it checks: keys that the entity does
+    ///     not have, and constants of types that cannot be compared with a property, are refused. The model cannot be
+    ///     changed after that.
     ///   - features: what the string may use in addition.
     /// - Throws: `PredicateFormatError` with the position and the reason.
     /// - Complexity: O(n) in the length of the string.

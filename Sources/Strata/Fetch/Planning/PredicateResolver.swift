@@ -1,7 +1,7 @@
 import Foundation
 
-/// A predicate whose key paths have been looked up: what is left to an execution is to bring its constants into the form
-/// of the columns, which ``PredicateCompiler`` does. Immutable; knows nothing of a store.
+/// A predicate whose key paths have been looked up: what is left to an execution is to bring its constants into the
+/// form of the columns, which ``PredicateCompiler`` does. Immutable; knows nothing of a store.
 indirect enum ResolvedPredicate {
     case constant(Bool)
     case comparison(ResolvedComparison)

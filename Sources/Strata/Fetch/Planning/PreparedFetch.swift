@@ -153,7 +153,8 @@ final class PreparedFetch: @unchecked Sendable {
         return (PlannedCondition(predicate, shape), false)
     }
 
-    /// Whether a predicate holds for every row, and so is none. The text is asked of leaves only: that of others is long.
+    /// Whether a predicate holds for every row, and so is none. The text is asked of leaves only: that of others is
+    /// long.
     private static func isAlwaysTrue(_ predicate: NSPredicate) -> Bool {
         switch predicate {
         case is NSComparisonPredicate: false

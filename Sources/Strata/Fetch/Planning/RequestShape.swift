@@ -4,8 +4,8 @@ import Foundation
 /// plan's parameters.
 ///
 /// Requests whose predicates differ only in the values of their constants have the same key. The type of a constant is
-/// a part of the key, since it decides which test a comparison becomes; so are null, an empty list, and the entity of an
-/// object.
+/// a part of the key, since it decides which test a comparison becomes; so are null, an empty list, and the entity of
+/// an object.
 ///
 /// Only plain requests have a shape: without dictionaries, with a predicate of comparisons of key paths with constants,
 /// and with sort descriptors by key. Others are planned anew each time.

@@ -35,8 +35,8 @@ struct RowGroupCutter {
 
     /// Adds the next run in the order of keys.
     ///
-    /// - Returns: whether row groups have ended: see ``takeEnded()``. No body is called with them, as a closure would be
-    ///   made, with what it holds, for each of thousands of runs.
+    /// - Returns: whether row groups have ended: see ``takeEnded()``. No body is called with them, as a closure would
+    ///   be made, with what it holds, for each of thousands of runs.
     mutating func add(_ run: RowRun) -> Bool {
         let end = (run.firstKey / Self.keysOfRowGroup + 1) * Self.keysOfRowGroup
         if run.firstKey + UInt64(run.count) <= end {

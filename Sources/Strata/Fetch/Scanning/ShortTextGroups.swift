@@ -1,7 +1,7 @@
 /// The groups of short strings that were seen lately: one place for each of 256 hashes.
 ///
-/// A string of at most 16 bytes is two words and a length, and is told from another by comparing these. Services group by
-/// a status, a kind or a country: few strings, for many rows.
+/// A string of at most 16 bytes is two words and a length, and is told from another by comparing these. Services group
+/// by a status, a kind or a country: few strings, for many rows.
 struct ShortTextGroups {
     private struct Entry {
         var first: UInt64 = 0

@@ -1,8 +1,8 @@
 import Foundation
 
 extension ModelShapes {
-    /// - Throws: `CocoaError` 134060 for a derived attribute whose expression calls a function that there is not, or reads
-    ///   what is no property. It would stop the program in the first save.
+    /// - Throws: `CocoaError` 134060 for a derived attribute whose expression calls a function that there is not, or
+    ///   reads what is no property. It would stop the program in the first save.
     func checkDerivations() throws {
         guard hasDerivations else { return }
         for shape in shapes {

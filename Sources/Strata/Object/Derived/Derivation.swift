@@ -106,8 +106,8 @@ struct DerivationDependency {
     /// From the source back to the objects with the derived attribute.
     let way: [RelationshipShape]
 
-    /// What has to be watched for the derivations of a shape. A relationship without inverse leads nowhere back, so what
-    /// lies beyond it is looked at only when the object itself is saved.
+    /// What has to be watched for the derivations of a shape. A relationship without inverse leads nowhere back, so
+    /// what lies beyond it is looked at only when the object itself is saved.
     static func of(_ shape: EntityShape) -> [DerivationDependency] {
         var all: [DerivationDependency] = []
         for path in shape.derivations.flatMap(\.paths) {

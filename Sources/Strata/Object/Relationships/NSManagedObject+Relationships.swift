@@ -136,7 +136,8 @@ extension NSManagedObject {
         }
     }
 
-    /// What a to-one relationship's row refers to, of an object that is no fault; null where the target is known already.
+    /// What a to-one relationship's row refers to, of an object that is no fault; null where the target is known
+    /// already.
     final func unknownTarget(_ relationship: RelationshipShape) -> ObjectRef {
         if let overlay, overlay.isPresent(relationship.slot) { return .null }
         return storedReference(relationship.slot)

@@ -4,8 +4,8 @@ import StrataRuntime
 /// A managed object as a set's member: equal and hashed as the object is, without asking it.
 ///
 /// A `Set<NSManagedObject>` goes through the object's class for its hash and, at each collision, through `isEqual`, and
-/// so brings every object into the caches, several times when it grows. That takes longer than all else that is done for
-/// a notification.
+/// so brings every object into the caches, several times when it grows. That takes longer than all else that is done
+/// for a notification.
 struct ObjectMember: Hashable {
     let object: NSManagedObject
 

@@ -1,7 +1,8 @@
 import Foundation
 import StrataRuntime
 
-/// Looks for classes of managed objects, and for migration policies, in the whole program by the names that models have for them.
+/// Looks for classes of managed objects, and for migration policies, in the whole program by the names that models have
+/// for them.
 ///
 /// Linux has no list of classes by name, and what finds a type by its mangled name wants module and nesting, and never
 /// finds private ones. The Swift runtime's lists of types have them all.

@@ -1,13 +1,13 @@
 import Foundation
 import StrataIO
 
-/// Lets `init(context:)` and `init(entity:insertInto:)` be called for a class that is not known before the program runs,
-/// as in `T(context: context)` with a generic `T`. Only `NSManagedObject` is meant to conform.
+/// Lets `init(context:)` and `init(entity:insertInto:)` be called for a class that is not known before the program
+/// runs, as in `T(context: context)` with a generic `T`. Only `NSManagedObject` is meant to conform.
 ///
 /// Swift allows that for required initialisers of a class and for those of a protocol's extension. Were they required,
-/// subclasses that declare or override them would have to write `required` as well. Where the class is known, the class's
-/// own initialiser is meant, if it has one. `DynamicInitialization` says how these find the class that they are called
-/// for.
+/// subclasses that declare or override them would have to write `required` as well. Where the class is known, the
+/// class's own initialiser is meant, if it has one. `DynamicInitialization` says how these find the class that they are
+/// called for.
 public protocol ManagedObjectFactory {}
 
 extension NSManagedObject: ManagedObjectFactory {}

@@ -1,9 +1,9 @@
 extension ModelShapes {
     /// The shape of the entity that a request names, by the entity's name or by that of its class.
     ///
-    /// Programs name entities by `NSStringFromClass(CDPage.self)`. On Apple's platforms that is "CDPage", as Xcode writes
-    /// `@objc(CDPage)` before the class; here it is "Model.CDPage". So a class's full name finds its entity, if that has
-    /// the name that the class has in Objective-C.
+    /// Programs name entities by `NSStringFromClass(CDPage.self)`. On Apple's platforms that is "CDPage", as Xcode
+    /// writes `@objc(CDPage)` before the class; here it is "Model.CDPage". So a class's full name finds its entity, if
+    /// that has the name that the class has in Objective-C.
     ///
     /// - Complexity: O(1) for the name of an entity; O(entities) for any other.
     func shape(named name: String) -> EntityShape? {

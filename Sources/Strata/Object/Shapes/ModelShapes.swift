@@ -140,8 +140,8 @@ extension EntityShape {
         return shape
     }
 
-    /// The shape of an entity for an object that a context inserts: of the context's own model. Without a count of it, as
-    /// shapes are never freed.
+    /// The shape of an entity for an object that a context inserts: of the context's own model. Without a count of it,
+    /// as shapes are never freed.
     ///
     /// - Precondition: the context's model has an entity of this name.
     @inline(__always)

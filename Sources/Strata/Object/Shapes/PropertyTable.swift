@@ -1,5 +1,5 @@
-/// Finds an entity's properties by name for calls by key, where a dictionary's way to hash a text would take a quarter of
-/// the time.
+/// Finds an entity's properties by name for calls by key, where a dictionary's way to hash a text would take a quarter
+/// of the time.
 struct PropertyTable {
     private let byName: [String: PropertyReference]
     private let names: [String]

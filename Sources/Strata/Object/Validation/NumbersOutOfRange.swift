@@ -4,9 +4,9 @@ import StrataSupport
 /// Numbers that objects of a context, or a batch insert's handler, were given by key, and that their integer attributes
 /// have no room for.
 ///
-/// Core Data keeps such a number in memory and refuses to save it. Here a slot has room for values of its own type only:
-/// it keeps what the number is cut to, and the number itself waits here for the validation. It counts for as long as
-/// the slot has the value that it was cut to.
+/// Core Data keeps such a number in memory and refuses to save it. Here a slot has room for values of its own type
+/// only: it keeps what the number is cut to, and the number itself waits here for the validation. It counts for as long
+/// as the slot has the value that it was cut to.
 struct NumbersOutOfRange {
     /// Those of objects that a handler fills, which belong to no context.
     static let ofScratchObjects = AdaptiveMutex(NumbersOutOfRange())

@@ -1,7 +1,7 @@
 import Foundation
 
-/// Values that are of just the type that a slot keeps, or a number: most that key-value coding is given. They are put into
-/// an overlay without a cast, which takes longer than all else that setting an attribute does.
+/// Values that are of just the type that a slot keeps, or a number: most that key-value coding is given. They are put
+/// into an overlay without a cast, which takes longer than all else that setting an attribute does.
 enum ExactValue {
     /// Whether ``Overlay/initializeExactly(_:to:)`` takes values of a type.
     @inline(__always)

@@ -22,12 +22,13 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Parameters:
     ///   - generation: from ``queryGeneration(at:)-(Date)`` and its like, or a context's
-    ///     ``NSManagedObjectContext/queryGenerationToken``. Of ``NSQueryGenerationToken/current`` the newest state is meant.
+    ///     ``NSManagedObjectContext/queryGenerationToken``. Of ``NSQueryGenerationToken/current`` the newest state is
+    ///     meant.
     ///   - prepare: called with the model before it is used: to name other classes, or value transformers.
     /// - Throws: `CocoaError` 134070 when the point is not retained any more, names a store that the coordinator does
     ///   not
-    ///   have, one of the program's own class, or one whose model of then has no encoded form; the store's error when it
-    ///   cannot be read; what `prepare` throws. Where compaction has written objects anew by a later model that does
+    ///   have, one of the program's own class, or one whose model of then has no encoded form; the store's error when
+    ///   it cannot be read; what `prepare` throws. Where compaction has written objects anew by a later model that does
     ///   without some of their values, reading them is error 134070.
     /// - Complexity: reads what was committed since. Where relationships have been removed since, reads the objects
     ///   that had

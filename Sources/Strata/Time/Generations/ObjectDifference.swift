@@ -27,10 +27,10 @@ public struct ObjectDifference: @unchecked Sendable {
 /// The objects that differ between two points of a coordinator's stores, one after the other.
 ///
 /// Nothing is collected: each object is read when it is asked for, and comes once. Memory is that of the changes of one
-/// transaction. To-many relationships are told from the other side. Of a relationship that is to-many at both ends, or has
-/// no inverse, each member that came or went is a difference of its own: an update of the object at one end with that
-/// member as its only value, also where the object itself came or went. Orders are not told. Each iteration begins anew.
-/// Belongs to one task.
+/// transaction. To-many relationships are told from the other side. Of a relationship that is to-many at both ends, or
+/// has no inverse, each member that came or went is a difference of its own: an update of the object at one end with
+/// that member as its only value, also where the object itself came or went. Orders are not told. Each iteration begins
+/// anew. Belongs to one task.
 public struct ObjectDifferences: AsyncSequence {
     public typealias Element = ObjectDifference
     public typealias Failure = any Error
@@ -177,8 +177,8 @@ extension NSPersistentStoreCoordinator {
     ///   - to: the point after, which may be the earlier one. Default what is newest now.
     /// - Returns: differences of the stores that both tokens name.
     /// - Throws: `CocoaError` 134070 when a point is not retained any more; the store's error when it cannot be read.
-    /// - Complexity: opens both points, which reads what was committed since; then reads the changes between them as they
-    ///   are asked for.
+    /// - Complexity: opens both points, which reads what was committed since; then reads the changes between them as
+    ///   they are asked for.
     public final func diff(
         from: NSQueryGenerationToken, to: NSQueryGenerationToken = .current
     ) throws -> ObjectDifferences {

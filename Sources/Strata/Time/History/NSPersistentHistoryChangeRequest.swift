@@ -96,8 +96,8 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
 /// What a history request found.
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
-    /// As ``resultType`` says: transactions, changes, object IDs, or the number of changes; true for the status, and for
-    /// a request that deletes.
+    /// As ``resultType`` says: transactions, changes, object IDs, or the number of changes; true for the status, and
+    /// for a request that deletes.
     public let result: Any?
     /// The form of ``result``.
     public let resultType: NSPersistentHistoryResultType

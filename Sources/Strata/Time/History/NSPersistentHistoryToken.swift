@@ -43,8 +43,9 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 }
 
 extension NSPersistentHistoryToken: PredicateOrdered {
-    /// By the transactions of the stores that both name: a token is less than another if no store has come further in it
-    /// and one has come less far. Nil when they name no store in common, or each is ahead of the other in some store.
+    /// By the transactions of the stores that both name: a token is less than another if no store has come further in
+    /// it and one has come less far. Nil when they name no store in common, or each is ahead of the other in some
+    /// store.
     package func order(relativeTo other: Any) -> Int? {
         guard let other = other as? NSPersistentHistoryToken else { return nil }
         var order: Int?

@@ -210,7 +210,8 @@ private final class SeeingPolicy: NSMergePolicy, @unchecked Sendable {
         }
     }
 
-    /// Policies of real programs read the stored object's relationships after the resolution, and take some over before.
+    /// Policies of real programs read the stored object's relationships after the resolution, and take some over
+    /// before.
     @Test(arguments: StoreKind.allCases) func aPolicyOfTheProgramsOwnMayUseTheStoredObject(_ kind: StoreKind) throws {
         let store = try TestStore(kind, ConflictModel.make())
         let other = store.context()

@@ -55,8 +55,8 @@ import Testing
         while !isDone() { usleep(1_000) }
     }
 
-    /// While another core lets go of the objects, each is found by its ID, whoever held it and whoever did not, and there
-    /// is one of it: a second one would have other values after a change.
+    /// While another core lets go of the objects, each is found by its ID, whoever held it and whoever did not, and
+    /// there is one of it: a second one would have other values after a change.
     @Test(arguments: StoreKind.allCases) func whatIsLeavingIsFound(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

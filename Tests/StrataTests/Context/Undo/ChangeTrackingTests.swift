@@ -60,7 +60,8 @@ import Testing
         }
     }
 
-    /// "Old values of properties that have changed since the last posting of the notification", not since the last save.
+    /// "Old values of properties that have changed since the last posting of the notification", not since the last
+    /// save.
     @Test(arguments: StoreKind.allCases, [false, true])
     func eachEventHasOldValuesOfItsOwn(_ kind: StoreKind, withUndoManager: Bool) throws {
         let (_, context) = try makeContext(kind)

@@ -3,8 +3,8 @@ import Foundation
 import StrataTestKit
 import Testing
 
-/// The model of compiled fetches with to-many relationships, a chain of owners, a constraint and ordered indexes of every
-/// form: one and several elements, both directions, whole and partial, on an entity, its subentity and others.
+/// The model of compiled fetches with to-many relationships, a chain of owners, a constraint and ordered indexes of
+/// every form: one and several elements, both directions, whole and partial, on an entity, its subentity and others.
 enum PlanModel {
     static let tagNames = ["a", "A", "abc", "delta", "é", "zz", "x delta"]
 

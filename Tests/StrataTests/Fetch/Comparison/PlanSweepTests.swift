@@ -4,8 +4,8 @@ import Strata
 import StrataTestKit
 import Testing
 
-/// Random requests over random objects, each found by the planner's choice, by way of indexes or without any, and by the
-/// interpreter, which goes from row to row: the same results in the same order.
+/// Random requests over random objects, each found by the planner's choice, by way of indexes or without any, and by
+/// the interpreter, which goes from row to row: the same results in the same order.
 ///
 /// 60,000 requests and twice as many comparisons in release, which `make test` runs; a few in debug.
 @Suite struct PlanSweepTests {

@@ -4,7 +4,8 @@ import Strata
 import StrataTestKit
 import Testing
 
-/// The same rows in a store and in a database of SQLite, the same questions to both, the same answers in the same order.
+/// The same rows in a store and in a database of SQLite, the same questions to both, the same answers in the same
+/// order.
 @Suite(.enabled(if: SQLiteReference.isAvailable, "this machine has no SQLite"))
 struct SQLiteComparisonTests {
     private static let seeds = RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 10)
