@@ -321,6 +321,43 @@ import Testing
         }
     }
 
+    @Test(arguments: StoreKind.allCases) func membersInMemoryAreRefreshedIfOthersChangedThem(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let (context, other) = (store.context(), store.context())
+        try context.performAndWait { () throws in
+            let departments = try ["a", "b"].map { title in
+                let department = try #require(insert("Department", context) as? Department)
+                department.title = title
+                let employee = try #require(insert("Employee", context) as? Employee)
+                employee.department = department
+                return department
+            }
+            try context.save()
+            let request = request(Department.self, "Department", sort: "title")
+            request.shouldRefreshRefetchedObjects = true
+            let recorder = SaveRecorder(.NSManagedObjectContextObjectsDidChange, context)
+            for department in departments { #expect(department.employees.count == 1) }
+            _ = try context.fetch(request)
+            // A change of one's own is none of others.
+            let mine = try #require(insert("Employee", context) as? Employee)
+            mine.department = departments[0]
+            context.processPendingChanges()
+            _ = try context.fetch(request)
+            context.processPendingChanges()
+            #expect(recorder.infos.allSatisfy { $0[NSRefreshedObjectsKey] == nil })
+            try other.performAndWait { () throws in
+                let department = try #require(try other.fetch(request).last)
+                let employee = try #require(insert("Employee", other) as? Employee)
+                employee.department = department
+                try other.save()
+            }
+            _ = try context.fetch(request)
+            context.processPendingChanges()
+            #expect(recorder.infos.last?[NSRefreshedObjectsKey] as? Set<NSManagedObject> == [departments[1]])
+            #expect(departments.map(\.employees.count) == [2, 2])
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func neighboursRowsAreLookedUpTogether(_ kind: StoreKind) throws {
         let store = try Self.filled(kind)
         let context = store.context()

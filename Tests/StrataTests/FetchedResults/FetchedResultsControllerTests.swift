@@ -425,7 +425,7 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func changesComeAsASequence() async throws {
+    @Test(.timeLimit(.minutes(20))) func changesComeAsASequence() async throws {
         let store = try TestStore(.memory)
         let context = store.context()
         var results: NSFetchedResultsController<Employee>? = controller(context)

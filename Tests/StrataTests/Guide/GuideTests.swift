@@ -3,7 +3,7 @@ import Observation
 import Testing
 
 /// The code of docs/guide.md, between the comments, run. `GuideDocumentTests` holds that the guide shows nothing else.
-@Suite(.timeLimit(.minutes(1))) struct GuideTests {
+@Suite(.timeLimit(.minutes(20))) struct GuideTests {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("strata-guide-\(UUID().uuidString)")
 
     private func library() throws -> NSPersistentContainer {

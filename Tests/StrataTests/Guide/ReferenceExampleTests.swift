@@ -3,7 +3,7 @@ import Testing
 
 /// The examples of the reference: those of Strata's and StrataSchema's documentation comments and of the articles, run.
 /// `GuideDocumentTests` holds that they show nothing else. The classes and the model are the guide's.
-@Suite(.timeLimit(.minutes(1))) struct ReferenceExampleTests {
+@Suite(.timeLimit(.minutes(20))) struct ReferenceExampleTests {
     private func library() throws -> NSPersistentContainer {
         try Library.open(at: URL(fileURLWithPath: "/dev/null"))
     }

@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases)
+    @Test(.timeLimit(.minutes(20)), arguments: StoreKind.allCases)
     func itReplaysAndThenFollows(_ kind: StoreKind) async throws {
         let store = try TestStore(kind)
         let context = store.context()
@@ -46,7 +46,7 @@ import Testing
         #expect(numbers == (0..<401).map { first + Int64($0) })
     }
 
-    @Test(.timeLimit(.minutes(1))) func aCancelledTaskEnds() async throws {
+    @Test(.timeLimit(.minutes(20))) func aCancelledTaskEnds() async throws {
         let store = try TestStore(.memory)
         let coordinator = store.coordinator
         let follower = Task {
@@ -60,7 +60,7 @@ import Testing
     }
 
     /// A service that waits for its consumer after it has closed its stores never ended.
-    @Test(.timeLimit(.minutes(1)), arguments: StoreKind.allCases, [false, true])
+    @Test(.timeLimit(.minutes(20)), arguments: StoreKind.allCases, [false, true])
     func aClosedCoordinatorEndsIt(_ kind: StoreKind, isBusy: Bool) async throws {
         let store = try TestStore(kind)
         let context = store.context()
@@ -84,7 +84,7 @@ import Testing
         #expect(try await late.next() == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func deletedHistoryThrows() async throws {
+    @Test(.timeLimit(.minutes(20))) func deletedHistoryThrows() async throws {
         let store = try TestStore(.memory)
         let context = store.context()
         try save(["a"], context)

@@ -145,31 +145,10 @@ struct FetchExecutor {
     ///
     /// - Parameter batch: the same as neighbours.
     private func complete(_ objects: [NSManagedObject], _ batch: @autoclosure () -> FaultBatch?) throws {
-        if plan.refreshes {
-            for object in objects where !object.isFault && object.storeIndex != 0 && !object.isInserted {
-                if isCurrent(object) { continue }
-                context.refresh(object, mergeChanges: true)
-            }
-        }
+        if plan.refreshes { refresh(objects) }
         if plan.includesValues, context.link == nil { context.faults.expect(results: batch()) }
         if !plan.returnsFaults { try context.realizeAll(objects, control) }
         for path in plan.prefetchedPaths { try Prefetch(context, control).run(path, objects) }
-    }
-
-    /// Whether an object has the values of the newest row, so that nobody need be told that it was refreshed.
-    private func isCurrent(_ object: NSManagedObject) -> Bool {
-        // Members are not part of the row, a parent's object is not one of the store, and a custom store is asked.
-        guard object.toMany.isEmpty, context.link == nil, let handle = context.registry.handle(object.storeIndex),
-            handle.custom == nil, let snapshot = context.snapshot(of: handle)
-        else { return false }
-        do {
-            if try snapshot.locate(object.ref) == object.version.location { return true }
-            // Compaction moves rows without changing them.
-            return try snapshot.row(object.ref)?.version.sequence == object.version.sequence
-        } catch {
-            // Reading the object says what is wrong.
-            return false
-        }
     }
 
     private func objectIDs(_ matches: [FetchMatch]) throws -> [NSManagedObjectID] {

@@ -206,7 +206,7 @@ import Testing
 
     // MARK: Queues
 
-    @Test(.timeLimit(.minutes(1))) func queuesNeverWaitForThemselves() throws {
+    @Test(.timeLimit(.minutes(20))) func queuesNeverWaitForThemselves() throws {
         let line = try ContextLine(.memory, depth: 3)
         let (root, child, grandchild) = (line.root, line.child, line.contexts[2])
         try root.performAndWait {
