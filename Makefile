@@ -151,8 +151,9 @@ docs: bootstrap ## Build the references and the tutorial; fails on a warning or 
 format: ## Format all Swift files in place
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format format --in-place --parallel
 
-lint: ## Check the format of all Swift files
+lint: ## Check the format of all Swift files, and that known mutants are those of the code
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
+	@Tests/mutants.sh -k
 	@# The formatter leaves comments as they are. Rows of a table cannot be broken.
 	@! $(SWIFT_FILES) | xargs -0 grep -nHE '^ *//.{119,}$$' | awk -F: '{ line = $$0; sub(/^[^:]*:[0-9]*:/, "", line) } length(line) > 120 && line !~ /\/\/\/? +\|/' | grep .
 

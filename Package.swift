@@ -53,7 +53,6 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         // Only the command line needs it: packages that use the libraries do not fetch it.
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Only fetched with the trait Combine.

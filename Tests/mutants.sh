@@ -4,6 +4,7 @@
 #   Tests/mutants.sh -l [RULE...]            list the mutants: number, rule, file, line
 #   Tests/mutants.sh [RULE...]               try all of these rules (flush, order, step, lock, checksum)
 #   Tests/mutants.sh -n NUMBERS [RULE...]    try some: 3,7,20-25
+#   Tests/mutants.sh -k                      fail if Tests/mutants-known.txt names a mutant that there is not (any more)
 #
 # Rules: flush (a file's or directory's flush is left out), step (something else that is done to the disk, or that notes
 # what was), order (two such statements that follow each other change places), lock (a file's lock counts as taken, the
@@ -45,16 +46,19 @@ reason() {
 }
 
 list=false
+checksKnown=false
 numbers=
-while getopts ln: option; do
+while getopts lkn: option; do
     case $option in
     l) list=true ;;
+    k) checksKnown=true ;;
     n) numbers=$OPTARG ;;
     *) exit 64 ;;
     esac
 done
 shift $((OPTIND - 1))
 rules=("$@")
+$checksKnown && rules=(flush order step lock checksum bound guard)
 [ ${#rules[@]} -gt 0 ] || rules=(flush order step lock checksum)
 rules=$(IFS=, && echo "${rules[*]}")
 # Conditions are tried in the engine, which is built alone.
@@ -67,6 +71,25 @@ else
     folders+=(Sources/Strata/{Coordinator,CustomStores,Migration,Stores,Transfer})
 fi
 mapfile -t files < <(git ls-files -- "${folders[@]}" | grep '\.swift$')
+
+if $checksKnown; then
+    perl Tests/mutants.pl -l "$rules" "${files[@]}" | awk -F'\t' '
+        FNR == NR { count[$2 "|" $3 "|" $5]++; next }
+        /^#/ || NF == 0 { next }
+        {
+            split($0, part, "|")
+            rest = substr($0, length(part[1] part[2] part[3]) + 4)
+            known = 0
+            for (key in count) {
+                head = part[1] "|" part[2] "|"
+                if (index(key, head) != 1 || count[key] + 0 < part[3] + 0) continue
+                if (index(rest, substr(key, length(head) + 1) "|") == 1) { known = 1; break }
+            }
+            if (!known) { print "Tests/mutants-known.txt:" FNR ": no such mutant: " part[1] " in " part[2]; failed = 1 }
+        }
+        END { exit failed }' - Tests/mutants-known.txt
+    exit
+fi
 
 if $list; then
     perl Tests/mutants.pl -l "$rules" "${files[@]}" | awk -F'\t' '{ printf "%4d %-8s %s:%d %s\n", $1, $2, $3, $4, $5 }'

@@ -7,7 +7,7 @@
 ///
 /// - Complexity: a number is found in O(log n); one that is not the highest so far is added or removed in O(n).
 package struct NumberTable<Value> {
-    /// Ascending.
+    /// The keys, in ascending order.
     @usableFromInline package var numbers: [UInt64] = []
     /// Parallel to the numbers.
     @usableFromInline package var values: [Value] = []

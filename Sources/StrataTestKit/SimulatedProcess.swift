@@ -48,7 +48,7 @@ package final class SimulatedProcess: FileSystem, @unchecked Sendable {
     }
 
     /// Takes back what the code of the dead process has stored in shared memory since.
-    package func bury() {
+    package func undoLateStores() {
         die()
         for (page, words) in zip(pages, words) {
             for (index, word) in words.enumerated() { page.store(index, word) }

@@ -168,7 +168,7 @@ extension NSManagedObjectContext {
             invalidated.append(object.objectID)
             registry.forget(object)
             let isStored = object.storeIndex != 0 && !object.flags.contains(.inserted)
-            let wasFault = object.becomeNobodys()
+            let wasFault = object.leaveContext()
             if isStored {
                 // It stays a fault: nobody can read its row for it any more, and it fires with nothing.
                 object.flags.insert(.gone)

@@ -118,7 +118,7 @@ extension NSManagedObjectContext {
         } else {
             pipeline.mergedDependents += dependents
         }
-        cutLoose(object)
+        disconnect(object)
         object.toMany = []
         pipeline.list(object, in: self)
         undoRecorder?.forgetEvent(of: object)
@@ -154,7 +154,7 @@ extension NSManagedObjectContext {
     /// The object's row turned out to have been deleted elsewhere when it was to be written: the object leaves the
     /// context. ``SavePipeline/forgetDropped()`` has to follow.
     final func drop(_ object: NSManagedObject) {
-        cutLoose(object)
+        disconnect(object)
         object.flags.subtract([.listed, .inEvent, .updated, .deleted])
         object.flags.insert([.gone, .realized])
         // Without a registry an object does not know its store any more.
@@ -163,7 +163,7 @@ extension NSManagedObjectContext {
     }
 
     /// Nothing in the context refers to the object any more.
-    private func cutLoose(_ object: NSManagedObject) {
+    private func disconnect(_ object: NSManagedObject) {
         if !object.flags.contains(.unobserved) { object.observedEverythingWillChange() }
         ObjectMerge(object).cutReferences()
         pipeline.refreshed.remove(object)

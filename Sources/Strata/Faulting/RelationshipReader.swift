@@ -59,7 +59,7 @@ struct RelationshipReader {
         _ link: LinkShape, _ sides: [Int], _ owner: ObjectRef
     ) throws(StoreError) -> [ObjectRef]? {
         guard let indexes = pairs(link, sides) else { return nil }
-        return try handle.mending(indexes) { () throws(StoreError) in
+        return try handle.rebuildingIfDamaged(indexes) { () throws(StoreError) in
             var others: [ObjectRef] = []
             for index in indexes {
                 let isSecond = index !== indexes[0]
@@ -89,7 +89,7 @@ struct RelationshipReader {
     /// - Complexity: O(log n); while the index is being built, O(n) in the links of the end that has fewer.
     func link(_ link: LinkShape, _ first: ObjectRef, _ second: ObjectRef) throws(StoreError) -> Row? {
         if let index = snapshot.pairs(of: handle.map.linkNumber(link), from: 0) {
-            let found = try handle.mending([index]) { () throws(StoreError) -> Row?? in
+            let found = try handle.rebuildingIfDamaged([index]) { () throws(StoreError) -> Row?? in
                 guard let ref = try index.row(pairing: first, with: second) else { return .some(nil) }
                 return try snapshot.row(ref)
             }

@@ -14,7 +14,7 @@ final class MigrationRun {
     private var pending: [(source: NSManagedObject, destination: NSManagedObject, name: String)] = []
     private var policies: [NSEntityMigrationPolicy] = []
     /// Objects with rules that were saved without having been associated: no mapping has them.
-    private var strangers: [ObjectRef] = []
+    private var unassociated: [ObjectRef] = []
     private var isDestinationOpen = false
     /// Mappings whose objects have been found to be what is asked of them, as they were made.
     private var checked: Set<ObjectIdentifier> = []
@@ -68,7 +68,7 @@ final class MigrationRun {
         let box = UncheckedBox(self)
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: destination.context, queue: nil
-        ) { box.value.noteStrangers($0) }
+        ) { box.value.noteUnassociated($0) }
         defer { NotificationCenter.default.removeObserver(observer) }
         source.context.performAndWait {
             destination.context.performAndWait { result = Result { try runPasses() } }
@@ -106,7 +106,7 @@ final class MigrationRun {
             try inWindows(isChecked ? [] : destinationRefs(mapping), progress, validate)
             try policy.end(mapping, manager: manager)
         }
-        try inWindows(strangers, { _ in }, validate)
+        try inWindows(unassociated, { _ in }, validate)
     }
 
     private func validate(_ ref: ObjectRef) throws {
@@ -117,12 +117,12 @@ final class MigrationRun {
     }
 
     /// Policies may save by themselves, too.
-    private func noteStrangers(_ notification: Notification) {
+    private func noteUnassociated(_ notification: Notification) {
         let inserted = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
         if inserted.isEmpty { return }
         let associated = Set(pending.map { ObjectIdentifier($0.destination) })
         for object in inserted where object.shape.hasRules && !associated.contains(ObjectIdentifier(object)) {
-            strangers.append(object.ref)
+            unassociated.append(object.ref)
         }
     }
 

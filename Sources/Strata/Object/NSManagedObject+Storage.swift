@@ -42,7 +42,7 @@ extension NSManagedObject {
     ///
     /// - Returns: whether it is a fault.
     @discardableResult
-    final func becomeNobodys() -> Bool {
+    final func leaveContext() -> Bool {
         flags.subtract([
             .listed, .inEvent, .inserted, .updated, .deleted, .deletePropagated, .insertReported,
         ])

@@ -32,7 +32,7 @@ extension StoreHandle {
 
     /// Reads ordered indexes. If one turns out damaged they are built anew, and the result is nil: what reads them has
     /// another way.
-    func mending<Result>(
+    func rebuildingIfDamaged<Result>(
         _ indexes: [OrderedIndex], _ body: () throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         do throws(StoreError) {

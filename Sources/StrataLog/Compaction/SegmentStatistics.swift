@@ -1,6 +1,6 @@
 /// What a segment of the log holds, in bytes.
 public struct SegmentStatistics: Sendable, Hashable {
-    /// Its number.
+    /// The segment's number.
     public var segment: UInt32
     /// Of its records, without space reserved behind them.
     public var byteCount: Int

@@ -3,6 +3,7 @@
 #endif
 
 /// The numbers of the block format, shared by encoder and decoder. docs/format-blocks.md describes them.
+@usableFromInline
 enum BlockFormat {
     /// "BLK1".
     static let magic: UInt32 = 0x314B_4C42
@@ -13,11 +14,11 @@ enum BlockFormat {
     static let cutRows = 4_096
     static let rowsMaximum = Int(UInt16.max)
     /// Longer values are stored out of line.
-    static let inlineMaximumBytes = 64 << 10
+    @usableFromInline static var inlineMaximumBytes: Int { 64 << 10 }
     /// No block decodes to more than this.
     static let decodedMaximumBytes = 8 << 20
     /// Values go out of line once a row buffer holds this much; the rest of the limit is for offsets and bitmaps.
-    static let inlineBudgetBytes = 6 << 20
+    @usableFromInline static var inlineBudgetBytes: Int { 6 << 20 }
     /// Blocks of fewer rows have no descriptors unless there is much to compress.
     static let plainRows = 16
     static let plainHeapBytes = 4_096

@@ -1,13 +1,12 @@
 internal import CLZ4
 
-/// A value over 64 KiB, stored by itself inside its transaction's record.
+/// A value over 64 KiB (``BlockFormat/inlineMaximumBytes``), stored by itself inside its transaction's record.
 ///
 /// 64 bytes of header ("SLRG", codec, raw length, stored length, the CRC-32C of the stored bytes, the CRC-32C of the
 /// 32 header bytes before it and of the place), then the bytes, padded to a multiple of 64. Codec 0 is the bytes as
 /// they are; codec 1 is LZ4 in chunks of 256 KiB, each with its stored length before it (4 bytes; equal to the raw
 /// length: not compressed).
 enum LargeValue {
-    static let thresholdByteCount = 64 * 1024
     static let headerByteCount = 64
     static let magic: UInt32 = 0x4752_4C53
     static let chunkByteCount = 256 * 1024

@@ -52,7 +52,8 @@ public struct OpenRow {
     /// Whether a value of that many bytes may lie in the row; otherwise it must be stored out of line.
     @inlinable
     public func fitsInline(_ byteCount: Int) -> Bool {
-        byteCount <= 64 << 10 && memory.pointee.rawByteCount &+ byteCount <= 6 << 20
+        byteCount <= BlockFormat.inlineMaximumBytes
+            && memory.pointee.rawByteCount &+ byteCount <= BlockFormat.inlineBudgetBytes
     }
 
     /// The column of the slot, ready to take a value for the open row.
@@ -198,7 +199,7 @@ public struct OpenRow {
         let column = column(slot)
         Self.require(column.pointee.width == 0)
         let count = bytes.count
-        precondition(count <= 64 << 10, "the value must be stored out of line")
+        precondition(count <= BlockFormat.inlineMaximumBytes, "the value must be stored out of line")
         append(bytes, to: column)
     }
 

@@ -104,44 +104,34 @@ struct RecordHeader: Hashable {
     static func parse(
         _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int
     ) throws(StoreError) -> RecordHeader? {
-        guard let (header, kind, cipher) = read(bytes, storeUUID: storeUUID, segment: segment, offset: offset) else {
-            return nil
-        }
-        guard cipher == 0, Kind(rawValue: kind) != nil else {
-            throw StoreError(
-                .unsupportedFormat, "a record of kind \(kind) with cipher \(cipher), which a later version wrote",
-                segment: segment,
-                offset: offset)
-        }
-        return header
-    }
-
-    private static func read(
-        _ bytes: UnsafeRawBufferPointer, storeUUID: StoreUUID, segment: UInt32, offset: Int
-    ) -> (header: RecordHeader, kind: UInt8, cipher: UInt32)? {
         guard bytes.count >= byteCount, UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == magic else {
             return nil
         }
         func word<Value: FixedWidthInteger>(_ offset: Int, _ type: Value.Type) -> Value {
             Value(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Value.self))
         }
-        let kind = bytes[4]
+        let sequence = word(8, UInt64.self)
+        let recordByteCount = Int(word(24, UInt32.self))
+        let bodyByteCount = Int(word(28, UInt32.self))
         let durableOffset = word(48, UInt64.self)
-        let header = RecordHeader(
-            kind: Kind(rawValue: kind) ?? .metadata, sequence: word(8, UInt64.self),
-            timestampNanoseconds: word(16, Int64.self), byteCount: Int(word(24, UInt32.self)),
-            bodyByteCount: Int(word(28, UInt32.self)), previousChecksum: word(36, UInt32.self),
-            durable: LogPosition(
-                segment: word(40, UInt32.self), offset: Int(min(durableOffset, UInt64(Location.segmentMaximumBytes)))),
-            bodyChecksum: word(56, UInt32.self))
-        let address = LogAddress(storeUUID: storeUUID, segment: segment, offset: offset, sequence: header.sequence)
+        let address = LogAddress(storeUUID: storeUUID, segment: segment, offset: offset, sequence: sequence)
         let crc = checksum(UnsafeRawBufferPointer(rebasing: bytes[..<60]))
         guard word(60, UInt32.self) == address.checksum(continuing: crc),
-            header.byteCount % Location.alignmentBytes == 0, header.byteCount <= maximumByteCount,
-            header.bodyByteCount <= header.byteCount - byteCount - RecordFooter.byteCount,
-            durableOffset <= UInt64(Location.segmentMaximumBytes), header.sequence <= maximumSequence
+            recordByteCount % Location.alignmentBytes == 0, recordByteCount <= maximumByteCount,
+            bodyByteCount <= recordByteCount - byteCount - RecordFooter.byteCount,
+            durableOffset <= UInt64(Location.segmentMaximumBytes), sequence <= maximumSequence
         else { return nil }
-        return (header, kind, word(32, UInt32.self))
+        let cipher = word(32, UInt32.self)
+        guard cipher == 0, let kind = Kind(rawValue: bytes[4]) else {
+            throw StoreError(
+                .unsupportedFormat, "a record of kind \(bytes[4]) with cipher \(cipher), which a later version wrote",
+                segment: segment, offset: offset)
+        }
+        return RecordHeader(
+            kind: kind, sequence: sequence, timestampNanoseconds: word(16, Int64.self), byteCount: recordByteCount,
+            bodyByteCount: bodyByteCount, previousChecksum: word(36, UInt32.self),
+            durable: LogPosition(segment: word(40, UInt32.self), offset: Int(durableOffset)),
+            bodyChecksum: word(56, UInt32.self))
     }
 }
 

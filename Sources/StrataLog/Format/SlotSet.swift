@@ -54,7 +54,9 @@ public struct SlotSet: Hashable, Sendable {
     /// How many members there are.
     public var count: Int { high.reduce(low.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
 
-    /// Ascending.
+    /// The members in ascending order.
+    ///
+    /// - Complexity: O(highest slot / 64 + count).
     public var slots: [Int] {
         var result: [Int] = []
         result.reserveCapacity(count)
@@ -85,13 +87,10 @@ public struct SlotSet: Hashable, Sendable {
         for index in other.high.indices { high[index] |= other.high[index] }
     }
 
-    /// The members of both sets.
+    /// The slots that are in either set.
     public func union(_ other: SlotSet) -> SlotSet {
         var result = self
         result.formUnion(other)
         return result
     }
-
-    /// The members of both sets.
-    public static func union(_ a: SlotSet, _ b: SlotSet) -> SlotSet { a.union(b) }
 }

@@ -169,7 +169,7 @@ package final class IndexEdit {
             current = touched.count
             let wasFull = found > IndexNode.lazy && found & IndexNode.tagMask == 0
             touched.append(
-                mostlyAlone: Touched(directory: directory, slot: index, unsettled: wasFull ? Self.unsettledMaximum : 0))
+                reservingOne: Touched(directory: directory, slot: index, unsettled: wasFull ? Self.unsettledMaximum : 0))
         }
         currentPage = page
         currentValues = IndexNode.values(full)

@@ -161,7 +161,7 @@ public final class OrderedIndex: Sendable {
         }
     }
 
-    /// Ascending.
+    /// Calls the block with each entry of a range, in ascending order, until it returns false.
     func forEachEntry(
         in range: OrderedRange, _ body: (UnsafeRawBufferPointer) throws(StoreError) -> Bool
     ) throws(StoreError) -> Bool {

@@ -26,7 +26,7 @@ public final class Block: @unchecked Sendable {
     public let entity: UInt16
     /// The version of the schema that the rows were written with, whatever they are shown as.
     public let schemaVersion: UInt16
-    /// Of row 0.
+    /// Where the first row lies; those of the others follow it.
     public let location: Location
     @usableFromInline let firstKey: UInt64
     /// Nil when keys count up from ``firstKey``.

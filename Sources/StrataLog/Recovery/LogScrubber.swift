@@ -91,7 +91,7 @@ struct LogScrubber {
             case .preamble(let storeState) where storeState.schemas.count >= schemas.count: schemas = storeState.schemas
             case .schema(let schema) where !schemas.contains(where: { $0.version == schema.version }):
                 schemas.append(schema)
-            default: break
+            case .preamble, .schema, .transaction, .metadata, .compaction, .retirement: break
             }
             source.setSchemas(schemas)
             return contents

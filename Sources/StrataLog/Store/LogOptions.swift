@@ -4,7 +4,8 @@ public struct LogOptions: Sendable {
     public enum Access: Sendable {
         /// One process (and one open in it) at a time.
         case readWrite
-        /// Any number, beside a writer or without. Nothing on disk is touched.
+        /// Any number, beside a writer or without. Nothing is written but a word in `TAIL`, by which a writer knows that
+        /// somebody follows it.
         case readOnly
     }
 
@@ -12,8 +13,8 @@ public struct LogOptions: Sendable {
     public enum Durability: Sendable, Hashable {
         /// Flushed before the commit returns: survives power loss. The default.
         case full
-        /// Survives the process at once; power loss may take the commits of at most this many milliseconds before it,
-        /// newest first, never one from the middle.
+        /// Survives the process at once. A flush begins at most this many milliseconds after a commit; power loss may
+        /// take what was committed before it has ended, newest first, never one from the middle.
         case interval(milliseconds: Int)
         /// Survives the process at once; power loss may take commits that the system (and Strata, every 64 MiB) has
         /// not flushed yet, newest first, never one from the middle.

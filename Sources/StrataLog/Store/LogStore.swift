@@ -42,11 +42,12 @@ public final class LogStore: Sendable {
     let announcer: TailPage?
     /// Where the log of a store that somebody else writes ends; nil for stores that are open for writing.
     let tail: LogTail?
-    let following = AdaptiveMutex(FollowState())
+    /// Held while the log is read on, of a store that somebody else writes.
+    let following = Mutex(FollowState())
     private let quiet = StoreRest()
-    /// What opening found.
+    /// What opening the store had to do: records replayed, a torn tail cut off, files that were left behind.
     public let recovery: RecoveryReport
-    /// What could not be read since.
+    /// The rows and pages that could not be read since the store was opened.
     public var damage: DamagedLocations { source.damage }
 
     /// What many threads ask for and few change.

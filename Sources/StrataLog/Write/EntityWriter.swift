@@ -73,7 +73,7 @@ public final class EntityWriter {
         ordered = transaction.orderedChanges.flatMap { [entity] in OrderedRowWriter(entity, $0) }
         keepsPostings = !layout.postingSlots.isEmpty
         if keepsPostings {
-            for _ in layout.postingSlots { references.append(mostlyAlone: Reference()) }
+            for _ in layout.postingSlots { references.append(reservingOne: Reference()) }
         }
     }
 
@@ -127,7 +127,7 @@ public final class EntityWriter {
             begin(block, key: key)
             insertJob = block.job ?? -1
         }
-        insertedKeys.append(mostlyAlone: key)
+        insertedKeys.append(reservingOne: key)
         isInserting = true
         changesUnique = !constraints.isEmpty
         ordered?.beginInsert()
@@ -162,7 +162,7 @@ public final class EntityWriter {
             try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
         begin(updates, key: key)
-        updated.append(mostlyAlone: Replacement(key: key, version: replacing))
+        updated.append(reservingOne: Replacement(key: key, version: replacing))
         changedSlots.append(changed)
         isInserting = false
     }
@@ -413,7 +413,7 @@ public final class EntityWriter {
         if let ordered, ordered.begin(changing: nil), let row = try replacedRow(key, replacing) {
             try ordered.giveUp(row, ObjectRef(entity: entity, key: key), reading: transaction.source)
         }
-        deleted.append(mostlyAlone: Replacement(key: key, version: replacing))
+        deleted.append(reservingOne: Replacement(key: key, version: replacing))
         // Rows of preserved values are parallel to the keys of their group.
         if deleted.count % TransactionBody.groupMaximumCount == 0, let open = openBlocks.tombstones { cut(open) }
     }

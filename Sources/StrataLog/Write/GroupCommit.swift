@@ -73,11 +73,11 @@ struct GroupCommit {
             }
             let entry = Accepted(
                 request: request, sequence: end.sequence + 1, timestampNanoseconds: writer.options.clock())
-            accepted.append(mostlyAlone: entry)
+            accepted.append(reservingOne: entry)
             writer.conflictKeys.note(transaction, sequence: entry.sequence)
             let record = LogWriter.UnsyncedRecord.transaction(
                 request.prepared.record, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
-            records.append(mostlyAlone: writer.place(record, at: &end))
+            records.append(reservingOne: writer.place(record, at: &end))
             try edit.apply(
                 transaction, sequence: entry.sequence, timestampNanoseconds: entry.timestampNanoseconds)
         }

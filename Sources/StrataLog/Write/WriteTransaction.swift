@@ -102,7 +102,7 @@ public final class WriteTransaction {
                 "Open the store with a schema that has it")
         }
         let writer = EntityWriter(layout, transaction: self)
-        writers.append(mostlyAlone: writer)
+        writers.append(reservingOne: writer)
         return writer
     }
 
@@ -174,14 +174,14 @@ public final class WriteTransaction {
     func accumulator(for postingsID: UInt16) -> PostingsAccumulator {
         if let list = accumulators.first(where: { $0.postingsID == postingsID }) { return list }
         let list = PostingsAccumulator(postingsID: postingsID)
-        accumulators.append(mostlyAlone: list)
+        accumulators.append(reservingOne: list)
         return list
     }
 
     func addJob(role: TransactionBody.BlockRole, entity: UInt16) -> Int {
         // Of a transaction that changes very much, most would be driven out of the cache by the rest.
         let keepsRows = role == .updated && jobs.count < Self.keptBlocksMaximum
-        jobs.append(mostlyAlone: EncodingJob(role: role, entity: entity, keepsRows: keepsRows))
+        jobs.append(reservingOne: EncodingJob(role: role, entity: entity, keepsRows: keepsRows))
         return jobs.count - 1
     }
 

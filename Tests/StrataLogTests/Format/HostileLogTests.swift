@@ -116,12 +116,14 @@ import Testing
 
     /// Counting on from them overflowed.
     @Test(arguments: [UInt64.max, UInt64.max - 1, RecordHeader.maximumSequence + 1])
-    func sequenceNumbersThatLeaveNoRoomAreRefused(sequence: UInt64) throws {
+    func sequenceNumbersThatLeaveNoRoomCountForNothing(sequence: UInt64) throws {
         let files = try Self.files()
         try Self.writeSegment(files, headerSequence: sequence, preambleSequence: sequence)
-        if let store = try? Self.open(files) {
-            _ = try StoreTests.insert(store, 2, department: .null)
-        }
+        let store = try Self.open(files)
+        #expect(store.snapshot.count(entity: SampleSchema.person) == 0)
+        _ = try StoreTests.insert(store, 2, department: .null)
+        try store.close()
+        #expect(try Self.open(files).snapshot.count(entity: SampleSchema.person) == 2)
     }
 
     /// The next manifest's and the next checkpoint's number overflowed.

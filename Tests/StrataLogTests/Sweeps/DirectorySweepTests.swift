@@ -78,8 +78,8 @@ import Testing
         let names = (try? image.list("/d")) ?? []
         // The locks of the other two stores go when somebody writes those.
         let known: Set = ["store", "source", "backup", ".source.strata-lock", ".backup.strata-lock"]
-        let strangers = names.filter { !known.contains($0) }
-        #expect(strangers.isEmpty, "\(hint()): beside the store there are \(strangers)")
+        let leftovers = names.filter { !known.contains($0) }
+        #expect(leftovers.isEmpty, "\(hint()): beside the store there are \(leftovers)")
         let inside = (try? image.list(Fixture.store)) ?? []
         for name in work.foreign { #expect(inside.contains(name), "\(hint()): \(name) is gone") }
     }

@@ -122,13 +122,13 @@ import Testing
                 process.die()
             }
             // What the code of a dead process has announced since, it has not.
-            if process.isDead { process.bury() }
+            if process.isDead { process.undoLateStores() }
             for follower in followers {
                 if random.chance(0.1) { follower.restart() }
                 if random.chance(0.5) { try follower.look(workload.model, checking: true) }
             }
             guard process.isDead || random.chance(0.03) else { continue }
-            process.bury()
+            process.undoLateStores()
             tally.deaths += 1
             for follower in followers where random.chance(0.5) {
                 try follower.look(workload.model, checking: true)
@@ -138,7 +138,7 @@ import Testing
         }
         // The last call of opening may have been the last of the process.
         while process.isDead {
-            process.bury()
+            process.undoLateStores()
             process = startProcess(fileSystem, workload, followers, seed &+ random.next())
             try resume(workload, &process, fileSystem, followers, &random)
         }
@@ -164,7 +164,7 @@ import Testing
                 }
                 return
             } catch let error as StoreError where error.code == .io {
-                process.bury()
+                process.undoLateStores()
                 process = startProcess(fileSystem, workload, followers, random.next())
             }
         }

@@ -124,8 +124,8 @@ extension ObjectRegistry {
         // Custom stores are told of each object that goes.
         if handles.contains(where: { $0.custom != nil }) { return 0 }
         var (unheld, references, isLast) = (0, 0, false)
-        let orphanage = ObjectRegistry()
-        orphanage.adopt(handles)
+        let contextlessRegistry = ObjectRegistry()
+        contextlessRegistry.adopt(handles)
         var orphans = 0
         objects.withUnsafeMutableBufferPointer { objects in
             for first in stride(from: 0, to: objects.count, by: Self.movedAtOnce) {
@@ -142,10 +142,10 @@ extension ObjectRegistry {
                                     tables.with(object.storeIndex) { $0.remove(object.ref, pointer) }
                                     references += 1
                                 }
-                                object.registryReference = .passUnretained(orphanage)
+                                object.registryReference = .passUnretained(contextlessRegistry)
                                 orphans += 1
                                 object.flags.remove(.registered)
-                                object.becomeNobodys()
+                                object.leaveContext()
                             }
                             if unheld != index { objects.swapAt(unheld, index) }
                             unheld += 1
@@ -155,7 +155,7 @@ extension ObjectRegistry {
                 }
             }
         }
-        if orphans > 0 { ReferenceCounts.retain(orphanage, count: orphans) }
+        if orphans > 0 { ReferenceCounts.retain(contextlessRegistry, count: orphans) }
         if references > 0 { ReferenceCounts.release(self, count: references) }
         if isLast { Unmanaged.passUnretained(self).release() }
         return unheld

@@ -77,7 +77,7 @@ struct RowSearch {
                 prepared.candidates = try referring(by: program, maximum)
             }
             if prepared.candidates == nil, SemiJoinUse.current == .owners {
-                let keys = try cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
+                let keys = try mappingErrors { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
                 prepared.candidates = try refs(keys)
             }
             program = try answerConditions(of: program, &prepared.candidates)
@@ -117,7 +117,7 @@ struct RowSearch {
         guard shape.root.subshapes.isEmpty, let keys = prepared.predicate.program.keys else { return }
         var set = keys.set
         if keys.isNegated {
-            let all = try cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
+            let all = try mappingErrors { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }
             set = IntegerSet(all.values.filter { !keys.set.contains($0) })
         }
         prepared.candidates = try refs(set)
@@ -126,7 +126,7 @@ struct RowSearch {
 
     /// Those of some objects that there are, of the entities asked for.
     func existing(_ refs: [ObjectRef]) throws -> [ObjectRef] {
-        try cocoa { () throws(StoreError) in
+        try mappingErrors { () throws(StoreError) in
             var found: [ObjectRef] = []
             for ref in refs {
                 guard let row = try snapshot.row(ref), entities.contains(row.ref.entity) else { continue }
@@ -156,7 +156,7 @@ struct RowSearch {
             let targets = try RowSearch(
                 handle, snapshot, destination, family: destination.family, turn: nil
             ).refs(keys)
-            let found = try cocoa { () throws(StoreError) in
+            let found = try mappingErrors { () throws(StoreError) in
                 try referrers(handle.map.postings(shape, test.slot), targets, maximum)
             }
             if let found { return found }
@@ -179,7 +179,7 @@ struct RowSearch {
 
     /// The objects of the entities that have these keys.
     private func refs(_ keys: IntegerSet) throws -> [ObjectRef] {
-        try cocoa { () throws(StoreError) in
+        try mappingErrors { () throws(StoreError) in
             var refs: [ObjectRef] = []
             refs.reserveCapacity(keys.count)
             // Rows of one entity alone need not be looked at to know their entity.
@@ -206,14 +206,14 @@ struct RowSearch {
     ) throws -> (choice: IndexChoice, refs: [ObjectRef])? {
         guard !snapshot.orderedIndexes.isEmpty else { return nil }
         let planner = IndexPlanner(handle, snapshot, { predicate }, compiled, root: root, entities: numbers)
-        return try cocoa { () throws(StoreError) in
+        return try mappingErrors { () throws(StoreError) in
             try planner.usingIndex { choice throws(StoreError) in
                 choice.estimated <= maximum ? (choice, try choice.refs(of: entities, turn?.control)) : nil
             }
         }
     }
 
-    func cocoa<Result>(_ body: () throws(StoreError) -> Result) throws -> Result {
+    func mappingErrors<Result>(_ body: () throws(StoreError) -> Result) throws -> Result {
         do throws(StoreError) {
             return try body()
         } catch {

@@ -127,7 +127,7 @@ struct SemiJoinSearch {
         }
         let lists = postings(ofOwners: true)
         let maximum = isForced ? Int.max : Int(cost / Self.lookupCost)
-        return try owners.cocoa { () throws(StoreError) in
+        return try owners.mappingErrors { () throws(StoreError) in
             try Self.referrers(lists, refs, snapshot, maximum: maximum).map { .rows($0) }
         }
     }
@@ -140,8 +140,8 @@ struct SemiJoinSearch {
         let reader = RelationshipReader(handle: handle, snapshot: snapshot)
         let sides = relationship.isSymmetric ? [side, 1 - side] : [side]
         guard maximum > 0, let indexes = reader.pairs(link, sides) else { return nil }
-        return try owners.cocoa { () throws(StoreError) in
-            try handle.mending(indexes) { () throws(StoreError) in
+        return try owners.mappingErrors { () throws(StoreError) in
+            try handle.rebuildingIfDamaged(indexes) { () throws(StoreError) in
                 var pairs: [(ObjectRef, ObjectRef)] = []
                 for ref in refs where pairs.count <= maximum {
                     for index in indexes {
@@ -258,7 +258,7 @@ struct SemiJoinSearch {
         guard SemiJoinUse.current == .automatic else { return nil }
         let maximum = linkCount / 50
         guard refs.count <= maximum else { return nil }
-        return try owners.cocoa { () throws(StoreError) in
+        return try owners.mappingErrors { () throws(StoreError) in
             try Self.referrers(postings(ofOwners: false), refs, snapshot, maximum: maximum)
         }
     }
@@ -282,7 +282,7 @@ struct SemiJoinSearch {
                 refs.formUnion($0)
             }
         }
-        return try owners.cocoa { () throws(StoreError) in
+        return try owners.mappingErrors { () throws(StoreError) in
             // An end may have been deleted without its links.
             var found: [ObjectRef] = []
             for ref in refs where try !snapshot.locate(ref).isAbsent { found.append(ref) }
@@ -296,7 +296,7 @@ struct SemiJoinSearch {
         if case .constant(true) = join.condition {
             if let among { return (IntegerSet(among.map { Int64($0.key) }), among) }
             let (root, snapshot) = (members.root, snapshot)
-            return (try owners.cocoa { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }, nil)
+            return (try owners.mappingErrors { () throws(StoreError) in try IntegerSet(keysOf: root, snapshot) }, nil)
         }
         var refs: [ObjectRef] = []
         try run(members.scan(join.condition, reading: [], among: among)) { rowGroup in

@@ -104,11 +104,11 @@ struct IndexPlanner {
         order sorts: [ColumnSort]? = nil, limit: Int = .max, _ body: (IndexChoice) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result? {
         // Which of several was looked at in vain is not known when none was chosen.
-        let choice = try handle.mending(snapshot.orderedIndexes) { () throws(StoreError) in
+        let choice = try handle.rebuildingIfDamaged(snapshot.orderedIndexes) { () throws(StoreError) in
             try choose(order: sorts, limit: limit)
         }
         guard let choice else { return nil }
-        return try handle.mending([choice.index]) { () throws(StoreError) in try body(choice) }
+        return try handle.rebuildingIfDamaged([choice.index]) { () throws(StoreError) in try body(choice) }
     }
 
     private func choice(

@@ -15,9 +15,6 @@ struct Overlay {
     @usableFromInline let base: UnsafeMutableRawPointer
 
     @usableFromInline static let groupBytes = 32
-    private static let nullOffset = 8
-    private static let dirtyOffset = 16
-    private static let eventOffset = 24
 
     @inlinable
     init(base: UnsafeMutableRawPointer) {
