@@ -169,7 +169,8 @@ package final class IndexEdit {
             current = touched.count
             let wasFull = found > IndexNode.lazy && found & IndexNode.tagMask == 0
             touched.append(
-                reservingOne: Touched(directory: directory, slot: index, unsettled: wasFull ? Self.unsettledMaximum : 0))
+                reservingOne: Touched(directory: directory, slot: index, unsettled: wasFull ? Self.unsettledMaximum : 0)
+            )
         }
         currentPage = page
         currentValues = IndexNode.values(full)

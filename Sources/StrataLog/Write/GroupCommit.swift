@@ -50,23 +50,7 @@ struct GroupCommit {
             guard records.isEmpty || writer.fits(request.prepared.byteCount, at: end.position) else { break }
             remaining.removeFirst()
             do throws(StoreError) {
-                let conflicts = try edit.conflicts(of: transaction)
-                guard conflicts.isEmpty else {
-                    throw StoreError(
-                        .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
-                        conflicts: conflicts)
-                }
-                guard writer.conflictKeys.admits(transaction) else {
-                    throw StoreError(.conflict, "another commit has changed what this one goes by")
-                }
-                if let changes = transaction.uniqueChanges, let index = writer.uniqueness {
-                    let doubles = try index.admit(changes, over: base)
-                    guard doubles.isEmpty else {
-                        throw StoreError(
-                            .conflict, "\(doubles.count) objects have values that must be unique and are not",
-                            uniqueConflicts: doubles)
-                    }
-                }
+                try admit(transaction, to: &edit)
             } catch {
                 request.result = .failure(error)
                 continue
@@ -92,6 +76,26 @@ struct GroupCommit {
             }
         }
         finish(snapshot, accepted, publish)
+    }
+
+    /// Refuses a transaction that others have overtaken.
+    private func admit(_ transaction: WriteTransaction, to edit: inout SnapshotEdit) throws(StoreError) {
+        let conflicts = try edit.conflicts(of: transaction)
+        guard conflicts.isEmpty else {
+            throw StoreError(
+                .conflict, "\(conflicts.count) objects were changed or deleted since they were read",
+                conflicts: conflicts)
+        }
+        guard writer.conflictKeys.admits(transaction) else {
+            throw StoreError(.conflict, "another commit has changed what this one goes by")
+        }
+        guard let changes = transaction.uniqueChanges, let index = writer.uniqueness else { return }
+        let doubles = try index.admit(changes, over: base)
+        guard doubles.isEmpty else {
+            throw StoreError(
+                .conflict, "\(doubles.count) objects have values that must be unique and are not",
+                uniqueConflicts: doubles)
+        }
     }
 
     /// The snapshot of transactions that a failed flush moved, over the rows of earlier ones that it moved too.

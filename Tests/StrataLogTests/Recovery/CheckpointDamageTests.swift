@@ -123,4 +123,37 @@ import Testing
             #expect(report.damagedCaches.map(\.path) == [path.string], "byte \(offset)")
         }
     }
+
+    /// A checkpoint is a cache: a damaged page of it must not make an object unreadable that the log has.
+    @Test func aDamagedCheckpointPageIsMadeGoodFromTheLog() throws {
+        let fs = SimulatedFileSystem()
+        var refs: [ObjectRef] = []
+        do {
+            let store = try StoreWorkload.open(fs, StoreWorkload.options())
+            for number in 0..<5 { refs.append(try FailedFlushTests.insert(store, name: "n\(number)")) }
+            try store.close()
+        }
+        let path = try #require(fs.filePaths.last { $0.string.hasSuffix(".chk") })
+        let count = try fs.contents(of: path).count
+        var unreadable = 0
+        var unwritable = 0
+        var unclosable = 0
+        for offset in 0..<count {
+            let image = fs.fork()
+            try image.corrupt(path, .flipByte(offset: offset))
+            for _ in 0..<2 {
+                guard let store = try? StoreWorkload.open(image, StoreWorkload.options()) else {
+                    unreadable += 1
+                    continue
+                }
+                do { for ref in refs { _ = try store.snapshot.row(ref) } } catch { unreadable += 1 }
+                do { _ = try FailedFlushTests.insert(store, name: "new") } catch { unwritable += 1 }
+                do { try store.close() } catch { unclosable += 1 }
+            }
+        }
+        #expect(
+            unreadable + unwritable + unclosable == 0,
+            "of \(count) bytes flipped, two openings each: unreadable \(unreadable), no commit \(unwritable), no close \(unclosable)"
+        )
+    }
 }

@@ -160,4 +160,17 @@ import Testing
         try Self.check(tight, names, "after a compaction without room")
         #expect(try tight.verify().problems.isEmpty)
     }
+
+    /// A full disk keeps nobody from opening a store.
+    @Test func aFullDiskDoesNotKeepAStoreFromOpening() throws {
+        let fs = SimulatedFileSystem()
+        do {
+            let store = try StoreWorkload.open(fs, StoreWorkload.options())
+            _ = try FailedFlushTests.insert(store, name: "kept")
+            try store.close()
+        }
+        fs.inject(.init(.fail(.noSpace), of: .write, repetition: .always))
+        fs.inject(.init(.fail(.noSpace), of: .preallocate, repetition: .always))
+        #expect(throws: Never.self) { _ = try StoreWorkload.open(fs, StoreWorkload.options()) }
+    }
 }
