@@ -94,6 +94,21 @@ package enum Operand {
     }
 
     private init(uncommon value: Any) {
+        // A cast to a protocol in vain takes a thousand instructions, and half a million the first time. Integers of
+        // other widths and lists, as for IN, are what is left most often.
+        let type = type(of: value)
+        if type == Int64.self, let value = value as? Int64 {
+            self = .integer(value)
+            return
+        }
+        if type == Int32.self, let value = value as? Int32 {
+            self = .integer(Int64(value))
+            return
+        }
+        if let elements = AnyElements(value) {
+            self = .list(elements)
+            return
+        }
         switch value {
         case let value as any OptionalValue: self = Operand(value.wrappedAny)
         case let value as any FixedWidthInteger:
@@ -110,12 +125,7 @@ package enum Operand {
         case let value as any PredicateIdentifiable: self = .object(value.predicateIdentity.base)
         case let value as any DictionaryValue: self = .dictionary(value)
         case let value as any RawRepresentable: self = Operand(value.rawValue)
-        default:
-            if let elements = AnyElements(value) {
-                self = .list(elements)
-            } else {
-                self = .object(value)
-            }
+        default: self = .object(value)
         }
     }
 
