@@ -67,6 +67,7 @@ extension NSManagedObjectContext {
                 inserted.append(object(with: id))
             }
         }
+        MergedDeletions(ids.deleted, in: self).refreshReferrers()
         var deleted: ContiguousArray<NSManagedObject> = []
         for id in ids.deleted {
             if let object = registeredObject(for: id), deleteMerged(object) { deleted.append(object) }

@@ -18,6 +18,15 @@ extension SavePipeline {
         }
     }
 
+    /// Calls `willSave` of objects that a merge policy has changed since their last one, which may keep sums or counts
+    /// of what has changed.
+    func callWillSave(again objects: [NSManagedObject]) throws {
+        guard overrides.contains(.willSave) else { return }
+        changed.forEachUnretained { $0.flags.insert(.willSaveCalled) }
+        for object in objects { object.flags.remove(.willSaveCalled) }
+        try callWillSave()
+    }
+
     /// Calls `willSave` until it changes nothing any more.
     func callWillSave() throws {
         if !overrides.contains(.willSave) {

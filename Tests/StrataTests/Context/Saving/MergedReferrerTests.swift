@@ -1,0 +1,98 @@
+import CoreData
+import Foundation
+import Testing
+
+/// Who refers to an object that others have deleted, when only its deletion is merged.
+@Suite struct MergedReferrerTests {
+    enum Way: CaseIterable { case batch, save }
+
+    /// Deletes objects behind the context's back, and tells it of nothing else.
+    private func deleteElsewhere(
+        _ objects: [NSManagedObject], _ store: TestStore, _ way: Way, _ context: NSManagedObjectContext
+    ) throws {
+        let ids = objects.map(\.objectID)
+        let other = store.context()
+        try other.performAndWait { () throws in
+            switch way {
+            case .batch: _ = try other.execute(NSBatchDeleteRequest(objectIDs: ids))
+            case .save:
+                for id in ids { other.delete(other.object(with: id)) }
+                try other.save()
+            }
+        }
+        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: ids], into: [context])
+    }
+
+    private func filled(_ context: NSManagedObjectContext) throws -> (Department, [Employee]) {
+        let department = try #require(insert("Department", context) as? Department)
+        let employees = try (0..<4).map { number in
+            let employee = try #require(insert("Employee", context) as? Employee)
+            employee.name = "\(number)"
+            employee.department = department
+            return employee
+        }
+        try context.save()
+        return (department, employees)
+    }
+
+    @Test(arguments: StoreKind.allCases, Way.allCases) func aToOneRelationshipIsEmpty(
+        _ kind: StoreKind, _ way: Way
+    ) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let (department, employees) = try filled(context)
+            context.refresh(employees[1], mergeChanges: false)
+            #expect(employees[1].department === department)
+            employees[2].name = "mine"
+            context.processPendingChanges()
+            let recorder = SaveRecorder(.NSManagedObjectContextObjectsDidChange, context)
+            try deleteElsewhere([department], store, way, context)
+            #expect(department.isDeleted)
+            #expect(employees.allSatisfy { $0.department == nil })
+            #expect(recorder.infos.count == 1)
+            #expect(recorder.infos.first?[NSRefreshedObjectsKey] as? Set<NSManagedObject> == Set(employees))
+            #expect(employees[2].name == "mine" && employees[2].hasChanges && !employees[0].hasChanges)
+            try context.save()
+            #expect(employees[2].name == "mine" && context.registeredObject(for: department.objectID) == nil)
+        }
+    }
+
+    /// The members were faults that nobody but the relationship held: they stayed in it, and read as empty.
+    @Test(arguments: StoreKind.allCases, Way.allCases)
+    func membersThatWereNeverReadLeaveTheirRelationship(_ kind: StoreKind, _ way: Way) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let (department, employees) = try filled(context)
+            context.refreshAllObjects()
+            #expect(department.employees.count == 4 && employees.allSatisfy(\.isFault))
+            let mine = try #require(insert("Employee", context) as? Employee)
+            mine.department = department
+            context.processPendingChanges()
+            try deleteElsewhere(Array(employees[1...2]), store, way, context)
+            #expect(department.employees == [employees[0], employees[3], mine])
+            #expect(employees[1].isDeleted && !employees[0].isDeleted)
+            try context.save()
+            #expect(department.employees == [employees[0], employees[3], mine])
+        }
+    }
+
+    /// What a context has set itself is its own affair.
+    @Test(arguments: StoreKind.allCases, Way.allCases)
+    func unsavedReferencesToOthersStay(_ kind: StoreKind, _ way: Way) throws {
+        let store = try TestStore(kind)
+        let context = store.context()
+        try context.performAndWait { () throws in
+            context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+            let (department, employees) = try filled(context)
+            let another = try #require(insert("Department", context) as? Department)
+            employees[0].department = another
+            context.processPendingChanges()
+            try deleteElsewhere([department], store, way, context)
+            #expect(employees[0].department === another && employees[1].department == nil)
+            try context.save()
+            #expect(another.employees == [employees[0]])
+        }
+    }
+}
