@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<UInt64(12)) func contentsAndHistoryStay(seed: UInt64) throws {
+    @Test(arguments: 0..<UInt64(BuildMode.isDebug ? 4 : 12)) func contentsAndHistoryStay(seed: UInt64) throws {
         let (fileSystem, workload) = try Self.worked(seed)
         let store = try workload.opened()
         let before = try Self.segmentFiles(fileSystem)

@@ -26,7 +26,7 @@ import Testing
 
     /// Text that does not compress.
     private static func text(_ generator: inout SeededGenerator) -> String {
-        String((0..<400).map { _ in Character(UnicodeScalar(UInt8(32 + generator.below(95)))) })
+        String(decoding: (0..<400).map { _ in UInt8(32 + generator.below(95)) }, as: UTF8.self)
     }
 
     /// Writes 50 objects anew in one transaction.

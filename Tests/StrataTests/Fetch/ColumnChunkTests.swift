@@ -41,12 +41,12 @@ import Testing
             let context = store.context()
             try context.performAndWait {
                 var world = try CompiledFetchTests.World(context, hasSubentity: false)
-                for round in 0..<12 {
+                for round in 0..<(BuildMode.isDebug ? 5 : 12) {
                     world.change(round % 4 == 0 ? 500 : 15, &random)
                     if round % 4 != 3 { try context.save() }
-                    for _ in 0..<(BuildMode.isDebug ? 8 : 50) { try comparePredicate(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 3 : 15) { try compareOrder(world, &random) }
-                    for _ in 0..<(BuildMode.isDebug ? 3 : 15) { try compareGroups(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 4 : 50) { try comparePredicate(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 2 : 15) { try compareOrder(world, &random) }
+                    for _ in 0..<(BuildMode.isDebug ? 2 : 15) { try compareGroups(world, &random) }
                 }
             }
         }
@@ -106,12 +106,13 @@ import Testing
         let context = store.context()
         try context.performAndWait {
             var employees: [Employee] = []
-            for index in 0..<80_000 {
+            let count = BuildMode.isDebug ? 20_000 : 80_000
+            for index in 0..<count {
                 let employee = Employee(context: context)
                 employee.name = index % 7 == 0 ? "x Delta \(index)" : index % 50_021 == 1 ? "d\u{E9}lta" : "y \(index)"
                 employee.age = Int16(index % 100)
                 if index % 997 == 0 { employees.append(employee) }
-                if index % 40_000 == 39_999 { try context.save() }
+                if index % (count / 2) == count / 2 - 1 { try context.save() }
             }
             let formats = [
                 "name CONTAINS 'Delta'", "name CONTAINS[c] 'dELTA'", "name CONTAINS[cd] 'DELTA'",

@@ -53,7 +53,8 @@ import Testing
         return (compiled, interpreted)
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: 3)) func randomPredicates(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 3))
+    func randomPredicates(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomPredicates: \(kind), seed \(seed)")
@@ -87,7 +88,7 @@ import Testing
         #expect(counts.compiled == ids.compiled.count, "\(predicate.formatString)")
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 4, count: 2)) func randomOrders(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 4, count: BuildMode.isDebug ? 1 : 2)) func randomOrders(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomOrders: \(kind), seed \(seed)")
@@ -122,7 +123,7 @@ import Testing
         #expect(ids.compiled == ids.interpreted, "\(names) \(request.predicate?.formatString ?? "")")
     }
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 6, count: 2)) func randomGroups(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 6, count: BuildMode.isDebug ? 1 : 2)) func randomGroups(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("CompiledFetchTests.randomGroups: \(kind), seed \(seed)")
@@ -134,7 +135,7 @@ import Testing
             for round in 0..<6 {
                 world.change(round % 3 == 0 ? 400 : 20, &random)
                 try context.save()
-                for _ in 0..<40 { try compareGroups(world, &random) }
+                for _ in 0..<(BuildMode.isDebug ? 15 : 40) { try compareGroups(world, &random) }
             }
         }
     }

@@ -61,7 +61,8 @@ import Testing
         return NSCompoundPredicate(andPredicateWithSubpredicates: parts + more)
     }
 
-    @Test(arguments: StoreKind.allCases, [1, 2, 3] as [UInt64]) func randomRequests(
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 1, count: BuildMode.isDebug ? 1 : 3))
+    func randomRequests(
         _ kind: StoreKind, _ seed: UInt64
     ) throws {
         print("IndexedFetchTests.randomRequests: \(kind), seed \(seed)")

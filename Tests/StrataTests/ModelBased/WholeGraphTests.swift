@@ -1,4 +1,5 @@
 import CoreData
+import StrataTestKit
 import Testing
 
 /// Everything together against dictionaries: edits of every kind, saves that work and saves that fail, two contexts
@@ -9,7 +10,7 @@ import Testing
 @Suite struct WholeGraphTests {
     private static let count = RandomRuns.operations(1_000)
 
-    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 20_261_122, count: 12))
+    @Test(arguments: StoreKind.allCases, RandomRuns.seeds(from: 20_261_122, count: BuildMode.isDebug ? 4 : 12))
     func everythingAgreesWithTheModel(_ kind: StoreKind, _ seed: UInt64) throws {
         let session = try WholeSession(kind, seed)
         for operation in 0..<Self.count {

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import StrataTestKit
 import Synchronization
 import Testing
 
@@ -171,7 +172,7 @@ import Testing
         let context = store.context()
         var found = 0
         try context.performAndWait {
-            for _ in 0..<20 {
+            for _ in 0..<(BuildMode.isDebug ? 6 : 20) {
                 weak var first: Employee?
                 for index in 0..<20_000 {
                     let employee = Employee(context: context)

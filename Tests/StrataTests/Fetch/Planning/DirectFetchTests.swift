@@ -134,7 +134,7 @@ import Testing
         if situation == .child { reader.parent = writer } else { reader.persistentStoreCoordinator = coordinator }
         var world = try writer.performAndWait { try DirectFetchWorld(writer, 350, &random) }
         var (total, direct) = (0, 0)
-        for round in 0..<RandomRuns.operations(BuildMode.isDebug ? 12 : 40) {
+        for round in 0..<RandomRuns.operations(BuildMode.isDebug ? 4 : 40) {
             if situation == .pinned, round % 3 == 0 {
                 try reader.performAndWait { try reader.setQueryGenerationFrom(.current) }
             }
