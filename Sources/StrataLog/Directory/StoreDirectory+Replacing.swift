@@ -285,7 +285,7 @@ extension StoreDirectory {
             if count == 0 { break }
             let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])
             // Space that was reserved and not written need not be written in the copy either.
-            if chunk.contains(where: { $0 != 0 }) { try output.writeAll([chunk], at: offset) }
+            if !chunk.isZero { try output.writeAll([chunk], at: offset) }
             offset += Int64(count)
         }
         try output.sync()

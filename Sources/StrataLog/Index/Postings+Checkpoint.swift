@@ -36,7 +36,7 @@ extension Postings {
     /// - Returns: what ``load(_:from:)`` needs.
     /// - Throws: the sink's and the source's errors; `.corruption` when a block of the old checkpoint is damaged.
     package func encode(into sink: any CheckpointSink) throws(StoreError) -> CheckpointSection {
-        let writer = PostingsWriter(sink)
+        var writer = PostingsWriter(sink)
         var changes = PostingsChanges(runs)
         let bytes = UnsafeMutableRawBufferPointer.allocate(
             byteCount: PostingsBlock.maximumByteCount + PostingsBlock.slackByteCount, alignment: 8)
@@ -53,7 +53,7 @@ extension Postings {
             let block = PostingsBlock(start)
             for position in 0..<block.count {
                 let pair = block[position]
-                try changes.drain(below: pair, into: writer)
+                try changes.drain(below: pair, into: &writer)
                 var count = 1
                 if let next = changes.next, next.pair == pair {
                     count += next.net
@@ -61,9 +61,9 @@ extension Postings {
                 }
                 if count > 0 { try writer.append(pair) }
             }
-            if let limit { try changes.drain(below: limit, into: writer) }
+            if let limit { try changes.drain(below: limit, into: &writer) }
         }
-        try changes.drain(below: nil, into: writer)
+        try changes.drain(below: nil, into: &writer)
         return try writer.finish()
     }
 
@@ -136,7 +136,7 @@ extension Postings {
 }
 
 /// Writes sorted pairs as blocks and their directory.
-private final class PostingsWriter {
+private struct PostingsWriter: ~Copyable {
     static let entryByteCount = 24
     /// Fewer pairs than this are not closed to a block for the sake of copying the next one as it is.
     private static let shortBlockMinimum = 128
@@ -160,13 +160,13 @@ private final class PostingsWriter {
         packed.deallocate()
     }
 
-    func append(_ pair: PostingPair) throws(StoreError) {
+    mutating func append(_ pair: PostingPair) throws(StoreError) {
         pending.append(pair)
         if pending.count == PostingsBlock.maximumPairs { try closeBlock() }
     }
 
     /// Copies a packed block as it is; false when that would leave a very short block before it.
-    func copy(_ entry: PostingsBase.Entry, _ bytes: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
+    mutating func copy(_ entry: PostingsBase.Entry, _ bytes: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         if !pending.isEmpty {
             guard pending.count >= Self.shortBlockMinimum else { return false }
             try closeBlock()
@@ -177,7 +177,7 @@ private final class PostingsWriter {
         return true
     }
 
-    private func closeBlock() throws(StoreError) {
+    private mutating func closeBlock() throws(StoreError) {
         guard let first = pending.first else { return }
         let byteCount = PostingsBlock.pack(pending[...], into: packed)
         let bytes = UnsafeRawBufferPointer(rebasing: packed[..<byteCount])
@@ -187,7 +187,7 @@ private final class PostingsWriter {
         pending.removeAll(keepingCapacity: true)
     }
 
-    private func add(
+    private mutating func add(
         _ first: PostingPair, _ bytes: UnsafeRawBufferPointer, pairCount: UInt16, checksum: UInt32
     ) throws(StoreError) {
         try writer.write(bytes)
@@ -200,7 +200,7 @@ private final class PostingsWriter {
         self.pairCount += UInt64(pairCount)
     }
 
-    func finish() throws(StoreError) -> CheckpointSection {
+    mutating func finish() throws(StoreError) -> CheckpointSection {
         try closeBlock()
         var head = DirectoryBytes()
         head.append(directoryMagic)
@@ -254,7 +254,7 @@ private struct PostingsChanges {
     }
 
     /// Writes what was added below `limit`, or all when there is no limit.
-    mutating func drain(below limit: PostingPair?, into writer: PostingsWriter) throws(StoreError) {
+    mutating func drain(below limit: PostingPair?, into writer: inout PostingsWriter) throws(StoreError) {
         while let change = next {
             if let limit, change.pair >= limit { return }
             if change.net > 0 { try writer.append(change.pair) }

@@ -162,6 +162,7 @@ struct LogReplayer {
     }
 
     private mutating func apply(_ body: TransactionBody, _ blocks: [RecordContents.LocatedBlock]) throws(StoreError) {
+        var references: [UInt16: [PostingChange]] = [:]
         for placed in blocks where placed.role != .tombstone {
             let block = placed.block
             let keys = (0..<block.rowCount).map { block.key($0) }
@@ -173,9 +174,10 @@ struct LogReplayer {
                 if let highest = keys.max(), let root = layout.root(ofEntity: block.entity) {
                     storeState.raiseNextKey(root: root, to: min(highest + 1, ObjectRef.maximumKey))
                 }
-                try addPostings(of: block)
+                try addReferences(of: block, to: &references)
             }
         }
+        for (id, changes) in references { try edit.change(id, changes) }
         for change in body.changes where change.kind == .delete {
             try edit.remove(change.keys, entity: change.entity)
             ordered.touch(change.keys, root: layout.root(ofEntity: change.entity))
@@ -204,17 +206,20 @@ struct LogReplayer {
         }
     }
 
-    /// The relationships of inserted rows, which the change table does not repeat.
-    private mutating func addPostings(of block: Block) throws(StoreError) {
+    /// The relationships of inserted rows, which the change table does not repeat. They are gathered for a transaction:
+    /// each addition to postings costs a run that has to be merged with others.
+    private func addReferences(
+        of block: Block, to references: inout [UInt16: [PostingChange]]
+    ) throws(StoreError) {
         guard let layout = source.schema(version: block.schemaVersion)?.entity(block.entity) else { return }
         for (slot, slotLayout) in layout.slots.enumerated() where slotLayout.postingsID != 0 && slot < block.slotCount {
             let column = try block.column(slot)
-            var changes: [PostingChange] = []
+            var changes = references.removeValue(forKey: slotLayout.postingsID) ?? []
             for row in 0..<block.rowCount where !column.isNull(row) {
                 changes.append(
                     PostingChange(target: column.reference(row), referrer: block.ref(row), isRemoval: false))
             }
-            try edit.change(slotLayout.postingsID, changes)
+            references[slotLayout.postingsID] = changes
         }
     }
 

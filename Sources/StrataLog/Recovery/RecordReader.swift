@@ -89,7 +89,7 @@ final class RecordReader {
         while position < limit {
             let count = min(Self.windowUsualByteCount, limit - position)
             guard let bytes = try bytes(at: position, count: count) else { return true }
-            if bytes.contains(where: { $0 != 0 }) { return false }
+            if !bytes.isZero { return false }
             position += count
         }
         return true

@@ -18,12 +18,14 @@ struct TailRule {
         var last = end.offset
         while position < reader.limit {
             guard let bytes = try reader.bytes(at: position, count: min(64, reader.limit - position)) else { break }
-            if bytes.contains(where: { $0 != 0 }) { last = position + bytes.count }
-            if let later = try reader.header(at: position), later.durable > end {
-                throw lost(
-                    bad, end,
-                    "a later record (at \(position), number \(later.sequence)) says that the log was durable up to "
-                        + "\(later.durable.offset) of segment \(later.durable.segment)")
+            if !bytes.isZero {
+                last = position + bytes.count
+                if let later = try reader.header(at: position), later.durable > end {
+                    throw lost(
+                        bad, end,
+                        "a later record (at \(position), number \(later.sequence)) says that the log was durable up to "
+                            + "\(later.durable.offset) of segment \(later.durable.segment)")
+                }
             }
             position += Location.alignmentBytes
         }

@@ -97,11 +97,14 @@ package struct AnyElements {
             || type == NSNumber.self
     }
 
+    /// Whether a value is the `NSNull`. Nobody makes subclasses of that, and a cast takes a thousand instructions.
+    package static func isNull(_ value: Any) -> Bool { type(of: value) == NSNull.self }
+
     /// Unwraps optionals inside `Any` and turns `NSNull` into `nil`.
     package static func plain(_ value: Any?) -> Any? {
         guard let value else { return nil }
         if isSurelyPlain(value) { return value }
-        if type(of: value) is AnyClass { return value is NSNull ? nil : value }
+        if type(of: value) is AnyClass { return isNull(value) ? nil : value }
         if let optional = value as? any OptionalValue { return plain(optional.wrappedAny) }
         return value
     }

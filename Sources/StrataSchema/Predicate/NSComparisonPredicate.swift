@@ -159,7 +159,7 @@ open class NSComparisonPredicate: NSPredicate {
         return comparator.holds(left, right)
     }
 
-    private static func isNull(_ value: Any?) -> Bool { value == nil || value is NSNull }
+    private static func isNull(_ value: Any?) -> Bool { value.map(AnyElements.isNull) ?? true }
 
     /// The same comparison of other expressions, or with another operator.
     package func with(

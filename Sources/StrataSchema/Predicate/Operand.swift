@@ -23,12 +23,16 @@ package enum Operand {
             return
         }
         let type = type(of: value)
-        // The most frequent one first: whether a type is one of a class is asked of the runtime.
+        // Whether a type is one of a class is asked of the runtime, which costs more than comparing with all of these.
         if type == String.self, let value = value as? String {
             self = .string(value)
-        } else if type is AnyClass {
-            self = Operand(instance: value)
+        } else if type == Int64.self, let value = value as? Int64 {
+            self = .integer(value)
         } else if type == Int.self, let value = value as? Int {
+            self = .integer(Int64(value))
+        } else if type == Int32.self, let value = value as? Int32 {
+            self = .integer(Int64(value))
+        } else if type == Int16.self, let value = value as? Int16 {
             self = .integer(Int64(value))
         } else if type == Double.self, let value = value as? Double {
             self = .double(value)
@@ -40,6 +44,8 @@ package enum Operand {
             self = .uuid(value)
         } else if type == Decimal.self, let value = value as? Decimal {
             self = .decimal(value)
+        } else if type is AnyClass {
+            self = Operand(instance: value)
         } else {
             self = Operand(uncommon: value)
         }
@@ -94,17 +100,8 @@ package enum Operand {
     }
 
     private init(uncommon value: Any) {
-        // A cast to a protocol in vain takes a thousand instructions, and half a million the first time. Integers of
-        // other widths and lists, as for IN, are what is left most often.
-        let type = type(of: value)
-        if type == Int64.self, let value = value as? Int64 {
-            self = .integer(value)
-            return
-        }
-        if type == Int32.self, let value = value as? Int32 {
-            self = .integer(Int64(value))
-            return
-        }
+        // A cast to a protocol in vain takes a thousand instructions, and half a million the first time. Lists, as for IN,
+        // are what is left most often.
         if let elements = AnyElements(value) {
             self = .list(elements)
             return
