@@ -155,7 +155,7 @@ lint: ## Check the format of all Swift files, and that known mutants are those o
 	@$(SWIFT_FILES) | xargs -0 $(SWIFT) format lint --strict --parallel
 	@Tests/mutants.sh -k
 	@# The formatter leaves comments as they are. Rows of a table cannot be broken.
-	@! $(SWIFT_FILES) | xargs -0 grep -nHE '^ *//.{119,}$$' | awk -F: '{ line = $$0; sub(/^[^:]*:[0-9]*:/, "", line) } length(line) > 120 && line !~ /\/\/\/? +\|/' | grep .
+	@lines=$$($(SWIFT_FILES) | LC_ALL=C.UTF-8 xargs -0 grep -nHE '^.{121,}$$' | grep -E '^[^:]*:[0-9]+: *//' | grep -vE '^[^:]*:[0-9]+: *///? +\|' || true); if [ -n "$$lines" ]; then echo "$$lines"; exit 1; fi
 
 clean: ## Remove everything that was built
 	rm -rf .build .build-release .build-tsan .build-asan .build-macros Benchmarks/Counts/.build Tests/Fuzz/.build Tests/KillLoop/.build $(DEMO)/.build Examples/CombineClient/.build $(BENCHMARKS)/.build $(BENCHMARKS)/PackageGraphSQLite/.build $(BENCHMARKS)/FollowLatency/.build

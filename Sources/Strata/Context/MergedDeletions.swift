@@ -24,9 +24,11 @@ struct MergedDeletions {
     }
 
     /// Refreshes the objects in memory that refer to the deleted ones, so that they read what the store has now. What
-    /// the context has changed itself stays.
+    /// the context has changed itself stays, and so does what has no row any more: a batch delete does not name what
+    /// went with it by a cascade.
     ///
-    /// - Complexity: O(registered objects), if something was deleted.
+    /// - Complexity: O(registered objects, and members of their relationships that are in memory), if something was
+    ///   deleted.
     func refreshReferrers() {
         if deleted.isEmpty { return }
         /// The relationships of each shape that may lead to a deleted object.
@@ -36,10 +38,24 @@ struct MergedDeletions {
             let shape = object.shape
             let candidates = relationships[ObjectIdentifier(shape)] ?? self.relationships(of: shape)
             relationships[ObjectIdentifier(shape)] = candidates
-            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object) {
+            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object), hasRow(object) {
                 context.refresh(object, mergeChanges: true)
             }
         }
+    }
+
+    /// Whether a refreshed object would find its row. An error does not matter here: reading the object says what is
+    /// wrong.
+    private func hasRow(_ object: NSManagedObject) -> Bool {
+        if let link = context.link {
+            let shared = context.sharedRef(of: object)
+            return (try? context.withParent(link) { try $0.rowForChild(shared) != nil }) ?? false
+        }
+        // A custom store's deletions come with what has changed by them.
+        guard let handle = context.registry.handle(object.storeIndex), handle.custom == nil,
+            let snapshot = context.snapshot(of: handle)
+        else { return false }
+        return (try? !snapshot.locate(object.ref).isAbsent) ?? false
     }
 
     private func relationships(of shape: EntityShape) -> [RelationshipShape] {

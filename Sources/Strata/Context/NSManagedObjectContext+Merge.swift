@@ -17,7 +17,8 @@ extension NSManagedObjectContext {
     static func mergeRemote(_ changes: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {
         for context in contexts {
             context.performAndWait {
-                context.merge(ids(changes) { context.coordinator?.managedObjectID(forURIRepresentation: $0) })
+                context.merge(
+                    ids(changes) { context.coordinator?.managedObjectID(forURIRepresentation: $0) }, areOfSave: false)
             }
         }
     }
@@ -45,7 +46,9 @@ extension NSManagedObjectContext {
         return elements.elements.compactMap { $0 }
     }
 
-    final func merge(_ ids: MergedIDs) {
+    /// - Parameter areOfSave: whether the IDs are all that a save has changed. Else they may be the deletions of a
+    ///   batch request alone, and what refers to those has to be found.
+    final func merge(_ ids: MergedIDs, areOfSave: Bool = true) {
         // What was saved later is not part of the past that the context shows.
         if isPast { return }
         adoptPermanentIDs()
@@ -67,7 +70,7 @@ extension NSManagedObjectContext {
                 inserted.append(object(with: id))
             }
         }
-        MergedDeletions(ids.deleted, in: self).refreshReferrers()
+        if !areOfSave { MergedDeletions(ids.deleted, in: self).refreshReferrers() }
         var deleted: ContiguousArray<NSManagedObject> = []
         for id in ids.deleted {
             if let object = registeredObject(for: id), deleteMerged(object) { deleted.append(object) }
@@ -81,7 +84,7 @@ extension NSManagedObjectContext {
         let refreshedIDs = Set(pipeline.refreshed.map(\.objectID))
         pipeline.refreshed = []
         // Children may have what this context has let go.
-        tellChildren(of: ids)
+        tellChildren(of: ids, areOfSave: areOfSave)
         defer { if !pipeline.event.isEmpty { processPendingChanges() } }
         if !changes.isEmpty { changes.post(.NSManagedObjectContextObjectsDidChange, from: self) }
         post(

@@ -4,7 +4,7 @@ public struct LogOptions: Sendable {
     public enum Access: Sendable {
         /// One process (and one open in it) at a time.
         case readWrite
-        /// Any number, beside a writer or without. Nothing is written but a word in `TAIL`, by which a writer knows that
+        /// Any number, beside a writer or without. Nothing is written but a word in `TAIL`, which tells a writer that
         /// somebody follows it.
         case readOnly
     }

@@ -100,8 +100,8 @@ package enum Operand {
     }
 
     private init(uncommon value: Any) {
-        // A cast to a protocol in vain takes a thousand instructions, and half a million the first time. Lists, as for IN,
-        // are what is left most often.
+        // A cast to a protocol in vain takes a thousand instructions, and half a million the first time. Lists, as for
+        // IN, are what is left most often.
         if let elements = AnyElements(value) {
             self = .list(elements)
             return

@@ -217,9 +217,9 @@ extension NSManagedObjectContext {
     }
 
     /// As ``tellChildren(_:except:)``, of changes that were merged into this context.
-    final func tellChildren(of ids: MergedIDs) {
+    final func tellChildren(of ids: MergedIDs, areOfSave: Bool) {
         for child in allChildren where child.automaticallyMergesChangesFromParent {
-            child.perform { child.merge(ids) }
+            child.perform { child.merge(ids, areOfSave: areOfSave) }
         }
     }
 

@@ -40,11 +40,11 @@ extension SavePipeline {
     func recollect(validating merged: [NSManagedObject]) throws {
         let changed = merged.filter { !$0.flags.contains(.inEvent) } + event
         context.processPendingChanges()
-        if !merged.isEmpty { try callWillSave(again: changed) }
+        // What willSave would change in a store that has got its part could not be written any more.
+        let asksAgain = !merged.isEmpty && !isBegun && overrides.contains(.willSave)
+        if asksAgain { try callWillSave(again: changed) }
         try updateDerivedAttributes(isFirst: false)
-        if !merged.isEmpty {
-            try validateChanges(overrides.contains(.willSave) ? self.changed : ContiguousArray(changed))
-        }
+        if !merged.isEmpty { try validateChanges(asksAgain ? self.changed : ContiguousArray(changed)) }
         insertReports.drop()
         deleteReports.drop()
         guard let coordinator = context.coordinator else { throw SaveFailure.noStore(for: merged.first) }

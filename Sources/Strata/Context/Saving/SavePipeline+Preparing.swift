@@ -21,9 +21,11 @@ extension SavePipeline {
     /// Calls `willSave` of objects that a merge policy has changed since their last one, which may keep sums or counts
     /// of what has changed.
     func callWillSave(again objects: [NSManagedObject]) throws {
-        guard overrides.contains(.willSave) else { return }
         changed.forEachUnretained { $0.flags.insert(.willSaveCalled) }
         for object in objects { object.flags.remove(.willSaveCalled) }
+        // Those who were told of these changes may have made others.
+        for object in event { object.flags.remove(.willSaveCalled) }
+        try processEverything()
         try callWillSave()
     }
 

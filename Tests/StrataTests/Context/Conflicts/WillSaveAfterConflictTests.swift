@@ -56,4 +56,37 @@ private final class CountingItem: NSManagedObject {
         }
         #expect(try stored("Item", store, sort: "code").map { $0.value(forKey: "count") as? Int } == [2])
     }
+
+    /// Who is told that a policy has taken the store's values may change something else, whose willSave has its say.
+    @Test(arguments: StoreKind.allCases) func whatAnObserverChangesThenIsAskedToo(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.model())
+        let (context, other) = (store.context(), store.context())
+        context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        try context.performAndWait { () throws in
+            let (item, watched) = (insert("Item", context), insert("Item", context))
+            item.setValue("a", forKey: "code")
+            watched.setValue("b", forKey: "code")
+            try context.save()
+            let id = item.objectID
+            try other.performAndWait {
+                other.object(with: id).setValue("theirs", forKey: "code")
+                try other.save()
+            }
+            item.setValue("mine", forKey: "code")
+            nonisolated(unsafe) let (asked, other) = (item, watched)
+            nonisolated(unsafe) var part: NSManagedObject?
+            let observer = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+            ) { _ in
+                guard part == nil, asked.value(forKey: "code") as? String == "theirs" else { return }
+                part = other.managedObjectContext.map { insert("Part", $0) }
+                part?.setValue(other, forKey: "whole")
+            }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            try context.save()
+            #expect(part != nil && watched.value(forKey: "count") as? Int == 1 && !context.hasChanges)
+        }
+        let counts = try stored("Item", store, sort: "code").map { $0.value(forKey: "count") as? Int }
+        #expect(counts == [1, 0])
+    }
 }

@@ -2,11 +2,12 @@ import CoreData
 import Foundation
 import Testing
 
-/// What is done to very many objects at once takes time in proportion: eight times as many objects take no more than
-/// 24 times as long, where comparing everything with everything would take 64 times as long. Measured is the time that
-/// the thread has the processor, so that it does not matter what else runs.
+/// What is done to very many objects at once takes time in proportion: 32 times as many objects take no more than 96
+/// times as long, where comparing everything with everything would take 1,024 times as long. Measured is the time that
+/// the context's thread has the processor, so that it does not matter what else runs; what a save hands to other
+/// threads is not counted.
 @Suite struct LargeGraphTests {
-    private static let counts = [3_000, 24_000]
+    private static let counts = [1_000, 32_000]
 
     /// The processor's time of each step, in nanoseconds.
     private final class Steps {
@@ -35,8 +36,8 @@ import Testing
         #expect(!all[0].isEmpty && all[0].keys == all[1].keys)
         for (step, few) in all[0] {
             let many = try #require(all[1][step])
-            // What takes a millisecond may take any multiple of it.
-            #expect(many < 24 * max(few, 1_000_000), "\(step): \(few) ns for few, \(many) ns for many")
+            // What takes half a millisecond may take any multiple of it.
+            #expect(many < 96 * max(few, 500_000), "\(step): \(few) ns for few, \(many) ns for many")
         }
     }
 

@@ -95,4 +95,23 @@ import Testing
             #expect(another.employees == [employees[0]])
         }
     }
+
+    /// A batch delete does not name what went by a cascade. A merge that is told of the rest reads none of it.
+    @Test(arguments: StoreKind.allCases, [false, true])
+    func whatWentByACascadeIsNotRead(_ kind: StoreKind, deletesInaccessibleFaults: Bool) throws {
+        let store = try TestStore(kind, GraphModel.company(employeesRule: .cascadeDeleteRule))
+        let context = store.context()
+        try context.performAndWait { () throws in
+            context.shouldDeleteInaccessibleFaults = deletesInaccessibleFaults
+            let (department, employees) = try filled(context)
+            employees[2].name = "mine"
+            context.processPendingChanges()
+            try deleteElsewhere([department], store, .batch, context)
+            #expect(try stored("Employee", store, sort: "name").isEmpty)
+            #expect(department.isDeleted && employees.allSatisfy { !$0.isDeleted && !$0.isFault })
+            #expect(employees[2].name == "mine" && employees[2].hasChanges)
+            let error = #expect(throws: CocoaError.self) { try context.save() }
+            #expect(error?.code == .managedObjectMerge)
+        }
+    }
 }
