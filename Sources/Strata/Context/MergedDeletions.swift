@@ -2,8 +2,8 @@ import StrataLog
 
 /// Brings objects up to date that refer to what others have deleted.
 ///
-/// The notification of a save names them as updated, since the delete rules have changed them. The result of a batch
-/// request, and a notification of which only the deletions were passed on, do not.
+/// The notification of a save names them as updated, since the delete rules have changed them. The IDs that a program
+/// takes from the result of a batch request do not.
 struct MergedDeletions {
     private let context: NSManagedObjectContext
     private var deleted: Set<ID> = []

@@ -33,7 +33,8 @@ extension VerifyReport {
         func read(_ offset: Int64) throws(StoreError) -> (slot: Manifest?, isWritten: Bool) {
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             _ = try io("read", path) { () throws(Errno) in try file.readPrefix(into: bytes, at: offset) }
-            return (Manifest(UnsafeRawBufferPointer(bytes)), bytes.contains { $0 != 0 })
+            let slot = UnsafeRawBufferPointer(bytes)
+            return (Manifest(slot), !slot.isZero)
         }
         for offset in Manifest.slotOffsets {
             // A writer may be writing it: then it is sound a moment later.

@@ -198,7 +198,7 @@ struct OrderedModel {
         let batch = model.change(600, values: 300, keys: 9_000, &random)
         let (source, section) = try write(OrderedIndex(Self.definition, lineage: .init(), base: batch.sorted()))
         var (read, refused) = (0, 0)
-        for _ in 0..<(BuildMode.isDebug ? 600 : 3_000) {
+        for _ in 0..<3_000 {
             var bytes = source.bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 bytes[Int(section.offset) + Int.random(in: 0..<section.byteCount - 4, using: &random)] =
@@ -213,7 +213,7 @@ struct OrderedModel {
             }
         }
         // A test that meets only one of both proves little. Each block has a checksum.
-        #expect(read > 0 && refused > 100, "\(read) read, \(refused) refused")
+        #expect(read > 10 && refused > 100, "\(read) read, \(refused) refused")
         var encoder = OrderedBlockEncoder()
         for number in 1000..<1100 { Array("entry \(number)".utf8).withUnsafeBytes { encoder.append($0) } }
         encoder.finish()

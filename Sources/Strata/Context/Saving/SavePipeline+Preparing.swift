@@ -18,8 +18,8 @@ extension SavePipeline {
         }
     }
 
-    /// Calls `willSave` of objects that a merge policy has changed since their last one, which may keep sums or counts
-    /// of what has changed.
+    /// Calls `willSave` again of objects that have changed since their last one: those that a merge policy has changed,
+    /// and those that observers have changed when they were told. They may derive sums or counts from the new values.
     func callWillSave(again objects: [NSManagedObject]) throws {
         changed.forEachUnretained { $0.flags.insert(.willSaveCalled) }
         for object in objects { object.flags.remove(.willSaveCalled) }
