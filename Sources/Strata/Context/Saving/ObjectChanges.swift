@@ -13,6 +13,15 @@ struct ObjectChanges {
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
+    /// Has an object that has changed more than once in one list only: the deleted ones, then the inserted ones.
+    mutating func dropRepeated() {
+        var known: Set<ObjectMember> = []
+        deleted.keepUnknown(&known)
+        inserted.keepUnknown(&known)
+        updated.keepUnknown(&known)
+        (insertedSet, deletedSet) = (nil, nil)
+    }
+
     mutating func post(_ name: Notification.Name, from context: NSManagedObjectContext, extra: [AnyHashable: Any] = [:])
     {
         guard !isEmpty || !extra.isEmpty else { return }

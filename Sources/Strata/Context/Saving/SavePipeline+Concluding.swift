@@ -16,9 +16,14 @@ extension SavePipeline {
         // What was reported as deleted may have been brought back, and others have been deleted by a merge.
         if let set = deleteReports.set(of: all.deleted) { all.deletedSet = set }
         let told = overrides
-        let saved = takeChanged()
+        var saved = takeChanged()
         let isTold = told.contains(.didSave)
         saved.forEachUnretained { clearChanges(of: $0, isTold: isTold) }
+        if !settled.isEmpty {
+            var known: Set<ObjectMember> = []
+            saved = settled + saved
+            saved.keepUnknown(&known)
+        }
         parent?.takeRows()
         // The changes that the merge policy made are part of the save, not of a new event.
         dropEvent()

@@ -8,6 +8,19 @@ extension SavePipeline {
 
     private var endings: [any SaveEnding] { parent.map { [$0] } ?? stores }
 
+    /// Takes what has arrived in other stores out of the state of change, before a merge policy and those who listen
+    /// change objects: what they change of these is a change of its own, which gets another ending.
+    func settle() {
+        for ending in stores where ending.isWritten && !ending.isSettled {
+            ending.isSettled = true
+            ending.finish()
+            let objects = ending.changes.inserted + ending.changes.updated + ending.changes.deleted
+            objects.forEachUnretained { clearChanges(of: $0, isTold: overrides.contains(.didSave)) }
+            settled += objects
+        }
+        changed.removeAll { !$0.flags.contains(.listed) }
+    }
+
     /// Sorts the changed objects by where they go, and reserves keys for the new ones.
     func makeEndings(_ coordinator: NSPersistentStoreCoordinator) throws {
         let all = classifiedChanges()
@@ -40,8 +53,7 @@ extension SavePipeline {
     func recollect(validating merged: [NSManagedObject]) throws {
         let changed = merged.filter { !$0.flags.contains(.inEvent) } + event
         context.processPendingChanges()
-        // What willSave would change in a store that has got its part could not be written any more.
-        let asksAgain = !merged.isEmpty && !isBegun && overrides.contains(.willSave)
+        let asksAgain = !merged.isEmpty && overrides.contains(.willSave)
         if asksAgain { try callWillSave(again: changed) }
         try updateDerivedAttributes(isFirst: false)
         if !merged.isEmpty { try validateChanges(asksAgain ? self.changed : ContiguousArray(changed)) }
@@ -60,18 +72,17 @@ extension SavePipeline {
             _ object: NSManagedObject, _ storeIndex: UInt16,
             _ list: WritableKeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>
         ) {
-            let ending = ending(storeIndex)
-            if !ending.isWritten { ending.changes[keyPath: list].append(object) }
+            ending(storeIndex).changes[keyPath: list].append(object)
         }
         for object in all.inserted { add(object, try keys.storeIndex(for: object), \.inserted) }
         for object in all.updated { add(object, object.storeIndex, \.updated) }
         for object in all.deleted { add(object, object.storeIndex, \.deleted) }
     }
 
-    /// The ending of a store, added if need be.
+    /// The ending of a store that is not written yet, added if need be.
     private func ending(_ storeIndex: UInt16) -> StoreEnding {
-        if let last = stores.last, last.storeIndex == storeIndex { return last }
-        if let known = stores.first(where: { $0.storeIndex == storeIndex }) { return known }
+        if let last = stores.last, last.storeIndex == storeIndex, !last.isWritten { return last }
+        if let known = stores.first(where: { $0.storeIndex == storeIndex && !$0.isWritten }) { return known }
         let ending = makeEnding(storeIndex)
         stores.append(ending)
         return ending
@@ -105,12 +116,12 @@ extension SavePipeline {
     ) -> any Error {
         stores = stores.filter { $0.isWritten && !$0.changes.isEmpty }
         if stores.isEmpty { return error }
+        settle()
         let saved = finishEndings()
-        let objects = saved.inserted + saved.updated + saved.deleted
-        objects.forEachUnretained { clearChanges(of: $0) }
+        settled = []
         forgetReports()
-        changed.removeAll { !$0.flags.contains(.listed) }
-        callDidSave(objects, deleted: saved.deleted, .all)
+        callDidSave(saved.inserted + saved.updated + saved.deleted, deleted: saved.deleted, overrides)
+        context.tellChildren(saved)
         coordinator.didSave(stores, saved, from: context)
         var info: [String: Any] = [
             NSLocalizedDescriptionKey: "One of the stores could not be saved, others were.",
@@ -132,6 +143,7 @@ extension SavePipeline {
             all.updated += ending.changes.updated
             all.deleted += ending.changes.deleted
         }
+        if !settled.isEmpty { all.dropRepeated() }
         // Now, as an object that has left the context does not know its store.
         let ids = stores.count == 1 ? stores[0].deletedIDs : nil
         if ids?.give(to: all.deleted) != true { all.deleted.forEachUnretained { _ = $0.objectID } }
@@ -139,5 +151,5 @@ extension SavePipeline {
     }
 
     /// Lets go of the endings, and so of their lists of objects.
-    func forgetEndings() { (stores, parent) = ([], nil) }
+    func forgetEndings() { (stores, parent, settled) = ([], nil, []) }
 }

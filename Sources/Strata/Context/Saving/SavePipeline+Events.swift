@@ -20,7 +20,7 @@ extension SavePipeline {
         }
         if !object.flags.contains(.listed) {
             object.flags.insert(.listed)
-            if changed.isEmpty { overrides = [] }
+            if changed.isEmpty, settled.isEmpty { overrides = [] }
             overrides.formUnion(object.overrides)
             changed.append(object)
         }

@@ -54,6 +54,8 @@ final class SavePipeline {
     /// The part of each store, or that of the parent, which gets all of it.
     var stores: [StoreEnding] = []
     var parent: ParentEnding?
+    /// What some stores have got already while another one's conflicts were resolved.
+    var settled: ContiguousArray<NSManagedObject> = []
     /// What the derived attributes were computed from.
     var derivationView: DerivationView?
     /// Objects whose rows turned out to be gone.

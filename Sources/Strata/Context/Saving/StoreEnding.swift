@@ -16,6 +16,8 @@ class StoreEnding: SaveEnding {
     final var changes = ObjectChanges()
     private(set) final var receipt: CommitReceipt?
     private(set) final var isWritten = false
+    /// Whether the objects have been told of it: see ``SavePipeline/settle()``.
+    final var isSettled = false
     /// The IDs of the inserted and of the deleted objects, made by another core while the rows are written; nil for a
     /// small save.
     private(set) final var insertedIDs: SavedIDs?
@@ -61,6 +63,7 @@ class StoreEnding: SaveEnding {
                 guard rounds < Self.maximumConflictRounds, attempts < Self.maximumAttempts else {
                     throw StoreFailure.cocoaError(error, saving: handle)
                 }
+                pipeline.settle()
                 var left = error
                 left.conflicts = try DerivedRebase(context: context, ending: self).resolve(error.conflicts)
                 let merged = try ConflictResolver(context, self).resolve(left)
@@ -157,7 +160,7 @@ class StoreEnding: SaveEnding {
         return objects
     }
 
-    /// Brings the objects in line with what was written.
+    /// Brings the objects in line with what was written, once.
     final func finish() {
         guard let transaction, let receipt else { return }
         context.noteSaved(receipt.sequence, handle)

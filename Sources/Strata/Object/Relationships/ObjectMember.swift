@@ -38,3 +38,8 @@ extension NSManagedObject {
     @inline(__always)
     static func addressHash(of object: NSManagedObject) -> Int { Int(bitPattern: ObjectIdentifier(object)) >> 4 }
 }
+
+extension ContiguousArray<NSManagedObject> {
+    /// Drops the objects that are known, and so each that was there already; what is left is known then.
+    mutating func keepUnknown(_ known: inout Set<ObjectMember>) { self = filter { known.insert(ObjectMember($0)).inserted } }
+}
