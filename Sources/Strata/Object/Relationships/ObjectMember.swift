@@ -41,5 +41,7 @@ extension NSManagedObject {
 
 extension ContiguousArray<NSManagedObject> {
     /// Drops the objects that are known, and so each that was there already; what is left is known then.
-    mutating func keepUnknown(_ known: inout Set<ObjectMember>) { self = filter { known.insert(ObjectMember($0)).inserted } }
+    mutating func keepUnknown(_ known: inout Set<ObjectMember>) {
+        self = filter { known.insert(ObjectMember($0)).inserted }
+    }
 }
