@@ -11,7 +11,17 @@ enum AccessorConversion {
             return held as? Value ?? represented(held, as: representable) as? Value
         }
         if let members = collection(held, as: type) { return members as? Value }
-        return held as? Value ?? swiftCollection(held)
+        return held as? Value ?? swiftCollection(held) ?? mutableCopy(of: held)
+    }
+
+    /// A collection that nobody else has, of one that is declared as mutable and held as what is not.
+    private static func mutableCopy<Value>(of held: Any) -> Value? {
+        switch held {
+        case let array as NSArray: array.mutableCopy() as? Value
+        case let set as NSSet: set.mutableCopy() as? Value
+        case let dictionary as NSDictionary: dictionary.mutableCopy() as? Value
+        default: nil
+        }
     }
 
     /// An array or set of Swift's, of what Foundation's bridging does not cast as a whole.
@@ -67,8 +77,11 @@ extension NSManagedObject {
     /// - Precondition: the entity has the property, and its value has a form in the type.
     final func convertedValue<Value>(_ name: String) -> Value? {
         // These two change the relationship when they are changed.
-        if Value.self == NSMutableSet.self { return mutableSetValue(forKey: name) as? Value }
-        if Value.self == NSMutableOrderedSet.self { return mutableOrderedSetValue(forKey: name) as? Value }
+        let isOfMembers = Value.self == NSMutableSet.self || Value.self == NSMutableOrderedSet.self
+        if isOfMembers, shape.relationship(name) != nil {
+            let isOrdered = Value.self == NSMutableOrderedSet.self
+            return (isOrdered ? mutableOrderedSetValue(forKey: name) : mutableSetValue(forKey: name)) as? Value
+        }
         guard let held = heldValue(name) else { return nil }
         guard let value = AccessorConversion.value(held, as: Value.self) else {
             programmerError(
