@@ -3,13 +3,21 @@ import Foundation
 /// What a batch insert did.
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// As ``resultType`` says: true, the IDs of the new objects (`[NSManagedObjectID]`), or how many there are.
-    public let result: Any?
+    open var result: Any? { held }
+    private let held: Any?
     /// The form of ``result``.
-    public let resultType: NSBatchInsertRequestResultType
+    open var resultType: NSBatchInsertRequestResultType { type }
+    private let type: NSBatchInsertRequestResultType
+
+    /// A result of nothing, for subclasses that stand in for one.
+    override public init() {
+        (held, type) = (nil, .statusOnly)
+        super.init()
+    }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchInsertRequestResultType) {
-        resultType = type
-        result =
+        self.type = type
+        held =
             switch type {
             case .statusOnly: NSNumber(value: true)
             case .objectIDs: outcome.objectIDs
@@ -22,13 +30,21 @@ open class NSBatchInsertResult: NSPersistentStoreResult {
 /// What a batch update did.
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// As ``resultType`` says: true, the IDs of the changed objects (`[NSManagedObjectID]`), or how many there are.
-    public let result: Any?
+    open var result: Any? { held }
+    private let held: Any?
     /// The form of ``result``.
-    public let resultType: NSBatchUpdateRequestResultType
+    open var resultType: NSBatchUpdateRequestResultType { type }
+    private let type: NSBatchUpdateRequestResultType
+
+    /// A result of nothing, for subclasses that stand in for one.
+    override public init() {
+        (held, type) = (nil, .statusOnlyResultType)
+        super.init()
+    }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchUpdateRequestResultType) {
-        resultType = type
-        result =
+        self.type = type
+        held =
             switch type {
             case .statusOnlyResultType: NSNumber(value: true)
             case .updatedObjectIDsResultType: outcome.objectIDs
@@ -41,13 +57,21 @@ open class NSBatchUpdateResult: NSPersistentStoreResult {
 /// What a batch delete did.
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// As ``resultType`` says: true, the IDs of the deleted objects (`[NSManagedObjectID]`), or how many there are.
-    public let result: Any?
+    open var result: Any? { held }
+    private let held: Any?
     /// The form of ``result``.
-    public let resultType: NSBatchDeleteRequestResultType
+    open var resultType: NSBatchDeleteRequestResultType { type }
+    private let type: NSBatchDeleteRequestResultType
+
+    /// A result of nothing, for subclasses that stand in for one.
+    override public init() {
+        (held, type) = (nil, .resultTypeStatusOnly)
+        super.init()
+    }
 
     init(_ outcome: BatchOutcome, _ type: NSBatchDeleteRequestResultType) {
-        resultType = type
-        result =
+        self.type = type
+        held =
             switch type {
             case .resultTypeStatusOnly: NSNumber(value: true)
             case .resultTypeObjectIDs: outcome.objectIDs

@@ -21,13 +21,34 @@ extension NSManagedObjectContext {
     ///
     /// A subclass that overrides the form without a type is asked in its words.
     public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
-        if isSubclassed, request.entityName != nil,
-            let results = try fetch(NSFetchRequest<any NSFetchRequestResult>(converting: request)) as? [T]
-        {
-            return results
-        }
+        if let results = try overriddenResults(of: request) { return results }
         checkQueue()
-        return try results(of: request)
+        return try routedResults(of: request)
+    }
+
+    /// The results for the library's own callers of `fetch(_:)`, on the context's queue: a subclass is asked, too.
+    final func asked<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        try overriddenResults(of: request) ?? routedResults(of: request)
+    }
+
+    /// What a subclass's `fetch(_:)` says; nil when there is none, or it cannot be asked.
+    private final func overriddenResults<T>(of request: NSFetchRequest<T>) throws -> [T]? {
+        guard isSubclassed, request.entityName != nil else { return nil }
+        return try fetch(NSFetchRequest<any NSFetchRequestResult>(converting: request)) as? [T]
+    }
+
+    /// The results by way of the coordinator's `execute(_:with:)`, if that may be overridden.
+    final func routedResults<T>(of request: NSFetchRequest<T>) throws -> [T] {
+        guard let coordinator = overridableCoordinator else { return try results(of: request) }
+        return try FetchResults.typed(try coordinator.execute(request, with: self) as? [Any] ?? [])
+    }
+
+    /// The coordinator of a context without parent, if it is of a subclass: that may override `execute(_:with:)`.
+    final var overridableCoordinator: NSPersistentStoreCoordinator? {
+        guard link == nil, let coordinator, type(of: coordinator) != NSPersistentStoreCoordinator.self else {
+            return nil
+        }
+        return coordinator
     }
 
     /// How many objects a request describes; its limit and offset count.
@@ -55,6 +76,19 @@ extension NSManagedObjectContext {
             let plan = try plan(of: request)
             return try FetchExecutor(self, plan, turn: turn(control, plan)).count()
         }
+    }
+
+    /// Executes a request by way of the coordinator's `execute(_:with:)`, if that may be overridden. Fetches see to that
+    /// themselves.
+    final func routedResult(of request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+        guard !(request is any ContextExecutable), let coordinator = overridableCoordinator else {
+            return try executeRequest(request)
+        }
+        let result = try coordinator.execute(request, with: self)
+        guard let result = result as? NSPersistentStoreResult else {
+            throw FetchProblem.error("The coordinator's execute(_:with:) gives \(type(of: result)) for a request.")
+        }
+        return result
     }
 
     /// Executes a request: a fetch, at once or asynchronous, a batch insert, update or delete, or one of persistent

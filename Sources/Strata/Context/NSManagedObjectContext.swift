@@ -358,7 +358,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
 
     /// As the generic form, for results that are cast later. What is fetched in any form comes from here.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
-        try onQueue().results(of: request)
+        try onQueue().routedResults(of: request)
     }
 
     /// As the generic form.
@@ -369,7 +369,7 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     /// - Throws: `CocoaError` 134091 for requests that are not supported, the store's error when it cannot be read.
     @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
-        try onQueue().executeRequest(request)
+        try onQueue().routedResult(of: request)
     }
 
     /// Gives inserted objects their permanent IDs before they are saved, also those that only the parent knows.

@@ -10,7 +10,8 @@ extension NSPersistentStoreCoordinator {
                 "Ask the context's own coordinator, or context.execute(_:)")
         }
         if let request = request as? any ExecutableFetch { return try request.results(in: context) }
-        return try context.execute(request)
+        if request is NSSaveChangesRequest, try context.pipeline.writeAsAsked(self) { return [] as [Any] }
+        return try context.executeRequest(request)
     }
 
     /// Tells those who follow a store that transactions have been committed to it: also those of other coordinators

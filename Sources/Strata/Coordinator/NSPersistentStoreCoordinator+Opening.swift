@@ -162,9 +162,10 @@ extension NSPersistentStoreCoordinator {
         }
         let handle = try link.makeHandle(shapes, store, StoreIdentity.named(uuid))
         try checkIsOnly(handle)
+        let hashes = try StoredModel(bytes: handle.log.schema.model).versionHashes
         store.setSystemMetadata([
-            NSStoreTypeKey: name, NSStoreUUIDKey: uuid,
-            NSStoreModelVersionHashesKey: try StoredModel(bytes: handle.log.schema.model).versionHashes,
+            NSStoreTypeKey: name, NSStoreUUIDKey: uuid, NSStoreModelVersionHashesKey: hashes,
+            NSPersistentStoreModelVersionChecksumKey: ModelTables.checksum(of: hashes),
             NSStoreModelVersionIdentifiersKey: managedObjectModel.versionIdentifiers.map { "\($0.base)" }.sorted(),
         ])
         store.forgetMetadataChange()

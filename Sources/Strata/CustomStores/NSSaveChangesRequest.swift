@@ -3,23 +3,27 @@ public import Foundation
 /// What a context asks a store to save.
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// The objects to be inserted. They have their permanent IDs.
-    public let insertedObjects: Set<NSManagedObject>?
+    open var insertedObjects: Set<NSManagedObject>? { inserted }
+    private let inserted: Set<NSManagedObject>?
     /// The objects to be changed.
-    public let updatedObjects: Set<NSManagedObject>?
+    open var updatedObjects: Set<NSManagedObject>? { updated }
+    private let updated: Set<NSManagedObject>?
     /// The objects to be deleted.
-    public let deletedObjects: Set<NSManagedObject>?
+    open var deletedObjects: Set<NSManagedObject>? { deleted }
+    private let deleted: Set<NSManagedObject>?
     /// Objects that are not changed but must not have been changed by others either.
-    public let lockedObjects: Set<NSManagedObject>?
+    open var lockedObjects: Set<NSManagedObject>? { locked }
+    private let locked: Set<NSManagedObject>?
 
     /// Creates a request. Saves make their own; a program needs this to test a store.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
     ) {
-        self.insertedObjects = insertedObjects
-        self.updatedObjects = updatedObjects
-        self.deletedObjects = deletedObjects
-        self.lockedObjects = lockedObjects
+        inserted = insertedObjects
+        updated = updatedObjects
+        deleted = deletedObjects
+        locked = lockedObjects
         super.init()
     }
 

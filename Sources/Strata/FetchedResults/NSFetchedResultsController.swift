@@ -56,7 +56,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         core = FetchedResultsCore(
             context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name,
             settings: { FetchedResultsSettings(fetchRequest, in: context) },
-            fetch: { try context.results(of: fetchRequest).map { $0 as AnyObject } })
+            fetch: { try context.asked(fetchRequest).map { $0 as AnyObject } })
         let core = core
         presented =
             ResultType.self == (any NSFetchRequestResult).self
@@ -65,6 +65,18 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         super.init()
         core.presented = presented ?? self as? NSFetchedResultsController<any NSFetchRequestResult>
         core.titles = self
+    }
+
+    /// Creates a controller of nothing, for a property that gets its controller later: it has a context without stores.
+    override public init() {
+        request = NSFetchRequest<ResultType>()
+        request.sortDescriptors = []
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        core = FetchedResultsCore(
+            context, sectionNameKeyPath: nil, cacheName: nil,
+            settings: { [request] in FetchedResultsSettings(request, in: context) }, fetch: { [] })
+        presented = nil
+        super.init()
     }
 
     /// Another view of a controller's core.

@@ -78,7 +78,7 @@ extension KeyedSortDescriptorFactory {
     /// The key path goes by the name that the class's ``NSManagedObject/propertyNames`` gives it, or by the one
     /// attribute that its accessor reads; without a name, objects are compared, which makes fetches slower.
     @_disfavoredOverload
-    public init<Root: NSManagedObject, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
+    public init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         if let name = PropertyNames.name(of: keyPath) {
             self.init(key: name, ascending: ascending)
             return
@@ -100,10 +100,9 @@ extension KeyedSortDescriptorFactory {
 extension NSExpression {
     /// The value of the property that a Swift key path reads.
     ///
-    /// - Precondition: the class's ``NSManagedObject/propertyNames`` names the key path, or each accessor on the way
-    ///   reads
-    ///   exactly one property of an entity in use.
-    public convenience init<Root: NSManagedObject, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+    /// - Precondition: it starts at a managed object; the class's ``NSManagedObject/propertyNames`` names the key path,
+    ///   or each accessor on the way reads exactly one property of an entity in use.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
         guard let name = PropertyNames.name(of: keyPath) else {
             programmerError(
                 "NSExpression(forKeyPath:)", "the name of a key path of \(Root.self) to a \(Value.self) is not known",

@@ -7,6 +7,7 @@ import Synchronization
 enum StoreMetadata {
     static let systemKeys = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        NSPersistentStoreModelVersionChecksumKey,
     ]
 
     /// Entries whose keys begin so are Strata's own and not shown.
@@ -50,6 +51,7 @@ enum StoreMetadata {
         if let model = try? StoredModel(bytes: log.schema.model) {
             metadata[NSStoreModelVersionHashesKey] = model.versionHashes
             metadata[NSStoreModelVersionIdentifiersKey] = model.versionIdentifiers
+            metadata[NSPersistentStoreModelVersionChecksumKey] = ModelTables.checksum(of: model.versionHashes)
         }
         return metadata
     }

@@ -97,18 +97,34 @@ open class NSComparisonPredicate: NSPredicate {
     let depth: Int
 
     /// Makes the comparison `left operator right`.
-    public convenience init(
+    public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, modifier: Modifier,
         type: Operator, options: Options = []
     ) {
-        self.init(left, right, modifier, type, options, nil)
+        leftExpression = left
+        rightExpression = right
+        comparisonPredicateModifier = modifier
+        predicateOperatorType = type
+        self.options = options
+        excludesNull = false
+        customSelector = nil
+        depth = 1 + max(left.depth, right.depth)
+        super.init(value: false)
     }
 
     /// Makes a comparison that asks the left value's `PredicateFunctionTarget` method.
-    public convenience init(
+    public init(
         leftExpression left: NSExpression, rightExpression right: NSExpression, customSelector selector: Selector
     ) {
-        self.init(left, right, .direct, .customSelector, [], selector)
+        leftExpression = left
+        rightExpression = right
+        comparisonPredicateModifier = .direct
+        predicateOperatorType = .customSelector
+        options = []
+        excludesNull = false
+        customSelector = selector
+        depth = 1 + max(left.depth, right.depth)
+        super.init(value: false)
     }
 
     package init(

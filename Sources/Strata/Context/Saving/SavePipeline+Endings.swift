@@ -95,6 +95,28 @@ extension SavePipeline {
             ?? StoreEnding(context, handle, storeIndex)
     }
 
+    /// Hands the changes over, by way of the coordinator's `execute(_:with:)` if that may be overridden.
+    func handOver(_ coordinator: NSPersistentStoreCoordinator) throws {
+        guard let overridable = context.overridableCoordinator else { return try write(coordinator) }
+        func all(_ list: KeyPath<ObjectChanges, ContiguousArray<NSManagedObject>>) -> Set<NSManagedObject> {
+            Set(stores.flatMap { $0.changes[keyPath: list] })
+        }
+        isHandOverAsked = true
+        _ = try overridable.execute(
+            NSSaveChangesRequest(
+                inserted: all(\.inserted), updated: all(\.updated), deleted: all(\.deleted),
+                locked: required.filter(\.isWatched)),
+            with: context)
+    }
+
+    /// Hands the changes over if a save has asked for that.
+    func writeAsAsked(_ coordinator: NSPersistentStoreCoordinator) throws -> Bool {
+        guard isHandOverAsked else { return false }
+        isHandOverAsked = false
+        try write(coordinator)
+        return true
+    }
+
     /// Hands each part over. What other stores got before one fails is saved: those objects are done.
     func write(_ coordinator: NSPersistentStoreCoordinator) throws {
         if stores.count == 1 { stores[0].prepareIDs() }

@@ -56,6 +56,8 @@ final class SavePipeline {
     var parent: ParentEnding?
     /// What some stores have got already while another one's conflicts were resolved.
     var settled: ContiguousArray<NSManagedObject> = []
+    /// Whether a coordinator's `execute(_:with:)` has been asked to hand the changes over, and has not done so yet.
+    var isHandOverAsked = false
     /// What the derived attributes were computed from.
     var derivationView: DerivationView?
     /// Objects whose rows turned out to be gone.
@@ -91,6 +93,7 @@ final class SavePipeline {
             registry.endPuttingAside()
             derivationView = nil
             control = nil
+            isHandOverAsked = false
             forgetEndings()
         }
         control = ContextQueue.currentControl
@@ -112,7 +115,7 @@ final class SavePipeline {
         try validateChanges(changed)
         defer { reportDropped() }
         try makeEndings(coordinator)
-        try write(coordinator)
+        try handOver(coordinator)
         conclude(coordinator)?.start(registry)
         if context.link == nil { try coordinator.savePendingMetadata() }
     }

@@ -102,9 +102,15 @@ extension NSAsynchronousFetchRequest: ContextExecutable {
 /// What an asynchronous fetch gives. Safe to use from any thread; the objects belong to the context's queue.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     // Unchecked: the results are set once, on the context's queue, before anybody is told.
-    private let request: NSAsynchronousFetchRequest<ResultType>
+    private let request: NSAsynchronousFetchRequest<ResultType>?
     private var results: [ResultType]?
     private let lock = NSLock()
+
+    /// A result of no request, for subclasses that stand in for one.
+    override public init() {
+        request = nil
+        super.init()
+    }
 
     init(
         _ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext, progress: Progress?
@@ -114,7 +120,16 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
     }
 
     /// The request that was executed.
-    open var fetchRequest: NSAsynchronousFetchRequest<ResultType> { request }
+    ///
+    /// - Precondition: there is one.
+    open var fetchRequest: NSAsynchronousFetchRequest<ResultType> {
+        guard let request else {
+            programmerError(
+                "NSAsynchronousFetchResult", "a result that was made without a request has none",
+                "Override fetchRequest")
+        }
+        return request
+    }
 
     /// The results; nil until the fetch has ended, and if it failed.
     open var finalResult: [ResultType]? { lock.withLock { results } }

@@ -1,4 +1,5 @@
 public import Foundation
+import StrataIO
 import Synchronization
 
 /// The answer to a request that is still being worked on.
@@ -11,8 +12,14 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     }
 
     private let state = Mutex(State())
-    private let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext?
     private let storedProgress: Progress?
+
+    /// A result of no request, for subclasses that stand in for one.
+    override public init() {
+        (context, storedProgress) = (nil, nil)
+        super.init()
+    }
 
     init(_ context: NSManagedObjectContext, progress: Progress?) {
         self.context = context
@@ -21,7 +28,16 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     }
 
     /// The context that the request was given to.
-    open var managedObjectContext: NSManagedObjectContext { context }
+    ///
+    /// - Precondition: it is the result of a request.
+    open var managedObjectContext: NSManagedObjectContext {
+        guard let context else {
+            programmerError(
+                "NSPersistentStoreAsynchronousResult", "a result that was made without a request has no context",
+                "Override managedObjectContext")
+        }
+        return context
+    }
 
     /// Why there is no result; nil while the work goes on and after it succeeded. `CocoaError` 3072 after
     /// ``cancel()``.

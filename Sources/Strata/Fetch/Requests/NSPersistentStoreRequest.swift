@@ -29,5 +29,6 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
 
 /// The answer to a request.
 open class NSPersistentStoreResult: NSObject {
-    override init() {}
+    /// A result of nothing, for subclasses that stand in for one.
+    override public init() {}
 }

@@ -20,12 +20,12 @@ extension NSManagedObjectContext {
 
     /// Posts that the context has saved these, by their IDs.
     ///
-    /// Every save does, and mostly nobody listens, which Foundation does not tell: the message is made of the sets, and
-    /// not of the notification, where they would have to be looked up by name.
+    /// The message is made of the sets, and not of the notification, where they would have to be looked up by name.
     final func postSavedIDs(_ news: ContextNews) {
         if isSilent { return }
         let notification = news.notification(.NSManagedObjectContextDidSaveObjectIDs)
         PostingGate.pass { NotificationCenter.default.post(notification) }
+        guard MessageName.didSaveObjectIDs.isAwaited else { return }
         if queueType == .mainQueueConcurrencyType {
             MessagePosting.post(DidSaveObjectIDsMessage(news), subject: self)
         } else {
@@ -36,11 +36,13 @@ extension NSManagedObjectContext {
 
     private func postMainActorMessage(_ notification: Notification) {
         switch notification.name {
-        case .NSManagedObjectContextObjectsDidChange:
+        case .NSManagedObjectContextObjectsDidChange where MessageName.objectsDidChange.isAwaited:
             MessagePosting.post(ObjectsDidChangeMessage(notification), subject: self)
-        case .NSManagedObjectContextWillSave: MessagePosting.post(WillSaveMessage(notification), subject: self)
-        case .NSManagedObjectContextDidSave: MessagePosting.post(DidSaveMessage(notification), subject: self)
-        case .NSManagedObjectContextDidMergeChangesObjectIDs:
+        case .NSManagedObjectContextWillSave where MessageName.willSave.isAwaited:
+            MessagePosting.post(WillSaveMessage(notification), subject: self)
+        case .NSManagedObjectContextDidSave where MessageName.didSave.isAwaited:
+            MessagePosting.post(DidSaveMessage(notification), subject: self)
+        case .NSManagedObjectContextDidMergeChangesObjectIDs where MessageName.didMergeChangesObjectIDs.isAwaited:
             MessagePosting.post(DidMergeChangesMessage(notification), subject: self)
         default: break
         }
@@ -48,7 +50,7 @@ extension NSManagedObjectContext {
 
     private func postAsyncMessage(_ notification: Notification) {
         switch notification.name {
-        case .NSManagedObjectContextDidMergeChangesObjectIDs:
+        case .NSManagedObjectContextDidMergeChangesObjectIDs where MessageName.didMergeChangesObjectIDs.isAwaited:
             guard let message = DidMergeChangesAsyncMessage(notification) else { return }
             PostingGate.pass { NotificationCenter.default.post(message, subject: self) }
         default: break
@@ -62,6 +64,7 @@ extension NSPersistentStoreCoordinator {
         let notification = Notification(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: info)
         NotificationCenter.default.post(notification)
+        guard MessageName.storesDidChange.isAwaited else { return }
         if ContextQueue.isOnMain {
             MessagePosting.post(StoresDidChangeMessage(notification), subject: self)
         } else if let message = StoresDidChangeAsyncMessage(notification) {
@@ -73,7 +76,7 @@ extension NSPersistentStoreCoordinator {
     func postRemoteChange(_ info: [AnyHashable: Any]) {
         let notification = Notification(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
         PostingGate.pass { NotificationCenter.default.post(notification) }
-        guard let message = RemoteChangeMessage(notification) else { return }
+        guard MessageName.remoteChange.isAwaited, let message = RemoteChangeMessage(notification) else { return }
         PostingGate.pass { NotificationCenter.default.post(message, subject: self) }
     }
 }

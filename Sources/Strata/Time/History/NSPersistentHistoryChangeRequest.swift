@@ -98,13 +98,21 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 open class NSPersistentHistoryResult: NSPersistentStoreResult {
     /// As ``resultType`` says: transactions, changes, object IDs, or the number of changes; true for the status, and
     /// for a request that deletes.
-    public let result: Any?
+    open var result: Any? { held }
+    private let held: Any?
     /// The form of ``result``.
-    public let resultType: NSPersistentHistoryResultType
+    open var resultType: NSPersistentHistoryResultType { type }
+    private let type: NSPersistentHistoryResultType
+
+    /// A result of nothing, for subclasses that stand in for one.
+    override public init() {
+        (held, type) = (nil, .statusOnly)
+        super.init()
+    }
 
     init(_ result: Any?, _ type: NSPersistentHistoryResultType) {
-        self.result = result
-        resultType = type
+        held = result
+        self.type = type
         super.init()
     }
 }

@@ -8,6 +8,9 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     /// True: nothing but numbers and strings is archived.
     public static var supportsSecureCoding: Bool { true }
 
+    /// A token of no store: all of a store's history is after it.
+    override public init() { sequences = [:] }
+
     init(_ sequences: [String: UInt64]) {
         self.sequences = sequences
     }

@@ -123,11 +123,10 @@ private final class ActingPolicy: NSMergePolicy, @unchecked Sendable {
             let context = world.context
             try context.performAndWait { () throws in
                 let (one, two) = try Self.prepare(before, world)
-                nonisolated(unsafe) var isLate = false
-                nonisolated(unsafe) let (object, place) = (one, context)
+                var isLate = false
                 context.mergePolicy = ActingPolicy {
                     isLate = true
-                    Self.change(object, late, place)
+                    Self.change(one, late, context)
                 }
                 nonisolated(unsafe) var notes: [Notification] = []
                 let observer = NotificationCenter.default.addObserver(
@@ -159,9 +158,8 @@ private final class ActingPolicy: NSMergePolicy, @unchecked Sendable {
         let context = world.context
         try context.performAndWait { () throws in
             let (one, two) = try Self.prepare(.inserted, world)
-            nonisolated(unsafe) let (object, place) = (one, context)
             context.mergePolicy = ActingPolicy {
-                Self.change(object, late, place)
+                Self.change(one, late, context)
                 throw Refusal()
             }
             #expect(saveError(context)?.code == .persistentStoreIncompleteSave)
