@@ -78,8 +78,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Executes a request by way of the coordinator's `execute(_:with:)`, if that may be overridden. Fetches see to that
-    /// themselves.
+    /// Executes a request by way of the coordinator's `execute(_:with:)`, if that may be overridden. Fetches see to
+    /// that themselves.
     final func routedResult(of request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         guard !(request is any ContextExecutable), let coordinator = overridableCoordinator else {
             return try executeRequest(request)

@@ -62,7 +62,8 @@ where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordina
     public static var remoteChange: Self { .awaited() }
 }
 
-extension NotificationCenter.BaseMessageIdentifier where MessageType: AwaitedMessage & NotificationCenter.MainActorMessage {
+extension NotificationCenter.BaseMessageIdentifier
+where MessageType: AwaitedMessage & NotificationCenter.MainActorMessage {
     /// Who asks for a name is going to listen.
     fileprivate static func awaited() -> Self {
         MessageType.await()
