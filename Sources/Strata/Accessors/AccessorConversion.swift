@@ -14,11 +14,12 @@ enum AccessorConversion {
         return held as? Value ?? swiftCollection(held) ?? mutableCopy(of: held)
     }
 
-    /// A collection that nobody else has, of one that is declared as mutable and held as what is not.
+    /// A mutable copy of a collection that is not mutable, for an accessor of a mutable type.
     private static func mutableCopy<Value>(of held: Any) -> Value? {
         switch held {
         case let array as NSArray: array.mutableCopy() as? Value
         case let set as NSSet: set.mutableCopy() as? Value
+        case let set as NSOrderedSet: set.mutableCopy() as? Value
         case let dictionary as NSDictionary: dictionary.mutableCopy() as? Value
         default: nil
         }
@@ -77,10 +78,11 @@ extension NSManagedObject {
     /// - Precondition: the entity has the property, and its value has a form in the type.
     final func convertedValue<Value>(_ name: String) -> Value? {
         // These two change the relationship when they are changed.
-        let isOfMembers = Value.self == NSMutableSet.self || Value.self == NSMutableOrderedSet.self
-        if isOfMembers, shape.relationship(name) != nil {
-            let isOrdered = Value.self == NSMutableOrderedSet.self
-            return (isOrdered ? mutableOrderedSetValue(forKey: name) : mutableSetValue(forKey: name)) as? Value
+        if Value.self == NSMutableSet.self, shape.relationship(name) != nil {
+            return mutableSetValue(forKey: name) as? Value
+        }
+        if Value.self == NSMutableOrderedSet.self, shape.relationship(name) != nil {
+            return mutableOrderedSetValue(forKey: name) as? Value
         }
         guard let held = heldValue(name) else { return nil }
         guard let value = AccessorConversion.value(held, as: Value.self) else {

@@ -21,20 +21,18 @@ extension NSManagedObjectContext {
     ///
     /// A subclass that overrides the form without a type is asked in its words.
     public final func fetch<T: NSFetchRequestResult>(_ request: NSFetchRequest<T>) throws -> [T] {
-        if let results = try overriddenResults(of: request) { return results }
+        try fetched(request)
+    }
+
+    /// As `fetch(_:)`, for callers that do not know that the results can be fetched.
+    final func fetched<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        if isSubclassed, request.entityName != nil,
+            let results = try fetch(NSFetchRequest<any NSFetchRequestResult>(converting: request)) as? [T]
+        {
+            return results
+        }
         checkQueue()
         return try routedResults(of: request)
-    }
-
-    /// The results for the library's own callers of `fetch(_:)`, on the context's queue: a subclass is asked, too.
-    final func asked<T>(_ request: NSFetchRequest<T>) throws -> [T] {
-        try overriddenResults(of: request) ?? routedResults(of: request)
-    }
-
-    /// What a subclass's `fetch(_:)` says; nil when there is none, or it cannot be asked.
-    private final func overriddenResults<T>(of request: NSFetchRequest<T>) throws -> [T]? {
-        guard isSubclassed, request.entityName != nil else { return nil }
-        return try fetch(NSFetchRequest<any NSFetchRequestResult>(converting: request)) as? [T]
     }
 
     /// The results by way of the coordinator's `execute(_:with:)`, if that may be overridden.

@@ -115,7 +115,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Sets a store's metadata, which is written with the next save. Values are property-list values.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
-    /// Executes a request for a context, on the calling thread.
+    /// Executes a request for a context, on the calling thread. Contexts come here with their fetches, saves, batches
+    /// and history requests if the coordinator is of a subclass.
     ///
     /// - Returns: an array for a fetch request, a subclass of ``NSPersistentStoreResult`` for batch and history
     ///   requests.

@@ -56,7 +56,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         core = FetchedResultsCore(
             context, sectionNameKeyPath: sectionNameKeyPath, cacheName: name,
             settings: { FetchedResultsSettings(fetchRequest, in: context) },
-            fetch: { try context.asked(fetchRequest).map { $0 as AnyObject } })
+            fetch: { try context.fetched(fetchRequest).map { $0 as AnyObject } })
         let core = core
         presented =
             ResultType.self == (any NSFetchRequestResult).self

@@ -11,6 +11,7 @@ extension SavePipeline {
     /// Takes what has arrived in other stores out of the state of change, before a merge policy and those who listen
     /// change objects: what they change of these is a change of its own, which gets another ending.
     func settle() {
+        guard isBegun else { return }
         for ending in stores where ending.isWritten && !ending.isSettled {
             ending.isSettled = true
             ending.finish()
@@ -111,8 +112,8 @@ extension SavePipeline {
 
     /// Hands the changes over if a save has asked for that.
     func writeAsAsked(_ coordinator: NSPersistentStoreCoordinator) throws -> Bool {
-        guard isHandOverAsked else { return false }
-        isHandOverAsked = false
+        // What has reached no store may be tried again.
+        guard isHandOverAsked, !isBegun else { return false }
         try write(coordinator)
         return true
     }

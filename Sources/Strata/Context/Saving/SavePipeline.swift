@@ -56,7 +56,7 @@ final class SavePipeline {
     var parent: ParentEnding?
     /// What some stores have got already while another one's conflicts were resolved.
     var settled: ContiguousArray<NSManagedObject> = []
-    /// Whether a coordinator's `execute(_:with:)` has been asked to hand the changes over, and has not done so yet.
+    /// Whether a coordinator's `execute(_:with:)` has been asked to hand the changes over.
     var isHandOverAsked = false
     /// What the derived attributes were computed from.
     var derivationView: DerivationView?

@@ -93,7 +93,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest, NSSecureCoding 
         guard let context = ContextQueue.currentContext else {
             throw FetchProblem.error("execute() works only inside of a context's perform.")
         }
-        return try context.asked(self)
+        return try context.fetched(self)
     }
 
     // MARK: Which objects
@@ -250,7 +250,7 @@ extension NSFetchRequest: ContextExecutable {
     final func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let request = NSAsynchronousFetchRequest(fetchRequest: self)
         let result = NSAsynchronousFetchResult(request, context, progress: nil)
-        result.finish(.success(try context.asked(self)))
+        result.finish(.success(try context.fetched(self)))
         return result
     }
 }

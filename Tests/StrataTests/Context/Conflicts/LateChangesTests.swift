@@ -34,14 +34,7 @@ private final class ActingPolicy: NSMergePolicy, @unchecked Sendable {
         let context: NSManagedObjectContext
 
         init(_ first: First) throws {
-            let model = NSManagedObjectModel()
-            model.entities = ["One", "Two"].map { name in
-                let entity = GraphModel.entity(name)
-                entity.properties = [GraphModel.attribute("text", .stringAttributeType)]
-                return entity
-            }
-            for entity in model.entities { model.setEntities([entity], forConfigurationName: entity.name ?? "") }
-            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: SaveErrorTests.model())
             context = NSManagedObjectContext(.privateQueue)
             context.persistentStoreCoordinator = coordinator
             switch first {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct SaveErrorTests {
     /// Two entities, each in a configuration of its own.
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         let model = NSManagedObjectModel()
         model.entities = ["One", "Two"].map { name in
             let entity = GraphModel.entity(name)
