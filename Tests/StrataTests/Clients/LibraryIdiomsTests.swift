@@ -28,6 +28,22 @@ private final class FailingCoordinator: NSPersistentStoreCoordinator, @unchecked
     }
 }
 
+private final class RetryingCoordinator: NSPersistentStoreCoordinator, @unchecked Sendable {
+    // Unchecked: the tests' contexts wait for each other.
+    var beforeTryingAgain: (() -> Void)?
+
+    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        do {
+            return try super.execute(request, with: context)
+        } catch {
+            guard let prepare = beforeTryingAgain else { throw error }
+            beforeTryingAgain = nil
+            prepare()
+            return try super.execute(request, with: context)
+        }
+    }
+}
+
 private final class FailingContext: NSManagedObjectContext, @unchecked Sendable {
     // Unchecked: used on its queue.
     struct Refusal: Error {}
@@ -111,6 +127,34 @@ private final class LaterController: NSFetchedResultsController<NSManagedObject>
             #expect((try context.execute(deletion) as? NSBatchDeleteResult)?.result as? Int == 1)
             #expect(
                 coordinator.asked == [.saveRequestType, .fetchRequestType, .saveRequestType, .batchDeleteRequestType])
+        }
+    }
+
+    /// What has failed before it reached a store may be tried again, once for each call of `super`.
+    @Test func aCoordinatorMayTryAgain() throws {
+        let coordinator = RetryingCoordinator(managedObjectModel: GraphModel.company())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        func make() -> NSManagedObjectContext {
+            let context = NSManagedObjectContext(.privateQueue)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+        let (context, other) = (make(), make())
+        try context.performAndWait { () throws in
+            let employee = Employee(context: context)
+            employee.name = "a"
+            try context.save()
+            let id = employee.objectID
+            try other.performAndWait {
+                other.object(with: id).setValue("theirs", forKey: "name")
+                try other.save()
+            }
+            employee.name = "mine"
+            coordinator.beforeTryingAgain = { context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
+            try context.save()
+            #expect(!employee.hasChanges && coordinator.beforeTryingAgain == nil)
+            context.refresh(employee, mergeChanges: false)
+            #expect(employee.name == "mine")
         }
     }
 

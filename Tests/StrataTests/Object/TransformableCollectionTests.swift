@@ -78,6 +78,8 @@ private final class Bag: NSManagedObject {
             #expect(bag.read(NSMutableArray.self)?.isEqual(to: ["a"]) == true)
             bag.write(["a": 1])
             #expect(bag.read(NSMutableDictionary.self) == ["a": 1])
+            bag.write(NSOrderedSet(array: ["a", "b"]))
+            #expect(bag.read(NSMutableOrderedSet.self)?.array as? [String] == ["a", "b"])
         }
     }
 }

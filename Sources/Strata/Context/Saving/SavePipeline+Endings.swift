@@ -137,8 +137,9 @@ extension SavePipeline {
     private func keepWhatIsWritten(
         _ error: any Error, failed: any SaveEnding, _ coordinator: NSPersistentStoreCoordinator
     ) -> any Error {
-        stores = stores.filter { $0.isWritten && !$0.changes.isEmpty }
-        if stores.isEmpty { return error }
+        let written = stores.filter { $0.isWritten && !$0.changes.isEmpty }
+        if written.isEmpty { return error }
+        stores = written
         settle()
         let saved = finishEndings()
         settled = []
