@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
         {
             return results
         }
-        checkQueue()
+        checkQueue("fetch(_:)")
         return try routedResults(of: request)
     }
 
@@ -57,15 +57,28 @@ extension NSManagedObjectContext {
         if isSubclassed, request.entityName != nil {
             return try count(for: NSFetchRequest<any NSFetchRequestResult>(converting: request))
         }
-        return try counted(request)
+        return try routedCount(of: request)
     }
 
     /// Whether the methods of the context may be overridden.
     private final var isSubclassed: Bool { type(of: self) != NSManagedObjectContext.self }
 
-    final func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
-        checkQueue()
-        return try limited(request.timeLimit) { control in
+    /// The count by way of the coordinator's `execute(_:with:)`, if that may be overridden: it is asked for a number.
+    final func routedCount<T>(of request: NSFetchRequest<T>) throws -> Int {
+        checkQueue("count(for:)")
+        guard let coordinator = overridableCoordinator else { return try count(of: request) }
+        let counting = NSFetchRequest<any NSFetchRequestResult>(converting: request)
+        counting.resultType.formIntersection(.dictionaryResultType)
+        counting.resultType.insert(.countResultType)
+        let results = try coordinator.execute(counting, with: self)
+        guard let count = (results as? [Any])?.first as? Int else {
+            throw FetchProblem.error("The coordinator's execute(_:with:) gives \(type(of: results)) for a count.")
+        }
+        return count
+    }
+
+    private final func count<T>(of request: NSFetchRequest<T>) throws -> Int {
+        try limited(request.timeLimit) { control in
             if let custom = CustomFetch(self, request) {
                 let count = try throwingReadFailures { try custom.count() }
                 try control?.check()

@@ -10,7 +10,7 @@ struct MergedIDs: Sendable {
 
 extension NSManagedObjectContext {
     final func mergeSaved(_ notification: Notification) {
-        checkQueue()
+        checkQueue("mergeChanges(fromContextDidSave:)")
         merge(Self.ids(notification.userInfo ?? [:]))
     }
 

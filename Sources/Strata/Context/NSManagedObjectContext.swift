@@ -362,7 +362,9 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     }
 
     /// As the generic form.
-    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try counted(request) }
+    open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        try routedCount(of: request)
+    }
 
     /// Executes a request against the stores.
     ///

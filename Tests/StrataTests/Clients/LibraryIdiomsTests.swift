@@ -114,6 +114,7 @@ private final class LaterController: NSFetchedResultsController<NSManagedObject>
             #expect(employee.isInserted && employee.objectID.isTemporaryID)
             let request = NSFetchRequest<Employee>(entityName: "Employee")
             #expect(throws: CocoaError.self) { try context.fetch(request) }
+            #expect(throws: CocoaError.self) { try context.count(for: request) }
             let deletion = NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Employee"))
             #expect(throws: CocoaError.self) { try context.execute(deletion) }
             coordinator.refuses = false
@@ -121,13 +122,45 @@ private final class LaterController: NSFetchedResultsController<NSManagedObject>
             try context.save()
             #expect(!employee.hasChanges && !employee.objectID.isTemporaryID)
             #expect(try context.fetch(request) == [employee])
+            #expect(try context.count(for: request) == 1 && request.resultType == .managedObjectResultType)
             employee.name = "b"
             try context.save()
             deletion.resultType = .resultTypeCount
             #expect((try context.execute(deletion) as? NSBatchDeleteResult)?.result as? Int == 1)
             #expect(
-                coordinator.asked == [.saveRequestType, .fetchRequestType, .saveRequestType, .batchDeleteRequestType])
+                coordinator.asked == [
+                    .saveRequestType, .fetchRequestType, .fetchRequestType, .saveRequestType, .batchDeleteRequestType,
+                ])
         }
+    }
+
+    /// A count of dictionaries counts the groups, whichever way it takes.
+    @Test func anOverriddenCoordinatorCountsAsOthersDo() throws {
+        let coordinator = FailingCoordinator(managedObjectModel: GraphModel.company())
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { () throws in
+            for age in [1, 1, 2] { Employee(context: context).age = Int16(age) }
+            try context.save()
+            Employee(context: context).age = 3
+            let request = NSFetchRequest<Employee>(entityName: "Employee")
+            #expect(try context.count(for: request) == 4)
+            request.fetchOffset = 1
+            request.fetchLimit = 2
+            request.fetchBatchSize = 1
+            #expect(try context.count(for: request) == 2)
+            let ages = NSFetchRequest<NSDictionary>(entityName: "Employee")
+            ages.resultType = .dictionaryResultType
+            ages.propertiesToFetch = ["age"]
+            ages.returnsDistinctResults = true
+            ages.includesPendingChanges = false
+            #expect(try context.count(for: ages) == 2)
+            let ids = NSFetchRequest<NSManagedObjectID>(entityName: "Employee")
+            ids.resultType = .managedObjectIDResultType
+            #expect(try context.count(for: ids) == 4)
+        }
+        #expect(coordinator.asked.suffix(4) == Array(repeating: .fetchRequestType, count: 4))
     }
 
     /// What has failed before it reached a store may be tried again, once for each call of `super`.

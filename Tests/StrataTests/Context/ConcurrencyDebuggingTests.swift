@@ -122,8 +122,8 @@ struct ConcurrencyDebuggingTests {
         let request = NSFetchRequest<Employee>(entityName: "Employee")
         let employee = context.performAndWait { Self.employee(context) }
         let calls: [(String, (NSManagedObjectContext) throws -> Void)] = [
-            ("fetch", { _ = try $0.fetch(request) }),
-            ("count", { _ = try $0.count(for: request) }),
+            ("fetch(_:)", { _ = try $0.fetch(request) }),
+            ("count(for:)", { _ = try $0.count(for: request) }),
             ("object(with:)", { _ = $0.object(with: employee.objectID) }),
             ("existingObject(with:)", { _ = try $0.existingObject(with: employee.objectID) }),
             ("registeredObject(for:)", { _ = $0.registeredObject(for: employee.objectID) }),
@@ -132,6 +132,10 @@ struct ConcurrencyDebuggingTests {
             ("insertedObjects", { _ = $0.insertedObjects }),
             ("processPendingChanges()", { $0.processPendingChanges() }),
             ("obtainPermanentIDs(for:)", { try $0.obtainPermanentIDs(for: [employee]) }),
+            (
+                "mergeChanges(fromContextDidSave:)",
+                { $0.mergeChanges(fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave)) }
+            ),
             ("save()", { try $0.save() }),
             ("delete(_:)", { $0.delete(employee) }),
             ("rollback()", { $0.rollback() }),
@@ -142,7 +146,7 @@ struct ConcurrencyDebuggingTests {
             try call(context)
             let messages = fixture.reports.taken
             let message = try #require(messages.first, "\(name) was not reported")
-            #expect(message.contains(name) && message.contains("private queue"), "\(message)")
+            #expect(message.contains(" \(name) of the context") && message.contains("private queue"), "\(message)")
         }
     }
 
