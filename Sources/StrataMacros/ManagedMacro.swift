@@ -15,7 +15,7 @@ extension ManagedMacro: AccessorMacro {
         // The peer says what is wrong.
         guard let property = try? ManagedProperty.read(declaration, in: context.lexicalContext).get() else { return [] }
         return [
-            "get { \(raw: property.form.getter)(Self.\(raw: property.slots), 0) }",
+            "get { \(raw: property.form.getter)(Self.\(raw: property.slots), 0\(raw: property.typeArgument)) }",
             "set { \(raw: property.form.setter)(newValue, Self.\(raw: property.slots), 0) }",
         ]
     }

@@ -31,6 +31,8 @@ struct ManagedProperty {
     /// Without backticks.
     let name: String
     let form: Form
+    /// What tells the getter the type, for other forms than attributes.
+    let typeArgument: String
     /// Whether reading the property shows which one it is. A number of type Double may be a date's.
     let showsItsName: Bool
     /// What the place of the property is kept in.
@@ -59,6 +61,7 @@ struct ManagedProperty {
         let module = ["Swift.", "Foundation."].first { text.hasPrefix($0) } ?? ""
         let isAttribute = Self.attributes.contains(String(text.dropFirst(module.count)))
         form = isAttribute ? (isOptional ? .optional : .attribute) : isOptional ? .otherOptional : .other
+        typeArgument = isAttribute ? "" : ", as: (\(text)\(isOptional ? "?" : "")).self"
         showsItsName = isAttribute && !text.hasSuffix("Double")
     }
 

@@ -47,12 +47,20 @@ import Testing
         ("Int16", "_attribute", "_setAttribute"), ("Foundation.Date", "_attribute", "_setAttribute"),
         ("Optional<UUID>", "_optional", "_setOptional"), ("Data!", "_optional", "_setOptional"),
         ("Set<Book>", "_property", "_setProperty"), ("NSNumber?", "_propertyOrNil", "_setPropertyOrNil"),
+        ("Optional<NSObject>", "_propertyOrNil", "_setPropertyOrNil"),
+        ("Author!", "_propertyOrNil", "_setPropertyOrNil"),
         ("Kind", "_property", "_setProperty"),
     ]
 
     @Test(arguments: forms.indices)
     func theDeclaredTypeChoosesTheAccessor(index: Int) {
         let form = Self.forms[index]
+        // The getters of types that are no attribute's are told them.
+        let types = [
+            "Set<Book>": "Set<Book>", "NSNumber?": "NSNumber?", "Optional<NSObject>": "NSObject?", "Author!": "Author?",
+            "Kind": "Kind",
+        ]
+        let type = types[form.type].map { ", as: (\($0)).self" } ?? ""
         expect(
             """
             extension Book {
@@ -63,7 +71,7 @@ import Testing
                 extension Book {
                     var `class`: \(form.type) {
                         get {
-                            \(form.getter)(Self._managed_class, 0)
+                            \(form.getter)(Self._managed_class, 0\(type))
                         }
                         set {
                             \(form.setter)(newValue, Self._managed_class, 0)
@@ -133,7 +141,7 @@ import Testing
                     nonisolated private static let _managed_title = ManagedSlots("title")
                     var kind: Kind {
                         get {
-                            _property(Self._managed_kind, 0)
+                            _property(Self._managed_kind, 0, as: (Kind).self)
                         }
                         set {
                             _setProperty(newValue, Self._managed_kind, 0)
@@ -143,7 +151,7 @@ import Testing
                     nonisolated private static let _managed_kind = ManagedSlots("kind")
                     var author: Author? {
                         get {
-                            _propertyOrNil(Self._managed_author, 0)
+                            _propertyOrNil(Self._managed_author, 0, as: (Author?).self)
                         }
                         set {
                             _setPropertyOrNil(newValue, Self._managed_author, 0)

@@ -32,7 +32,7 @@ struct KeyAccessor {
         guard let value = AnyElements.plain(value) else { return nil }
         let type = type(of: value)
         guard type == Bool.self || type is any Numeric.Type, type != Decimal.self else { return value }
-        return value as? NSNumber ?? value
+        return KeyValueAccess.boxed(value)
     }
 
     private static func converted<Value>(_ value: Any?, to type: Value.Type) -> Value? {

@@ -48,12 +48,15 @@ extension NSManagedObject {
     }
 }
 
-// Properties of other types: the compiler chooses by the declared one.
+// Properties of other types: the compiler chooses by the declared one. Getters are given it, since a result alone would
+// also fit a type that it can be converted to: the `NSObject?` of a transformable attribute, or `[Any]`.
 extension NSManagedObject {
     /// An enumeration over an attribute; null is read as the case whose raw value is zero, "" and so on.
     ///
     /// - Precondition: the stored value is a case's.
-    public final func _property<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value
+    public final func _property<Value: RawRepresentable>(
+        _ slots: ManagedSlots, _ position: Int, as type: Value.Type
+    ) -> Value
     where Value.RawValue: AttributeValue {
         let raw: Value.RawValue = _attribute(slots, position)
         guard let value = Value(rawValue: raw) else {
@@ -69,7 +72,9 @@ extension NSManagedObject {
     where Value.RawValue: AttributeValue { _setAttribute(value.rawValue, slots, position) }
 
     /// An enumeration over an attribute, nil for null and for raw values of no case.
-    public final func _propertyOrNil<Value: RawRepresentable>(_ slots: ManagedSlots, _ position: Int) -> Value?
+    public final func _propertyOrNil<Value: RawRepresentable>(
+        _ slots: ManagedSlots, _ position: Int, as type: Value?.Type
+    ) -> Value?
     where Value.RawValue: AttributeValue {
         (_optional(slots, position) as Value.RawValue?).flatMap { Value(rawValue: $0) }
     }
@@ -81,7 +86,9 @@ extension NSManagedObject {
     where Value.RawValue: AttributeValue { _setOptional(value?.rawValue, slots, position) }
 
     /// The object of a to-one relationship.
-    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target? {
+    public final func _propertyOrNil<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: Target?.Type
+    ) -> Target? {
         // Names are for those who look on.
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         guard let target = toOneTarget(at: slots.toOne(position, shape, Target.self)) else { return nil }
@@ -106,8 +113,10 @@ extension NSManagedObject {
     /// The object of a to-one relationship.
     ///
     /// - Precondition: it leads to one.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Target {
-        guard let target: Target = _propertyOrNil(slots, position) else {
+    public final func _property<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: Target.Type
+    ) -> Target {
+        guard let target = _propertyOrNil(slots, position, as: Target?.self) else {
             programmerError(
                 "\(shape.subject).\(slots.name(position))",
                 "the relationship leads to no object, and its accessor is not optional",
@@ -117,7 +126,9 @@ extension NSManagedObject {
     }
 
     /// The objects of a to-many relationship.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target> {
+    public final func _property<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: Set<Target>.Type
+    ) -> Set<Target> {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         let members = toManyMembers(slots.toMany(position, shape, Target.self))
         ForeignObjects.check(members, are: Target.self)
@@ -127,8 +138,10 @@ extension NSManagedObject {
     }
 
     /// The objects of a to-many relationship, never nil.
-    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> Set<Target>? {
-        .some(_property(slots, position))
+    public final func _propertyOrNil<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: Set<Target>?.Type
+    ) -> Set<Target>? {
+        .some(_property(slots, position, as: Set<Target>.self))
     }
 
     /// Sets a to-many relationship; nil empties it.
@@ -137,15 +150,19 @@ extension NSManagedObject {
     ) { setToMany(slots.toMany(position, shape, Target.self), to: Array(value ?? [])) }
 
     /// The objects of a to-many relationship, in its order if it has one, or the results of a fetched property.
-    public final func _property<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target] {
+    public final func _property<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: [Target].Type
+    ) -> [Target] {
         if flags.contains(.observable) { noteAccess(slots.name(position)) }
         if let property = slots.fetched(position, shape) { return results(of: property) }
         return toManyOrder(slots.toMany(position, shape, Target.self)).compactMap { $0 as? Target }
     }
 
     /// The same, never nil.
-    public final func _propertyOrNil<Target: NSManagedObject>(_ slots: ManagedSlots, _ position: Int) -> [Target]? {
-        .some(_property(slots, position))
+    public final func _propertyOrNil<Target: NSManagedObject>(
+        _ slots: ManagedSlots, _ position: Int, as type: [Target]?.Type
+    ) -> [Target]? {
+        .some(_property(slots, position, as: [Target].self))
     }
 
     /// Sets a to-many relationship; nil empties it.
@@ -167,7 +184,7 @@ extension NSManagedObject {
     ///
     /// - Precondition: the value is not null.
     @_disfavoredOverload
-    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int) -> Value {
+    public final func _property<Value>(_ slots: ManagedSlots, _ position: Int, as type: Value.Type) -> Value {
         guard let value: Value = convertedValue(slots.name(position)) else {
             programmerError(
                 "\(shape.subject).\(slots.name(position))", "the value is nil, and its accessor is not optional",
@@ -178,7 +195,7 @@ extension NSManagedObject {
 
     /// A property of any other type, nil for null.
     @_disfavoredOverload
-    public final func _propertyOrNil<Value>(_ slots: ManagedSlots, _ position: Int) -> Value? {
+    public final func _propertyOrNil<Value>(_ slots: ManagedSlots, _ position: Int, as type: Value?.Type) -> Value? {
         convertedValue(slots.name(position))
     }
 

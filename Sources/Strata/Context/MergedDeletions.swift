@@ -1,9 +1,10 @@
 import StrataLog
 
-/// Brings objects up to date that refer to what others have deleted.
+/// Finds what others' deletions have changed besides: objects that refer to what was deleted, and those that went with it
+/// by the cascade rule.
 ///
-/// The notification of a save names them as updated, since the delete rules have changed them. The IDs that a program
-/// takes from the result of a batch request do not.
+/// The notification of a save names them, since the delete rules have changed them. The IDs that a program takes from
+/// the result of a batch request do not.
 struct MergedDeletions {
     private let context: NSManagedObjectContext
     private var deleted: Set<ID> = []
@@ -23,9 +24,48 @@ struct MergedDeletions {
         }
     }
 
+    /// The objects in memory that went with the deleted ones by the cascade rule: those that it can have reached and
+    /// that have no row any more. They count as deleted from now on.
+    ///
+    /// - Complexity: O(registered objects), and a row is looked up for those that the rule can have reached.
+    mutating func takeCascaded() -> [NSManagedObject] {
+        let reached = reachedByCascade()
+        if reached.isEmpty { return [] }
+        var cascaded: [NSManagedObject] = []
+        for object in context.registry.all where object.storeIndex != 0 && reached[object.shape.index] {
+            if object.isMarkedDeleted || object.flags.contains(.gone) || isDeleted(object) || isStored(object) != false
+            {
+                continue
+            }
+            cascaded.append(object)
+        }
+        for object in cascaded {
+            deleted.insert(ID(storeIndex: object.storeIndex, ref: object.ref))
+            if !shapes.contains(where: { $0 === object.shape }) { shapes.append(object.shape) }
+        }
+        return cascaded
+    }
+
+    /// By the index of an entity, whether the cascade rule leads from a deleted object to objects of it; empty if it
+    /// leads nowhere.
+    private func reachedByCascade() -> [Bool] {
+        guard let model = shapes.first?.model else { return [] }
+        var reached: [Bool] = []
+        var rest = shapes
+        while let shape = rest.popLast() {
+            for relationship in shape.relationships where relationship.deleteRule == .cascadeDeleteRule {
+                if reached.isEmpty { reached = Array(repeating: false, count: model.shapes.count) }
+                for target in relationship.destination.family where !reached[target.index] {
+                    reached[target.index] = true
+                    rest.append(target)
+                }
+            }
+        }
+        return reached
+    }
+
     /// Refreshes the objects in memory that refer to the deleted ones, so that they read what the store has now. What
-    /// the context has changed itself stays, and so does what has no row any more: a batch delete does not name what
-    /// went with it by a cascade.
+    /// the context has changed itself stays.
     ///
     /// - Complexity: O(registered objects, and members of their relationships that are in memory), if something was
     ///   deleted.
@@ -38,24 +78,25 @@ struct MergedDeletions {
             let shape = object.shape
             let candidates = relationships[ObjectIdentifier(shape)] ?? self.relationships(of: shape)
             relationships[ObjectIdentifier(shape)] = candidates
-            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object), hasRow(object) {
+            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object), isStored(object) == true {
                 context.refresh(object, mergeChanges: true)
             }
         }
     }
 
-    /// Whether a refreshed object would find its row. An error does not matter here: reading the object says what is
-    /// wrong.
-    private func hasRow(_ object: NSManagedObject) -> Bool {
+    /// Whether an object has a row; nil if that cannot be told. An error does not matter here: reading the object says
+    /// what is wrong.
+    private func isStored(_ object: NSManagedObject) -> Bool? {
         if let link = context.link {
             let shared = context.sharedRef(of: object)
-            return (try? context.withParent(link) { try $0.rowForChild(shared) != nil }) ?? false
+            let isFound = try? context.withParent(link) { try $0.rowForChild(shared) != nil }
+            return isFound == false && shared.handle?.custom != nil ? nil : isFound
         }
         // A custom store's deletions come with what has changed by them.
         guard let handle = context.registry.handle(object.storeIndex), handle.custom == nil,
             let snapshot = context.snapshot(of: handle)
-        else { return false }
-        return (try? !snapshot.locate(object.ref).isAbsent) ?? false
+        else { return nil }
+        return try? !snapshot.locate(object.ref).isAbsent
     }
 
     private func relationships(of shape: EntityShape) -> [RelationshipShape] {

@@ -55,9 +55,12 @@ extension NSManagedObjectContext {
         processPendingChanges()
         advanceGeneration()
         noteMerged()
+        // First of all, since a fetch tells of what has been refreshed by then.
+        let arrivals = followers.map { $0.all.flatMap { $0.arrivals(among: ids.updated) } } ?? []
         for id in ids.updated {
             if let object = registeredObject(for: id) { refresh(object, mergeChanges: true) }
         }
+        pipeline.refreshed.formUnion(arrivals)
         var inserted: ContiguousArray<NSManagedObject> = []
         for id in ids.inserted where canHave(id) {
             if let object = registeredObject(for: id) {
@@ -70,11 +73,14 @@ extension NSManagedObjectContext {
                 inserted.append(object(with: id))
             }
         }
-        if !areOfSave { MergedDeletions(ids.deleted, in: self).refreshReferrers() }
-        var deleted: ContiguousArray<NSManagedObject> = []
-        for id in ids.deleted {
-            if let object = registeredObject(for: id), deleteMerged(object) { deleted.append(object) }
+        var doomed = ids.deleted.compactMap { registeredObject(for: $0) }
+        if !areOfSave {
+            var deletions = MergedDeletions(ids.deleted, in: self)
+            doomed += deletions.takeCascaded()
+            deletions.refreshReferrers()
         }
+        var deleted: ContiguousArray<NSManagedObject> = []
+        for object in doomed where object.registry === registry && deleteMerged(object) { deleted.append(object) }
         if !deleted.isEmpty { pipeline.forgetReports() }
         pipeline.forgetDropped()
         var changes = ObjectChanges()

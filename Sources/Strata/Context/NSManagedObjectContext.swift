@@ -108,6 +108,10 @@ open class NSManagedObjectContext: NSObject, NSCoding, NSLocking, @unchecked Sen
     final var madeChildren: ContextChildren { knownChildren.load() ?? knownChildren.storeIfNil(ContextChildren()) }
     /// The children that are alive.
     final var allChildren: [NSManagedObjectContext] { children?.all ?? [] }
+    /// Made for the first controller that follows the context, which may begin on any thread.
+    private final let knownFollowers = CompiledReference<ContextFollowers>()
+    final var followers: ContextFollowers? { knownFollowers.load() }
+    final var madeFollowers: ContextFollowers { knownFollowers.load() ?? knownFollowers.storeIfNil(ContextFollowers()) }
     /// By store, which newer rows do not make what children have read before out of date.
     final var knownSequences: [ObjectIdentifier: KnownSequences] = [:]
     /// The generation that the context is pinned to; nil for one that reads what is newest.

@@ -258,7 +258,7 @@ enum PropertyListValue {
         case (.stringAttributeType, let text as String): return text
         case (.stringAttributeType, let data as Data): return String(bytes: data, encoding: .utf8)
         case (.binaryDataAttributeType, let data as Data): return data
-        case (_, let data as Data): return try? attribute.value(fromTransformedData: data)
+        case (_, let data as Data): return attribute.readableValue(fromTransformedData: data)
         default: return nil
         }
     }

@@ -197,11 +197,38 @@ final class FetchedResultsCore {
         if !isNeeded {
             if let observer { NotificationCenter.default.removeObserver(observer) }
             observer = nil
+            context.followers?.remove(self)
         } else if observer == nil {
             let core = WeakCore(core: self)
             observer = NotificationCenter.default.addObserver(
                 forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
             ) { core.core?.contextDidChange($0) }
+            context.madeFollowers.add(self)
+        }
+    }
+
+    /// Those objects, of some that others have changed and the context does not have in memory, which the predicate
+    /// finds now. One fetch, whatever their number.
+    func arrivals(among ids: [NSManagedObjectID]) -> [NSManagedObject] {
+        // Without predicate all are results already. What lies outside of a window stays there.
+        guard let settings, let name = settings.shape?.name, let predicate = settings.asked, !settings.isWindow else {
+            return []
+        }
+        let candidates = ids.filter { settings.takes($0.shape) && context.registeredObject(for: $0) == nil }
+        if candidates.isEmpty { return [] }
+        let request = NSFetchRequest<NSManagedObject>(entityName: name)
+        request.includesSubentities = settings.includesSubentities
+        request.returnsObjectsAsFaults = false
+        request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
+            NSPredicate(format: "SELF IN %@", candidates), predicate,
+        ])
+        do {
+            return try context.results(of: request)
+        } catch {
+            Warnings.once(
+                "a results controller of \(name) could not look for objects that have come to match: they come in with "
+                    + "the next performFetch()")
+            return []
         }
     }
 
@@ -315,6 +342,6 @@ final class FetchedResultsCore {
 }
 
 /// Unchecked: only used on the context's queue, but for taking the reference.
-private struct WeakCore: @unchecked Sendable {
+struct WeakCore: @unchecked Sendable {
     weak var core: FetchedResultsCore?
 }

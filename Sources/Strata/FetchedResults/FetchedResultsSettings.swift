@@ -6,7 +6,12 @@ struct FetchedResultsSettings {
     /// Nil when the results are not managed objects, which are not followed.
     let shape: EntityShape?
     let includesSubentities: Bool
+    /// As changed objects are judged by.
     let predicate: NSPredicate?
+    /// As the request has it.
+    let asked: NSPredicate?
+    /// Whether the results are a part of what the predicate finds.
+    let isWindow: Bool
     let sorts: [NSSortDescriptor]
     /// The slots of properties that the order depends on directly; nil when that cannot be told.
     let sortSlots: [Int]?
@@ -28,6 +33,8 @@ struct FetchedResultsSettings {
             guard let shape else { return given }
             return ThreeValuedLogic(shape).apply(to: (try? ConstantTypes(shape).apply(to: given)) ?? given)
         }
+        asked = request.predicate
+        isWindow = request.fetchLimit > 0 || request.fetchOffset > 0
         sorts = request.sortDescriptors ?? []
         var slots: [Int]? = []
         for sort in sorts {

@@ -4,9 +4,10 @@ import StrataIO
 /// Keeps the results of a fetch request in order and in sections, and tells a delegate how they change.
 ///
 /// The controller listens to its context, whatever changes it: edits, saves, merges from other contexts, refreshes,
-/// undo. What changed is calculated from the changed objects alone; nothing is fetched again. As in Core Data, an
-/// object that was changed elsewhere comes in only if the merge tells of it as inserted or the object is in memory, and
-/// a change of an object that the predicate or the order only leads to by a key path goes unnoticed.
+/// undo. What changed is calculated from the changed objects alone. An object that was changed elsewhere and is not in
+/// memory comes in if the request's predicate finds it when the change is merged, unless the request has a limit or an
+/// offset. As in Core Data, a change of an object that the predicate or the order only leads to by a key path goes
+/// unnoticed.
 ///
 /// After the context has been reset the results have to be fetched again. While there is neither a ``delegate`` nor
 /// anybody who iterates over ``changes``, the results stay as fetched. The controller belongs to its context's queue.

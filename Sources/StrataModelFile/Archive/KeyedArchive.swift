@@ -24,11 +24,14 @@ package final class KeyedArchive {
     ///
     /// - Throws: ``ArchiveError`` when the archive has none.
     package func root() throws(ArchiveError) -> ArchivedObject {
-        guard case .object(let object) = try value(uid: rootUID) else {
+        guard case .object(let object) = try rootValue() else {
             throw ArchiveError("the archive holds no object")
         }
         return object
     }
+
+    /// What was archived: an object, or a value that needs none.
+    package func rootValue() throws(ArchiveError) -> ArchivedValue { try value(uid: rootUID) }
 
     private static func fields(_ list: BinaryPropertyList, _ index: Int) -> [String: Int]? {
         guard case .dictionary(let keys, let values) = list.objects[index] else { return nil }
@@ -137,7 +140,14 @@ package struct ArchivedObject {
 
     /// The elements of the object, which is an array or a set.
     package func elements() throws(ArchiveError) -> [ArchivedValue] {
-        guard case .list(let indices) = try value("NS.objects") else { return [] }
+        guard case .list = try value("NS.objects") else { return [] }
+        return try values("NS.objects")
+    }
+
+    /// The elements of the list under a key, or the one value that it has.
+    package func values(_ key: String) throws(ArchiveError) -> [ArchivedValue] {
+        let held = try value(key)
+        guard case .list(let indices) = held else { return [held] }
         var values: [ArchivedValue] = []
         for index in indices { values.append(try archive.value(index: index, uid: nil)) }
         return values
@@ -151,10 +161,8 @@ package struct ArchivedObject {
             keys = try object("searchMapping")?.elements("keys") ?? []
             values = try elements("values")
         } else {
-            guard case .list(let indices) = try value("NS.keys") else { return [] }
-            var list: [ArchivedValue] = []
-            for index in indices { list.append(try archive.value(index: index, uid: nil)) }
-            keys = list
+            guard case .list = try value("NS.keys") else { return [] }
+            keys = try self.values("NS.keys")
             values = try elements()
         }
         guard keys.count == values.count else { throw ArchiveError("a dictionary has not as many values as keys") }

@@ -14,7 +14,14 @@ package enum KeyValueAccess {
 
     /// A number as the class that Foundation has for it: casts of that to any type of number that can hold it succeed,
     /// as programs expect, while a Swift integer is no `Double`.
-    package static func boxed(_ value: Any?) -> Any? { value as? NSNumber ?? value }
+    package static func boxed(_ value: Any?) -> Any? { value.flatMap(number) ?? value }
+
+    /// A number of any type as `NSNumber`; nil for other values.
+    package static func number(_ value: Any) -> NSNumber? {
+        // Linux's Foundation bridges all of Swift's numbers but this one. A cast in vain takes long.
+        if type(of: value) == CGFloat.self, let number = value as? CGFloat { return NSNumber(value: Double(number)) }
+        return value as? NSNumber
+    }
 
     static func value(of base: Any?, names: ArraySlice<String>) -> Any? {
         var current = AnyElements.plain(base)

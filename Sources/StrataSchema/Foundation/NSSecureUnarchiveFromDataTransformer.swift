@@ -13,31 +13,20 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
         ]
     }
 
-    /// The object in an archive; nil if the value is no data, no archive, or holds another class.
+    /// The object in an archive; nil if the value is no data, no archive, or holds an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
-        guard let data = value as? Data else { return nil }
+        guard let data = value as? Data, content.allows(data) else { return nil }
         return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
     }
 
-    /// The archive of an object; nil if it cannot be archived securely.
+    /// The archive of an object; nil if it is of another class, or holds an object of one.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard let value, isAllowed(value) else { return nil }
+        guard let value = value.flatMap(content.archivable) else { return nil }
         return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
     }
 
-    /// corelibs' archiver stops the program at a value that it cannot archive, so that such are kept away from it.
-    private func isAllowed(_ value: Any) -> Bool {
-        switch value {
-        case let list as [Any]: list.allSatisfy(isAllowed)
-        case let dictionary as [AnyHashable: Any]:
-            dictionary.allSatisfy { isAllowed($0.key.base) && isAllowed($0.value) }
-        case let set as Set<AnyHashable>: set.allSatisfy { isAllowed($0.base) }
-        default: Self.bridged(value) is any NSSecureCoding
-        }
-    }
+    private var content: SecureArchiveContent { SecureArchiveContent(classes: Self.allowedTopLevelClasses) }
 
-    private static func bridged(_ value: Any) -> AnyObject? {
-        (value as? NSNumber) ?? (value as? NSString) ?? (value as? NSDate) ?? (value as? NSData) ?? (value as? NSURL)
-            ?? (value as? NSUUID) ?? (value as? NSObject)
-    }
+    /// Whether an object can be archived.
+    final func accepts(_ value: Any) -> Bool { content.archivable(value) != nil }
 }

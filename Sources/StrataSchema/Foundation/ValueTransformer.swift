@@ -42,6 +42,8 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         .unarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
         .keyedUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
         .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
+        // Models name it by its class, too.
+        NSValueTransformerName("NSSecureUnarchiveFromDataTransformer"): NSSecureUnarchiveFromDataTransformer(),
     ])
 
     /// Creates a transformer. Subclasses say what it does.

@@ -1,20 +1,28 @@
 import Foundation
 
 extension NSAttributeDescription {
-    /// The bytes that stand for a value of this transformable attribute; nil, which is stored as null, when the
-    /// transformer makes nothing of it.
+    /// The bytes that stand for a value of this transformable attribute; nil, which is stored as null, when a
+    /// transformer of the user's own makes nothing of it.
     ///
     /// A transformer of the user's own is applied forwards. ``NSSecureUnarchiveFromDataTransformer`` and its
     /// subclasses are applied backwards, as their name says; they are also what an attribute without transformer uses.
     ///
-    /// - Throws: ``ModelError`` with `transformation` if no transformer has that name or it makes something
-    ///   else than data.
+    /// - Throws: ``ModelError`` with `transformation` if no transformer has that name, if it makes something else than
+    ///   data, or if it is a secure one and the value is not of its classes.
     package final func transformedData(from value: Any) throws -> Data? {
         let transformer = try transformer()
         let result =
             transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
-        guard let result else { return nil }
+        guard let result else {
+            if let secure = transformer as? NSSecureUnarchiveFromDataTransformer, !secure.accepts(value) {
+                throw ModelError(
+                    .transformation,
+                    "\(Swift.type(of: transformer)) does not archive a \(Swift.type(of: value)) for attribute "
+                        + "'\(name)': it, or something in it, is of none of its allowedTopLevelClasses")
+            }
+            return nil
+        }
         guard let data = result as? Data else {
             throw ModelError(
                 .transformation,
@@ -37,6 +45,16 @@ extension NSAttributeDescription {
                 "\(Swift.type(of: transformer)) made nothing of \(data.count) bytes for attribute '\(name)'")
         }
         return result
+    }
+
+    /// As ``value(fromTransformedData:)``, but nil with a warning for what cannot be read.
+    package final func readableValue(fromTransformedData data: Data) -> Any? {
+        do {
+            return try value(fromTransformedData: data)
+        } catch {
+            Warnings.once("the transformer of attribute '\(name)' cannot read what is stored; it reads as nil")
+            return nil
+        }
     }
 
     private func transformer() throws -> ValueTransformer {

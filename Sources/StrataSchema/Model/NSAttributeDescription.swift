@@ -173,12 +173,12 @@ enum StoredDefault {
     func value(for attribute: NSAttributeDescription) -> Any? {
         switch self {
         case .value(let value): value
-        case .transformed(let data): try? attribute.value(fromTransformedData: data)
+        case .transformed(let data): attribute.readableValue(fromTransformedData: data)
         }
     }
 
     /// Swift's numbers as `NSNumber`; anything else as it is.
     static func bridgingNumbers(_ value: Any) -> Any {
-        (value as? NSDecimalNumber) ?? (value as? NSNumber) ?? value
+        (value as? NSDecimalNumber) ?? KeyValueAccess.boxed(value) ?? value
     }
 }

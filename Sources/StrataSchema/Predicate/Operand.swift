@@ -115,6 +115,7 @@ package enum Operand {
                 self = .decimal(Decimal(string: String(describing: value)) ?? 0)
             }
         case let value as Float: self = .double(Double(value))
+        case let value as CGFloat: self = .double(Double(value))
         case let value as Data: self = .data(value)
         case let value as URL: self = .url(value)
         case let value as Substring: self = .string(String(value))

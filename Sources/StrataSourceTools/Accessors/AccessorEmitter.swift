@@ -51,11 +51,17 @@ struct AccessorEmitter {
         let name = unique(property.name, type)
         let access = property.access.modifier
         let form = property.form
+        var declared = ""
+        if form == .other || form == .otherOptional {
+            // An implicitly unwrapped optional is one only in declarations.
+            let isUnwrapped = property.type.hasSuffix("!")
+            declared = ", as: (\(isUnwrapped ? property.type.dropLast() + "?" : property.type[...])).self"
+        }
         // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are
         // not.
         lines += [
             "    @_silgen_name(\"\(property.symbol)vg\")",
-            "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(slot)) }",
+            "    \(access)final dynamic func _get\(name)() -> \(property.type) { \(form.getter)(\(slot)\(declared)) }",
             "    @_silgen_name(\"\(property.symbol)vs\")",
             "    \(access)final dynamic func _set\(name)(_ value: __owned \(property.type)) { \(form.setter)(value, \(slot)) }",
         ]

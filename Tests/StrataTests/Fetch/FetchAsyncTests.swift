@@ -191,6 +191,6 @@ private let fetchedSlots = ManagedSlots("peers")
 
 /// What the plugin ManagedAccessors generates for `@NSManaged var peers: [Employee]`.
 extension Employee {
-    fileprivate var peers: [Employee] { _property(fetchedSlots, 0) }
-    fileprivate var peersOrNil: [Employee]? { _propertyOrNil(fetchedSlots, 0) }
+    fileprivate var peers: [Employee] { _property(fetchedSlots, 0, as: [Employee].self) }
+    fileprivate var peersOrNil: [Employee]? { _propertyOrNil(fetchedSlots, 0, as: [Employee]?.self) }
 }

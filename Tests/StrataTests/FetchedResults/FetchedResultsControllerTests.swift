@@ -226,6 +226,92 @@ final class ResultsRecorder: NSObject, NSFetchedResultsControllerDelegate {
         context.performAndWait { #expect(recorder.takeCalls() == ["will", "insert a - 0.0", "did"]) }
     }
 
+    enum Merge: CaseIterable { case notification, automatic, batch, child }
+
+    /// Nobody holds the object: the controller looks whether it has come to match.
+    @Test(arguments: StoreKind.allCases, Merge.allCases) func anObjectThatOthersMakeMatchComesIn(
+        _ kind: StoreKind, _ merge: Merge
+    ) throws {
+        let store = try TestStore(kind)
+        let (parent, editor) = (store.context(), store.context())
+        let context = merge == .child ? NSManagedObjectContext(.privateQueue) : parent
+        if merge == .child { context.parent = parent }
+        try editor.performAndWait { () throws in
+            for (name, age) in [("a", 18), ("b", 18), ("c", 30)] { add(name, age: Int16(age), editor) }
+            try editor.save()
+        }
+        let recorder = ResultsRecorder()
+        let results = controller(context, predicate: NSPredicate(format: "age > 20"))
+        for each in [parent, context] {
+            each.performAndWait { each.automaticallyMergesChangesFromParent = merge == .automatic || merge == .child }
+        }
+        try context.performAndWait { () throws in
+            results.delegate = recorder
+            try results.performFetch()
+        }
+        let saved = SaveRecorder(.NSManagedObjectContextDidSave, editor)
+        try editor.performAndWait { () throws in
+            if merge == .batch {
+                let update = NSBatchUpdateRequest(entityName: "Employee")
+                update.predicate = NSPredicate(format: "name < 'c'")
+                update.propertiesToUpdate = ["age": 25]
+                update.resultType = .updatedObjectIDsResultType
+                let result = try editor.execute(update) as? NSBatchUpdateResult
+                let ids = try #require(result?.result as? [NSManagedObjectID])
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [context])
+            } else {
+                try fetchAll(Employee.self, "Employee", editor, sort: "name").forEach { $0.age = 25 }
+                try editor.save()
+            }
+        }
+        if merge == .notification {
+            let notification = Notification(
+                name: .NSManagedObjectContextDidSave, object: editor, userInfo: saved.infos.last)
+            context.performAndWait { context.mergeChanges(fromContextDidSave: notification) }
+        }
+        // What merges by itself does so on its queue.
+        parent.performAndWait {}
+        context.performAndWait {
+            #expect(results.fetchedObjects?.map(\.name) == ["a", "b", "c"])
+            #expect(recorder.takeCalls().contains("insert a - 0.0"))
+        }
+        // Whose delegate has gone follows nothing.
+        try context.performAndWait { () throws in
+            results.delegate = nil
+            results.fetchRequest.predicate = NSPredicate(format: "age > 50")
+            try results.performFetch()
+        }
+        try editor.performAndWait { () throws in
+            try fetchAll(Employee.self, "Employee", editor, sort: "name").forEach { $0.age = 60 }
+            try editor.save()
+        }
+        parent.performAndWait {}
+        context.performAndWait { #expect(results.fetchedObjects == []) }
+    }
+
+    @Test(arguments: StoreKind.allCases) func whatOthersMakeMatchStaysOutOfAWindow(_ kind: StoreKind) throws {
+        let store = try TestStore(kind)
+        let (context, editor) = (store.context(), store.context())
+        let recorder = ResultsRecorder()
+        let window = controller(context, predicate: NSPredicate(format: "age > 20"))
+        window.fetchRequest.fetchLimit = 1
+        try editor.performAndWait { () throws in
+            for (name, age) in [("a", 18), ("b", 30), ("c", 30)] { add(name, age: Int16(age), editor) }
+            try editor.save()
+        }
+        try context.performAndWait { () throws in
+            window.delegate = recorder
+            try window.performFetch()
+            context.automaticallyMergesChangesFromParent = true
+        }
+        try editor.performAndWait { () throws in
+            try fetchAll(Employee.self, "Employee", editor, sort: "name").forEach { $0.age = 40 }
+            try editor.save()
+        }
+        context.performAndWait { #expect(window.fetchedObjects?.map(\.name) == ["b"]) }
+    }
+
     @Test(arguments: StoreKind.allCases) func withoutDelegateNothingIsFollowed(_ kind: StoreKind) throws {
         let store = try TestStore(kind)
         let context = store.context()

@@ -39,6 +39,39 @@ import Testing
         #expect(transformer.reverseTransformedValue(NSObject()) == nil)
         #expect(transformer.reverseTransformedValue([NSObject()]) == nil)
         #expect(transformer.reverseTransformedValue(nil) == nil)
+        #expect(ValueTransformer(forName: NSValueTransformerName("NSSecureUnarchiveFromDataTransformer")) != nil)
+    }
+
+    /// Foundation's archiver and unarchiver stop the program at these.
+    @Test func otherClassesAreNeitherArchivedNorRead() throws {
+        let transformer = try #require(ValueTransformer(forName: .secureUnarchiveFromDataTransformerName))
+        let own = OwnClassTransformer()
+        let color = ArchivedColor(3)
+        let ordered = NSOrderedSet(array: [color])
+        let held: [Any] = [color, [color], ["a": color], Set([color]), [["a": [1, color] as [Any]]], ordered]
+        for value in held {
+            #expect(transformer.reverseTransformedValue(value) == nil)
+            let data = try #require(own.reverseTransformedValue(value) as? Data)
+            #expect(transformer.transformedValue(data) == nil)
+            #expect(own.transformedValue(data) != nil)
+        }
+        #expect(transformer.reverseTransformedValue(NSAttributedString(string: "x")) == nil)
+        let attribute = ZooModel.attribute("a", .transformable)
+        let error = #expect(throws: ModelError.self) { try attribute.transformedData(from: [color]) }
+        #expect(error?.message.contains("allowedTopLevelClasses") == true)
+    }
+
+    /// Linux's Foundation bridges all numbers but this one.
+    @Test func floatingPointOfGraphicsIsArchivedAsANumber() throws {
+        let attribute = ZooModel.attribute("a", .transformable)
+        func back(_ value: Any) throws -> Any {
+            try attribute.value(fromTransformedData: try #require(try attribute.transformedData(from: value)))
+        }
+        #expect(try back(CGFloat(1.5)) as? Double == 1.5)
+        #expect(try back([CGFloat(1.5), 2]) as? [Double] == [1.5, 2])
+        #expect(try back(["w": CGFloat(2)]) as? [String: Double] == ["w": 2])
+        #expect(try back(Set([CGFloat(2)])) as? Set<Double> == [2])
+        #expect(try back(NSArray(array: [CGFloat(2)])) as? [Double] == [2])
     }
 
     @Test func attributesUseTheirTransformerInTheRightDirection() throws {
@@ -49,6 +82,21 @@ import Testing
         attribute.valueTransformerName = "ModelTransformerTests.missing"
         #expect(throws: ModelError.self) { try attribute.transformedData(from: 1) }
     }
+}
+
+private final class OwnClassTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
+    override class var allowedTopLevelClasses: [AnyClass] { super.allowedTopLevelClasses + [ArchivedColor.self] }
+}
+
+final class ArchivedColor: NSObject, NSSecureCoding {
+    static let supportsSecureCoding = true
+    let red: Int
+
+    init(_ red: Int) { self.red = red }
+
+    init?(coder: NSCoder) { red = coder.decodeInteger(forKey: "red") }
+
+    func encode(with coder: NSCoder) { coder.encode(red, forKey: "red") }
 }
 
 private final class Upper: ValueTransformer, @unchecked Sendable {

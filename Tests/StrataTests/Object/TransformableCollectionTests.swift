@@ -6,7 +6,7 @@ import Testing
 private final class Bag: NSManagedObject {
     static let slots = ManagedSlots("value")
 
-    func read<Value>(_ type: Value.Type) -> Value? { _propertyOrNil(Self.slots, 0) }
+    func read<Value>(_ type: Value.Type) -> Value? { _propertyOrNil(Self.slots, 0, as: Value?.self) }
 
     func write<Value>(_ value: Value?) { _setPropertyOrNil(value, Self.slots, 0) }
 }

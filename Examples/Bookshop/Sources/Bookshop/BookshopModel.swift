@@ -35,14 +35,19 @@ public enum BookshopModel {
         item.properties = [
             attribute("place", .integer16AttributeType), attribute("count", .integer16AttributeType),
         ]
+        let parcel = entity("Parcel", Parcel.self)
+        let contents = ["label", "anything", "object", "known", "key", "contents", "objects", "names", "list"]
+        parcel.properties = contents.map { attribute($0, .transformableAttributeType) }
+        parcel.properties.append(attribute("width", .doubleAttributeType))
         connect(author, "books", toMany: true, book, "author")
         connect(book, "editions", toMany: true, book, "edition")
         connect(shelf, "books", toMany: true, isOrdered: true, book, "shelf")
         connect(shelf, "sections", toMany: true, isOrdered: true, section, "shelf")
         connect(item, "book", toMany: false, book, "item")
+        connect(section, "parcels", toMany: true, parcel, "section")
 
         let model = NSManagedObjectModel()
-        model.entities = [record, author, book, shelf, section, item]
+        model.entities = [record, author, book, shelf, section, item, parcel]
         return model
     }()
 

@@ -35,6 +35,39 @@ import Testing
         }
     }
 
+    /// Managed objects are of these types, too: their own accessors must not answer for an attribute.
+    @Test func attributesOfGeneralTypesComeBack() throws {
+        try roundTrip(
+            { context in
+                let parcel = Parcel(context: context)
+                #expect(parcel.label == nil && parcel.anything == nil && parcel.contents == nil && parcel.width == 0)
+                parcel.label = "fragile" as NSString
+                parcel.anything = ["a": 1]
+                parcel.object = NSNumber(value: 7)
+                parcel.known = NSURL(string: "https://example.org")
+                parcel.key = "k"
+                parcel.contents = [1, "two"]
+                parcel.objects = [NSNumber(value: 1), "two" as NSString]
+                parcel.names = ["a", 2]
+                parcel.list = [1]
+                parcel.width = 2.5
+                parcel.section = Section.make("shelf", in: context)
+                return parcel
+            },
+            { (parcel: Parcel) in
+                #expect(parcel.label?.isEqual("fragile" as NSString) == true)
+                #expect(parcel.anything as? [String: Int] == ["a": 1])
+                #expect((parcel.object as? NSNumber) == 7)
+                #expect((parcel.known as? NSURL)?.absoluteString == "https://example.org")
+                #expect(parcel.key == "k" as AnyHashable)
+                #expect(parcel.contents?.first as? Int == 1 && parcel.contents?.last as? String == "two")
+                #expect(parcel.objects == [NSNumber(value: 1), "two" as NSString])
+                #expect(parcel.names == ["a", 2] && parcel.list == [1])
+                #expect(parcel.width == 2.5 && parcel.value(forKey: "width") as? Double == 2.5)
+                #expect((parcel.section as? Section)?.name == "shelf")
+            })
+    }
+
     @Test func valuesOfEveryDeclaredTypeComeBack() throws {
         let identifier = UUID()
         try roundTrip(

@@ -187,7 +187,7 @@ extension Overlay {
         case .uri: return put(URL.self)
         case .transformable:
             guard let attribute = info.attribute,
-                let value = try? attribute.value(fromTransformedData: Data(column.bytes(row)))
+                let value = attribute.readableValue(fromTransformedData: Data(column.bytes(row)))
             else { return false }
             place.assumingMemoryBound(to: TransformableBox.self).initialize(to: TransformableBox(value))
             return true

@@ -86,7 +86,7 @@ enum ValueConversion {
     private static func number(_ value: Any) -> NSNumber? {
         if type(of: value) is AnyClass { return value as? NSNumber }
         if let decimal = value as? Decimal { return NSDecimalNumber(decimal: decimal) }
-        return value as? NSNumber
+        return KeyValueAccess.number(value)
     }
 }
 
@@ -130,7 +130,7 @@ enum ColumnBoxing {
         case .uri: return URL._decode(bytes)
         default:
             guard let attribute = attribute() else { return nil }
-            return try? attribute.value(fromTransformedData: Data(bytes))
+            return attribute.readableValue(fromTransformedData: Data(bytes))
         }
     }
 }
