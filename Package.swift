@@ -226,6 +226,7 @@ if macrosOnly {
         .testTarget(
             name: "StrataMacrosTests",
             dependencies: ["StrataManaged", "StrataMacros", "CoreData"]
-                + syntax("SwiftParser", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"),
+                + syntax(
+                    "SwiftSyntax", "SwiftParser", "SwiftSyntaxMacroExpansion", "SwiftSyntaxMacrosGenericTestSupport"),
             swiftSettings: settings))
 }

@@ -61,7 +61,7 @@ struct ManagedProperty {
         let module = ["Swift.", "Foundation."].first { text.hasPrefix($0) } ?? ""
         let isAttribute = Self.attributes.contains(String(text.dropFirst(module.count)))
         form = isAttribute ? (isOptional ? .optional : .attribute) : isOptional ? .otherOptional : .other
-        typeArgument = isAttribute ? "" : ", as: (\(text)\(isOptional ? "?" : "")).self"
+        typeArgument = isAttribute ? "" : ", as: ((\(text))\(isOptional ? "?" : "")).self"
         showsItsName = isAttribute && !text.hasSuffix("Double")
     }
 

@@ -1,3 +1,4 @@
+import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 import SwiftSyntaxMacrosGenericTestSupport
@@ -48,8 +49,8 @@ import Testing
         ("Optional<UUID>", "_optional", "_setOptional"), ("Data!", "_optional", "_setOptional"),
         ("Set<Book>", "_property", "_setProperty"), ("NSNumber?", "_propertyOrNil", "_setPropertyOrNil"),
         ("Optional<NSObject>", "_propertyOrNil", "_setPropertyOrNil"),
-        ("Author!", "_propertyOrNil", "_setPropertyOrNil"),
-        ("Kind", "_property", "_setProperty"),
+        ("Optional<any Kind>", "_propertyOrNil", "_setPropertyOrNil"),
+        ("Author!", "_propertyOrNil", "_setPropertyOrNil"), ("Kind", "_property", "_setProperty"),
     ]
 
     @Test(arguments: forms.indices)
@@ -57,8 +58,8 @@ import Testing
         let form = Self.forms[index]
         // The getters of types that are no attribute's are told them.
         let types = [
-            "Set<Book>": "Set<Book>", "NSNumber?": "NSNumber?", "Optional<NSObject>": "NSObject?", "Author!": "Author?",
-            "Kind": "Kind",
+            "Set<Book>": "(Set<Book>)", "NSNumber?": "(NSNumber)?", "Optional<NSObject>": "(NSObject)?",
+            "Author!": "(Author)?", "Optional<any Kind>": "(any Kind)?", "Kind": "(Kind)",
         ]
         let type = types[form.type].map { ", as: (\($0)).self" } ?? ""
         expect(
@@ -141,7 +142,7 @@ import Testing
                     nonisolated private static let _managed_title = ManagedSlots("title")
                     var kind: Kind {
                         get {
-                            _property(Self._managed_kind, 0, as: (Kind).self)
+                            _property(Self._managed_kind, 0, as: ((Kind)).self)
                         }
                         set {
                             _setProperty(newValue, Self._managed_kind, 0)
@@ -151,7 +152,7 @@ import Testing
                     nonisolated private static let _managed_kind = ManagedSlots("kind")
                     var author: Author? {
                         get {
-                            _propertyOrNil(Self._managed_author, 0, as: (Author?).self)
+                            _propertyOrNil(Self._managed_author, 0, as: ((Author)?).self)
                         }
                         set {
                             _setPropertyOrNil(newValue, Self._managed_author, 0)

@@ -6,12 +6,19 @@ enum AccessorConversion {
     /// Nil if the value has no form in that type. Numbers are cut to their width, as NSNumber does.
     static func value<Value>(_ held: Any, as type: Value.Type) -> Value? {
         if let number = held as? NSNumber, let value = Self.number(number, as: type) { return value }
+        // Foundation's strings and Swift's are not equal inside of it.
+        if type == AnyHashable.self, let text = held as? String { return AnyHashable(text) as? Value }
         if let date = held as? Date, type == Double.self { return date.timeIntervalSinceReferenceDate as? Value }
         if let representable = type as? any RawRepresentable.Type {
             return held as? Value ?? represented(held, as: representable) as? Value
         }
         if let members = collection(held, as: type) { return members as? Value }
         return held as? Value ?? swiftCollection(held) ?? mutableCopy(of: held)
+    }
+
+    /// What null is read as by an accessor of a number's type, which is not optional; nil for other types.
+    static func zero<Value>(_ type: Value.Type) -> Value? {
+        (type as? any AdditiveArithmetic.Type).flatMap { $0.zero as? Value }
     }
 
     /// A mutable copy of a collection that is not mutable, for an accessor of a mutable type.

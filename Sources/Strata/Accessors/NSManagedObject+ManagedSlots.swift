@@ -180,12 +180,12 @@ extension NSManagedObject {
         return objects
     }
 
-    /// A property of any other type.
+    /// A property of any other type; null is read as zero if that is a number.
     ///
-    /// - Precondition: the value is not null.
+    /// - Precondition: the value is not null, or the type is a number's.
     @_disfavoredOverload
     public final func _property<Value>(_ slots: ManagedSlots, _ position: Int, as type: Value.Type) -> Value {
-        guard let value: Value = convertedValue(slots.name(position)) else {
+        guard let value: Value = convertedValue(slots.name(position)) ?? AccessorConversion.zero(Value.self) else {
             programmerError(
                 "\(shape.subject).\(slots.name(position))", "the value is nil, and its accessor is not optional",
                 "Set the value before reading it, or declare it as \(Value.self)?")

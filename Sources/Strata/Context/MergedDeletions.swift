@@ -1,7 +1,7 @@
 import StrataLog
 
-/// Finds what others' deletions have changed besides: objects that refer to what was deleted, and those that went with it
-/// by the cascade rule.
+/// Finds what others' deletions have changed besides: objects that refer to what was deleted, and those that went with
+/// it by the cascade rule.
 ///
 /// The notification of a save names them, since the delete rules have changed them. The IDs that a program takes from
 /// the result of a batch request do not.
@@ -31,14 +31,14 @@ struct MergedDeletions {
     mutating func takeCascaded() -> [NSManagedObject] {
         let reached = reachedByCascade()
         if reached.isEmpty { return [] }
-        var cascaded: [NSManagedObject] = []
-        for object in context.registry.all where object.storeIndex != 0 && reached[object.shape.index] {
-            if object.isMarkedDeleted || object.flags.contains(.gone) || isDeleted(object) || isStored(object) != false
-            {
-                continue
-            }
-            cascaded.append(object)
+        catchUp()
+        let candidates = context.registry.all.filter { object in
+            object.storeIndex != 0 && reached.contains(ObjectIdentifier(object.shape))
+                && !object.flags.contains(.gone) && !object.flags.contains(.inserted) && !isDeleted(object)
         }
+        if candidates.isEmpty { return [] }
+        let refs = candidates.map(context.sharedRef)
+        let cascaded = zip(candidates, context.areGone(refs)).filter(\.1).map(\.0)
         for object in cascaded {
             deleted.insert(ID(storeIndex: object.storeIndex, ref: object.ref))
             if !shapes.contains(where: { $0 === object.shape }) { shapes.append(object.shape) }
@@ -46,19 +46,24 @@ struct MergedDeletions {
         return cascaded
     }
 
-    /// By the index of an entity, whether the cascade rule leads from a deleted object to objects of it; empty if it
-    /// leads nowhere.
-    private func reachedByCascade() -> [Bool] {
-        guard let model = shapes.first?.model else { return [] }
-        var reached: [Bool] = []
-        var rest = shapes
+    /// Another process may have deleted them.
+    private func catchUp() {
+        guard context.generation == nil else { return }
+        for storeIndex in Set(deleted.map(\.storeIndex)) {
+            // A store that cannot be read says so when an object is.
+            try? context.registry.handle(storeIndex)?.catchUp()
+        }
+    }
+
+    /// The entities, as the context knows them, that the cascade rule can lead to from a deleted object.
+    private func reachedByCascade() -> Set<ObjectIdentifier> {
+        guard let model = context.modelShapes else { return [] }
+        var reached: Set<ObjectIdentifier> = []
+        // IDs may come from a coordinator that has another model of the store.
+        var rest = shapes.compactMap { model.byName[$0.name] }
         while let shape = rest.popLast() {
             for relationship in shape.relationships where relationship.deleteRule == .cascadeDeleteRule {
-                if reached.isEmpty { reached = Array(repeating: false, count: model.shapes.count) }
-                for target in relationship.destination.family where !reached[target.index] {
-                    reached[target.index] = true
-                    rest.append(target)
-                }
+                rest += relationship.destination.family.filter { reached.insert(ObjectIdentifier($0)).inserted }
             }
         }
         return reached
@@ -78,25 +83,24 @@ struct MergedDeletions {
             let shape = object.shape
             let candidates = relationships[ObjectIdentifier(shape)] ?? self.relationships(of: shape)
             relationships[ObjectIdentifier(shape)] = candidates
-            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object), isStored(object) == true {
+            if candidates.contains(where: { refers(object, $0) }), !isDeleted(object), hasRow(object) {
                 context.refresh(object, mergeChanges: true)
             }
         }
     }
 
-    /// Whether an object has a row; nil if that cannot be told. An error does not matter here: reading the object says
-    /// what is wrong.
-    private func isStored(_ object: NSManagedObject) -> Bool? {
+    /// Whether a refreshed object would find its row. An error does not matter here: reading the object says what is
+    /// wrong.
+    private func hasRow(_ object: NSManagedObject) -> Bool {
         if let link = context.link {
             let shared = context.sharedRef(of: object)
-            let isFound = try? context.withParent(link) { try $0.rowForChild(shared) != nil }
-            return isFound == false && shared.handle?.custom != nil ? nil : isFound
+            return (try? context.withParent(link) { try $0.rowForChild(shared) != nil }) ?? false
         }
         // A custom store's deletions come with what has changed by them.
         guard let handle = context.registry.handle(object.storeIndex), handle.custom == nil,
             let snapshot = context.snapshot(of: handle)
-        else { return nil }
-        return try? !snapshot.locate(object.ref).isAbsent
+        else { return false }
+        return (try? !snapshot.locate(object.ref).isAbsent) ?? false
     }
 
     private func relationships(of shape: EntityShape) -> [RelationshipShape] {
@@ -121,5 +125,24 @@ struct MergedDeletions {
                 && isDeleted(overlay.object(at: object.shape.slots[relationship.slot].offset))
         }
         return deleted.contains(ID(storeIndex: object.storeIndex, ref: object.storedReference(relationship.slot)))
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Of each object, whether its row is known to have been deleted in its store. What a parent has inserted or
+    /// deleted and not saved does not count; nor does what a custom store holds, which tells of all that changes.
+    fileprivate final func areGone(_ refs: [SharedRef]) -> [Bool] {
+        if let link { return (try? withParent(link) { $0.areGoneForChild(refs) }) ?? refs.map { _ in false } }
+        return refs.map { shared in
+            guard let handle = shared.handle, handle.custom == nil, let snapshot = snapshot(of: handle) else {
+                return false
+            }
+            return (try? snapshot.locate(shared.ref).isAbsent) ?? false
+        }
+    }
+
+    private final func areGoneForChild(_ refs: [SharedRef]) -> [Bool] {
+        let isStated = refs.map { registeredObject($0)?.flags.contains(.gone) }
+        return zip(isStated, areGone(refs)).map { $0 ?? $1 }
     }
 }

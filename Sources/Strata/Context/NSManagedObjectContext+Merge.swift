@@ -55,11 +55,10 @@ extension NSManagedObjectContext {
         processPendingChanges()
         advanceGeneration()
         noteMerged()
-        // First of all, since a fetch tells of what has been refreshed by then.
+        let updated = ids.updated.compactMap { registeredObject(for: $0) }
+        // Before the others, since a fetch tells of what has been refreshed by then.
         let arrivals = followers.map { $0.all.flatMap { $0.arrivals(among: ids.updated) } } ?? []
-        for id in ids.updated {
-            if let object = registeredObject(for: id) { refresh(object, mergeChanges: true) }
-        }
+        for object in updated where object.registry === registry { refresh(object, mergeChanges: true) }
         pipeline.refreshed.formUnion(arrivals)
         var inserted: ContiguousArray<NSManagedObject> = []
         for id in ids.inserted where canHave(id) {
@@ -73,10 +72,13 @@ extension NSManagedObjectContext {
                 inserted.append(object(with: id))
             }
         }
+        var ids = ids
         var doomed = ids.deleted.compactMap { registeredObject(for: $0) }
         if !areOfSave {
             var deletions = MergedDeletions(ids.deleted, in: self)
-            doomed += deletions.takeCascaded()
+            let cascaded = deletions.takeCascaded()
+            doomed += cascaded
+            ids.deleted += cascaded.map(\.objectID)
             deletions.refreshReferrers()
         }
         var deleted: ContiguousArray<NSManagedObject> = []

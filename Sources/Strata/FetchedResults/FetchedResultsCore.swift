@@ -211,13 +211,16 @@ final class FetchedResultsCore {
     /// finds now. One fetch, whatever their number.
     func arrivals(among ids: [NSManagedObjectID]) -> [NSManagedObject] {
         // Without predicate all are results already. What lies outside of a window stays there.
-        guard let settings, let name = settings.shape?.name, let predicate = settings.asked, !settings.isWindow else {
-            return []
+        guard let settings, let name = settings.shape?.name, let predicate = settings.asked, !settings.isWindow,
+            delegate != nil || !streams.isEmpty
+        else { return [] }
+        let candidates = ids.filter {
+            settings.takes($0.shape) && context.registeredObject(for: $0) == nil && !isRemote($0)
         }
-        let candidates = ids.filter { settings.takes($0.shape) && context.registeredObject(for: $0) == nil }
         if candidates.isEmpty { return [] }
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         request.includesSubentities = settings.includesSubentities
+        request.affectedStores = settings.affectedStores
         request.returnsObjectsAsFaults = false
         request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
             NSPredicate(format: "SELF IN %@", candidates), predicate,
@@ -230,6 +233,13 @@ final class FetchedResultsCore {
                     + "the next performFetch()")
             return []
         }
+    }
+
+    /// Whether an object lives in an incremental store, which may be far away and answers no request that the program
+    /// does not make.
+    private func isRemote(_ id: NSManagedObjectID) -> Bool {
+        guard let identity = id.identity, let handle = context.coordinator?.handle(identity) else { return false }
+        return handle.custom is IncrementalStoreLink
     }
 
     func makeStream() -> AsyncStream<FetchedResultsDifference> {

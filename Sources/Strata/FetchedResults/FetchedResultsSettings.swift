@@ -10,6 +10,7 @@ struct FetchedResultsSettings {
     let predicate: NSPredicate?
     /// As the request has it.
     let asked: NSPredicate?
+    let affectedStores: [NSPersistentStore]?
     /// Whether the results are a part of what the predicate finds.
     let isWindow: Bool
     let sorts: [NSSortDescriptor]
@@ -34,6 +35,7 @@ struct FetchedResultsSettings {
             return ThreeValuedLogic(shape).apply(to: (try? ConstantTypes(shape).apply(to: given)) ?? given)
         }
         asked = request.predicate
+        affectedStores = request.affectedStores
         isWindow = request.fetchLimit > 0 || request.fetchOffset > 0
         sorts = request.sortDescriptors ?? []
         var slots: [Int]? = []

@@ -145,9 +145,12 @@ package struct ArchivedObject {
     }
 
     /// The elements of the list under a key, or the one value that it has.
-    package func values(_ key: String) throws(ArchiveError) -> [ArchivedValue] {
+    ///
+    /// - Throws: ``ArchiveError`` also if there are too many.
+    package func values(_ key: String, atMost maximum: Int = .max) throws(ArchiveError) -> [ArchivedValue] {
         let held = try value(key)
         guard case .list(let indices) = held else { return [held] }
+        guard indices.count <= maximum else { throw ArchiveError("a list has more elements than the archive") }
         var values: [ArchivedValue] = []
         for index in indices { values.append(try archive.value(index: index, uid: nil)) }
         return values

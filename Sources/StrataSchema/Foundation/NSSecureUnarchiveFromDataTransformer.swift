@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Thread rule and `@unchecked Sendable`: as for ``ValueTransformer``; it has no state.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
-    /// The classes that archives may hold.
+    /// The classes that archives may hold, besides strings, numbers, dates, data, arrays and dictionaries.
     open class var allowedTopLevelClasses: [AnyClass] {
         [
             NSArray.self, NSDictionary.self, NSSet.self, NSOrderedSet.self, NSString.self, NSNumber.self,
@@ -15,17 +15,19 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
 
     /// The object in an archive; nil if the value is no data, no archive, or holds an object of another class.
     open override func transformedValue(_ value: Any?) -> Any? {
+        let content = content
         guard let data = value as? Data, content.allows(data) else { return nil }
-        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: Self.allowedTopLevelClasses, from: data)
+        return try? NSKeyedUnarchiver.unarchivedObject(ofClasses: content.classes, from: data)
     }
 
-    /// The archive of an object; nil if it is of another class, or holds an object of one.
+    /// The archive of an object; nil if it is of another class, or holds an object of one, and for what Linux's
+    /// Foundation cannot archive: `NSDecimalNumber`, and collections that nest deeper than 64.
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value = value.flatMap(content.archivable) else { return nil }
         return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
     }
 
-    private var content: SecureArchiveContent { SecureArchiveContent(classes: Self.allowedTopLevelClasses) }
+    private var content: SecureArchiveContent { SecureArchiveContent(Self.allowedTopLevelClasses) }
 
     /// Whether an object can be archived.
     final func accepts(_ value: Any) -> Bool { content.archivable(value) != nil }

@@ -106,6 +106,10 @@ package enum Operand {
             self = .list(elements)
             return
         }
+        if type(of: value) == CGFloat.self, let value = value as? CGFloat {
+            self = .double(Double(value))
+            return
+        }
         switch value {
         case let value as any OptionalValue: self = Operand(value.wrappedAny)
         case let value as any FixedWidthInteger:
@@ -115,7 +119,6 @@ package enum Operand {
                 self = .decimal(Decimal(string: String(describing: value)) ?? 0)
             }
         case let value as Float: self = .double(Double(value))
-        case let value as CGFloat: self = .double(Double(value))
         case let value as Data: self = .data(value)
         case let value as URL: self = .url(value)
         case let value as Substring: self = .string(String(value))

@@ -51,12 +51,8 @@ struct AccessorEmitter {
         let name = unique(property.name, type)
         let access = property.access.modifier
         let form = property.form
-        var declared = ""
-        if form == .other || form == .otherOptional {
-            // An implicitly unwrapped optional is one only in declarations.
-            let isUnwrapped = property.type.hasSuffix("!")
-            declared = ", as: (\(isUnwrapped ? property.type.dropLast() + "?" : property.type[...])).self"
-        }
+        let isAttribute = form == .attribute || form == .optional
+        let declared = isAttribute ? "" : ", as: (\(property.type)).self"
         // Dynamic, as the compiler takes them to be: in release it stops in another module that uses them if they are
         // not.
         lines += [

@@ -72,16 +72,48 @@ import Testing
         #expect(try back(["w": CGFloat(2)]) as? [String: Double] == ["w": 2])
         #expect(try back(Set([CGFloat(2)])) as? Set<Double> == [2])
         #expect(try back(NSArray(array: [CGFloat(2)])) as? [Double] == [2])
+        #expect((try back(NSOrderedSet(array: [CGFloat(2)])) as? NSOrderedSet)?.array as? [Double] == [2])
+        #expect(try back(NSArray(array: [NSArray(array: [CGFloat(2)])])) as? [[Double]] == [[2]])
+        #expect(try back(["a": ["b": [CGFloat(2)]]]) as? [String: [String: [Double]]] == ["a": ["b": [2]]])
     }
 
-    @Test func attributesUseTheirTransformerInTheRightDirection() throws {
-        let attribute = ZooModel.attribute("a", .transformable)
-        let data = try #require(try attribute.transformedData(from: [1, 2]))
-        #expect(try attribute.value(fromTransformedData: data) as? [Int] == [1, 2])
-        #expect(throws: ModelError.self) { try attribute.value(fromTransformedData: Data([1])) }
-        attribute.valueTransformerName = "ModelTransformerTests.missing"
-        #expect(throws: ModelError.self) { try attribute.transformedData(from: 1) }
+    /// A list of classes need not name what property lists consist of.
+    @Test func plainValuesMayAlwaysBeArchived() throws {
+        let transformer = ColorsTransformer()
+        let held: [String: Any] = [
+            "color": ArchivedColor(3), "text": "t", "number": 1.5, "flag": true, "list": ["a", 2] as [Any],
+            "date": Date(timeIntervalSinceReferenceDate: 5), "data": Data([1]),
+        ]
+        let data = try #require(transformer.reverseTransformedValue(held) as? Data)
+        let back = try #require(transformer.transformedValue(data) as? [String: Any])
+        #expect((back["color"] as? ArchivedColor)?.red == 3 && back["text"] as? String == "t")
+        #expect(back["number"] as? Double == 1.5 && back["flag"] as? Bool == true)
+        #expect((back["list"] as? [Any])?.count == 2 && back["data"] as? Data == Data([1]))
+        #expect(back["date"] as? Date == Date(timeIntervalSinceReferenceDate: 5))
+        #expect(transformer.reverseTransformedValue(NSUUID()) == nil)
+        let mutable = NSMutableArray(array: ["a"])
+        mutable.add(NSMutableDictionary(dictionary: ["k": NSMutableSet(array: [1])]))
+        let standard = NSSecureUnarchiveFromDataTransformer()
+        let written = try #require(standard.reverseTransformedValue(mutable) as? Data)
+        #expect(standard.transformedValue(written) as? NSArray == mutable)
     }
+
+    /// Linux's Foundation never comes back from these.
+    @Test func whatFoundationCannotArchiveIsRefused() throws {
+        let transformer = NSSecureUnarchiveFromDataTransformer()
+        #expect(transformer.reverseTransformedValue(NSDecimalNumber(value: 2)) == nil)
+        #expect(transformer.reverseTransformedValue(["a": Decimal(2)]) == nil)
+        var deep: [Any] = []
+        for _ in 0..<12 { deep = [deep] }
+        let data = try #require(transformer.reverseTransformedValue(deep) as? Data)
+        #expect(transformer.transformedValue(data) != nil)
+        for _ in 0..<60 { deep = [deep] }
+        #expect(transformer.reverseTransformedValue(deep) == nil)
+    }
+}
+
+private final class ColorsTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
+    override class var allowedTopLevelClasses: [AnyClass] { [ArchivedColor.self] }
 }
 
 private final class OwnClassTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {

@@ -38,7 +38,7 @@ public enum BookshopModel {
         let parcel = entity("Parcel", Parcel.self)
         let contents = ["label", "anything", "object", "known", "key", "contents", "objects", "names", "list"]
         parcel.properties = contents.map { attribute($0, .transformableAttributeType) }
-        parcel.properties.append(attribute("width", .doubleAttributeType))
+        parcel.properties += [attribute("width", .doubleAttributeType), attribute("weight", .integer64AttributeType)]
         connect(author, "books", toMany: true, book, "author")
         connect(book, "editions", toMany: true, book, "edition")
         connect(shelf, "books", toMany: true, isOrdered: true, book, "shelf")

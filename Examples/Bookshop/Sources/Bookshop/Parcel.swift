@@ -13,6 +13,7 @@ final class Parcel: NSManagedObject {
     @NSManaged var names: Set<AnyHashable>?
     @NSManaged var list: NSArray!
     @NSManaged var width: CGFloat
+    @NSManaged var weight: UInt32
     /// A relationship whose class is nobody's business here.
     @NSManaged var section: NSObject?
 }

@@ -40,7 +40,8 @@ import Testing
         try roundTrip(
             { context in
                 let parcel = Parcel(context: context)
-                #expect(parcel.label == nil && parcel.anything == nil && parcel.contents == nil && parcel.width == 0)
+                #expect(parcel.label == nil && parcel.anything == nil && parcel.contents == nil)
+                #expect(parcel.width == 0 && parcel.weight == 0)
                 parcel.label = "fragile" as NSString
                 parcel.anything = ["a": 1]
                 parcel.object = NSNumber(value: 7)
@@ -48,7 +49,7 @@ import Testing
                 parcel.key = "k"
                 parcel.contents = [1, "two"]
                 parcel.objects = [NSNumber(value: 1), "two" as NSString]
-                parcel.names = ["a", 2]
+                parcel.names = ["a", "b"]
                 parcel.list = [1]
                 parcel.width = 2.5
                 parcel.section = Section.make("shelf", in: context)
@@ -62,7 +63,7 @@ import Testing
                 #expect(parcel.key == "k" as AnyHashable)
                 #expect(parcel.contents?.first as? Int == 1 && parcel.contents?.last as? String == "two")
                 #expect(parcel.objects == [NSNumber(value: 1), "two" as NSString])
-                #expect(parcel.names == ["a", 2] && parcel.list == [1])
+                #expect(parcel.names == ["a", "b"] && parcel.list == [1])
                 #expect(parcel.width == 2.5 && parcel.value(forKey: "width") as? Double == 2.5)
                 #expect((parcel.section as? Section)?.name == "shelf")
             })

@@ -133,4 +133,54 @@ import Testing
             #expect(try fetchAll(Employee.self, "Employee", context, sort: "name") == [stays])
         }
     }
+
+    /// An object with a permanent ID has no row before it is saved.
+    @Test(arguments: StoreKind.allCases) func whatWasNeverSavedIsNotDeleted(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, GraphModel.company(employeesRule: .cascadeDeleteRule))
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let (department, employees) = try filled(context)
+            let mine = try #require(insert("Employee", context) as? Employee)
+            mine.name = "mine"
+            try context.obtainPermanentIDs(for: [mine])
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = context
+            let (inChild, seen) = try child.performAndWait {
+                let inChild = try #require(insert("Employee", child) as? Employee)
+                try child.obtainPermanentIDs(for: [inChild])
+                return (inChild, try #require(child.existingObject(with: mine.objectID) as? Employee))
+            }
+            let other = try #require(insert("Department", context) as? Department)
+            other.title = "other"
+            context.delete(employees[0])
+            try deleteElsewhere([department], store, .batch, context)
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectsKey: [department.objectID]], into: [child])
+            #expect(mine.isInserted && !mine.isDeleted && employees[1].isDeleted)
+            child.performAndWait { #expect(inChild.isInserted && !inChild.isDeleted && !seen.isDeleted) }
+            try child.performAndWait { try child.save() }
+            try context.save()
+            #expect(try fetchAll(Employee.self, "Employee", context, sort: "name").count == 2)
+        }
+    }
+
+    /// The IDs of another coordinator may be of another model of the store.
+    @Test func idsOfAnotherModelAreFollowedByTheirNames() throws {
+        let store = try TestStore(.log, GraphModel.company(employeesRule: .cascadeDeleteRule))
+        let context = store.context()
+        try context.performAndWait { () throws in
+            let (department, employees) = try filled(context)
+            let uri = department.objectID.uriRepresentation()
+            let second = NSPersistentStoreCoordinator(
+                managedObjectModel: GraphModel.company(employeesRule: .cascadeDeleteRule))
+            try second.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: store.coordinator.persistentStores[0].url)
+            let other = NSManagedObjectContext(.privateQueue)
+            other.persistentStoreCoordinator = second
+            let id = try #require(second.managedObjectID(forURIRepresentation: uri))
+            try other.performAndWait { _ = try other.execute(NSBatchDeleteRequest(objectIDs: [id])) }
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [id]], into: [context])
+            #expect(department.isDeleted && employees.allSatisfy(\.isDeleted))
+        }
+    }
 }
