@@ -110,6 +110,15 @@ import Testing
         for _ in 0..<60 { deep = [deep] }
         #expect(transformer.reverseTransformedValue(deep) == nil)
     }
+
+    @Test func attributesUseTheirTransformerInTheRightDirection() throws {
+        let attribute = ZooModel.attribute("a", .transformable)
+        let data = try #require(try attribute.transformedData(from: [1, 2]))
+        #expect(try attribute.value(fromTransformedData: data) as? [Int] == [1, 2])
+        #expect(throws: ModelError.self) { try attribute.value(fromTransformedData: Data([1])) }
+        attribute.valueTransformerName = "ModelTransformerTests.missing"
+        #expect(throws: ModelError.self) { try attribute.transformedData(from: 1) }
+    }
 }
 
 private final class ColorsTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
