@@ -10,8 +10,8 @@ import StrataIO
 /// Delete rules are followed in the store: *cascade* deletes what the relationship leads to, and what it leads to;
 /// with all other rules but *no action*, references to the deleted objects are set to null. When such a reference is
 /// mandatory and its object stays, the request fails with error 134070 and nothing is deleted. The *deny* rule counts
-/// only with ``appliesValidation``. Objects deleted by cascade are in the history, not in the result;
-/// merging the result deletes those that a context has in memory.
+/// only with ``appliesValidation``. Objects deleted by cascade are in the history, not in the result; merging the
+/// result deletes those that a context has in memory.
 ///
 /// A request is one atomic transaction up to ``maximumObjectsPerTransaction`` objects; a greater one is committed in
 /// parts of that size.

@@ -140,16 +140,20 @@ package struct ArchivedObject {
 
     /// The elements of the object, which is an array or a set.
     package func elements() throws(ArchiveError) -> [ArchivedValue] {
-        guard case .list = try value("NS.objects") else { return [] }
-        return try values("NS.objects")
+        try list("NS.objects") ?? []
     }
 
     /// The elements of the list under a key, or the one value that it has.
     ///
     /// - Throws: ``ArchiveError`` also if there are too many.
-    package func values(_ key: String, atMost maximum: Int = .max) throws(ArchiveError) -> [ArchivedValue] {
-        let held = try value(key)
-        guard case .list(let indices) = held else { return [held] }
+    package func values(_ key: String, atMost maximum: Int) throws(ArchiveError) -> [ArchivedValue] {
+        if let list = try list(key, atMost: maximum) { return list }
+        return [try value(key)]
+    }
+
+    /// The elements of the list under a key; nil if it has another value.
+    private func list(_ key: String, atMost maximum: Int = .max) throws(ArchiveError) -> [ArchivedValue]? {
+        guard case .list(let indices) = try value(key) else { return nil }
         guard indices.count <= maximum else { throw ArchiveError("a list has more elements than the archive") }
         var values: [ArchivedValue] = []
         for index in indices { values.append(try archive.value(index: index, uid: nil)) }
@@ -164,8 +168,8 @@ package struct ArchivedObject {
             keys = try object("searchMapping")?.elements("keys") ?? []
             values = try elements("values")
         } else {
-            guard case .list = try value("NS.keys") else { return [] }
-            keys = try self.values("NS.keys")
+            guard let list = try list("NS.keys") else { return [] }
+            keys = list
             values = try elements()
         }
         guard keys.count == values.count else { throw ArchiveError("a dictionary has not as many values as keys") }

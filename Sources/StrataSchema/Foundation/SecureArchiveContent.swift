@@ -51,11 +51,10 @@ struct SecureArchiveContent {
         }
         switch value {
         case let list as [Any]:
-            guard allows(NSArray.self), let (parts, isNew) = forms(of: list) else { return nil }
+            guard let (parts, isNew) = forms(of: list) else { return nil }
             return isNew ? (NSArray(array: parts), true) : (value, false)
         case let dictionary as [AnyHashable: Any]:
-            guard allows(NSDictionary.self), let keys = forms(of: dictionary.keys.map(\.base)),
-                let values = forms(of: Array(dictionary.values))
+            guard let keys = forms(of: dictionary.keys.map(\.base)), let values = forms(of: Array(dictionary.values))
             else { return nil }
             guard keys.isNew || values.isNew else { return (value, false) }
             let copy = NSMutableDictionary()
@@ -112,8 +111,7 @@ struct SecureArchiveContent {
     private func holdsAllowed(_ value: ArchivedValue, _ walk: inout Walk) throws(ArchiveError) -> Bool {
         guard case .object(let object) = value, !walk.done.contains(object.uid) else { return true }
         guard walk.path.count < Self.maximumDepth, let type = archivedType(named: object.className, &walk),
-            allows(type),
-            walk.path.insert(object.uid).inserted
+            allows(type), walk.path.insert(object.uid).inserted
         else { return false }
         let isAddress = Self.is(type, oneOf: [NSURL.self])
         if isAddress || Self.is(type, oneOf: Self.collections) {

@@ -8,7 +8,7 @@ extension NSAttributeDescription {
     /// subclasses are applied backwards, as their name says; they are also what an attribute without transformer uses.
     ///
     /// - Throws: ``ModelError`` with `transformation` if no transformer has that name, if it makes something else than
-    ///   data, or if it is a secure one and the value is not of its classes.
+    ///   data, or if it is a secure one and does not archive the value.
     package final func transformedData(from value: Any) throws -> Data? {
         let transformer = try transformer()
         let result =
@@ -19,7 +19,8 @@ extension NSAttributeDescription {
                 throw ModelError(
                     .transformation,
                     "\(Swift.type(of: transformer)) does not archive a \(Swift.type(of: value)) for attribute "
-                        + "'\(name)': it, or something in it, is of none of its allowedTopLevelClasses")
+                        + "'\(name)': it, or something in it, is of none of its allowedTopLevelClasses, or is a decimal "
+                        + "number or nested too deep, which Linux's Foundation cannot archive")
             }
             return nil
         }
