@@ -64,6 +64,7 @@ extension NSManagedObjectContext {
         }
         pipeline.list(object, in: self)
         object.flags.insert(.deleted)
+        pipeline.pendingDeletions.append(object)
         if object.flags.contains(.inserted) { pipeline.hasUnsavedDeletions = true }
     }
 

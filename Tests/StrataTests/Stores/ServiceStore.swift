@@ -32,19 +32,19 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
     // Unchecked: tests use a store from one thread at a time.
 
     static let type = "ServiceStore"
-    nonisolated(unsafe) static var services: [URL: Service] = [:]
+    static let services = LockedBox<[URL: Service]>([:])
 
     static func make(_ model: NSManagedObjectModel, _ service: Service) throws -> NSPersistentStoreCoordinator {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, forStoreType: type)
         let url = URL(string: "service://\(UUID().uuidString)")!
-        services[url] = service
+        services.change { $0[url] = service }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
         return coordinator
     }
 
     var service: Service {
-        guard let service = url.flatMap({ Self.services[$0] }) else {
+        guard let service = url.flatMap({ Self.services.value[$0] }) else {
             preconditionFailure("no service at \(url as Any)")
         }
         return service

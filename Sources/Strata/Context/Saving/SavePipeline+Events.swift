@@ -55,24 +55,24 @@ extension SavePipeline {
         let dependents = mergedDependents
         mergedDependents = []
         for object in dependents where object.belongs(to: registry) { context.deleteObject(object) }
-        if !context.propagatesDeletesAtEndOfEvent { followDeletions() }
+        followDeletions()
     }
 
-    /// Follows the delete rules of everything that is marked as deleted.
+    /// Follows delete rules until they delete nothing more.
+    ///
+    /// The list is taken before it is gone through: an object that fires may run the program's code, which may end an
+    /// event and so come here again.
     func followDeletions() {
-        let context: NSManagedObjectContext = context
-        // The list grows while cascades run.
-        var index = 0
-        while index < changed.count {
-            propagateDeletion(changed[index], context)
-            index += 1
+        while !pendingDeletions.isEmpty {
+            let context: NSManagedObjectContext = context
+            let objects = pendingDeletions
+            pendingDeletions = []
+            objects.forEachUnretained { object in
+                guard object.isMarkedDeleted, !object.flags.contains(.deletePropagated) else { return }
+                object.flags.insert(.deletePropagated)
+                object.propagateDeletion(in: context)
+            }
         }
-    }
-
-    private func propagateDeletion(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
-        guard object.isMarkedDeleted, !object.flags.contains(.deletePropagated) else { return }
-        object.flags.insert(.deletePropagated)
-        object.propagateDeletion(in: context)
     }
 
     /// Follows the delete rules of what was deleted and posts
@@ -81,21 +81,16 @@ extension SavePipeline {
         isProcessingScheduled = false
         guard !event.isEmpty || !refreshed.isEmpty else { return }
         let context: NSManagedObjectContext = context
-        // The list grows while cascades run.
-        var index = 0
-        while context.propagatesDeletesAtEndOfEvent || isSaving, index < event.count {
-            let object = event[index]
-            if object.isMarkedDeleted { propagateDeletion(object, context) }
-            index += 1
-        }
+        if context.propagatesDeletesAtEndOfEvent || isSaving { followDeletions() }
         postObjectsDidChange()
         if context.undoRecorder == nil { forgetUnsavedDeletions() }
     }
 
     /// Objects that were deleted without ever having been saved leave the context when the event is over. With an undo
-    /// manager they stay until the next save: their deletion may be undone.
+    /// manager they stay until the next save: their deletion may be undone. So do those whose delete rules wait for the
+    /// save.
     private func forgetUnsavedDeletions() {
-        guard hasUnsavedDeletions else { return }
+        guard hasUnsavedDeletions, pendingDeletions.isEmpty else { return }
         hasUnsavedDeletions = false
         let context: NSManagedObjectContext = context
         forgetReports()
@@ -191,6 +186,7 @@ extension SavePipeline {
         eventSets = nil
         event = []
         mergedDependents = []
+        pendingDeletions = []
         return takeChanged()
     }
 

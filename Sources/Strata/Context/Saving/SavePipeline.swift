@@ -37,6 +37,9 @@ final class SavePipeline {
     var assignments: [ObjectIdentifier: NSPersistentStore] = [:]
     /// Objects that ``NSManagedObjectContext/detectConflicts(for:)`` was called for.
     var required: Set<NSManagedObject> = []
+    /// The deleted objects whose delete rules have not been followed yet, in the order of their deletion. A list of its
+    /// own, since a rule may delete what is in ``changed`` and ``event`` already.
+    @exclusivity(unchecked) var pendingDeletions: ContiguousArray<NSManagedObject> = []
     /// What merged deletions reach by the cascade rule, in a context that follows the rules only when it saves.
     @exclusivity(unchecked) var mergedDependents: [NSManagedObject] = []
     /// Inserted objects that a merge policy has merged into others.
@@ -65,7 +68,8 @@ final class SavePipeline {
 
     /// Whether a save would have something to do.
     var hasChanges: Bool {
-        changed.contains { $0.isInserted || $0.isUpdated || ($0.isMarkedDeleted && !$0.flags.contains(.inserted)) }
+        if !context.propagatesDeletesAtEndOfEvent, !pendingDeletions.isEmpty { return true }
+        return changed.contains { $0.isInserted || $0.isUpdated || ($0.isMarkedDeleted && !$0.flags.contains(.inserted)) }
     }
 
     /// To be called once, when the context is being made.

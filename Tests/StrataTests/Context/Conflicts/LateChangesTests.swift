@@ -43,7 +43,7 @@ private final class ActingPolicy: NSMergePolicy, @unchecked Sendable {
             case .service:
                 NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, forStoreType: ServiceStore.type)
                 let url = URL(string: "service://\(UUID().uuidString)")
-                if let url { ServiceStore.services[url] = Service() }
+                if let url { ServiceStore.services.change { $0[url] = Service() } }
                 try add(ServiceStore.type, "One", url)
             }
             try add(NSInMemoryStoreType, "Two", nil)
