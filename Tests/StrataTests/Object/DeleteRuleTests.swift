@@ -71,6 +71,21 @@ import Testing
         }
     }
 
+    /// With `propagatesDeletesAtEndOfEvent` off, an object that was deleted before it was ever saved left the context at
+    /// the event's end, and its rules were never followed.
+    @Test(arguments: StoreKind.allCases) func rulesOfUnsavedObjectsWaitForTheSave(_ kind: StoreKind) throws {
+        try with(kind, ["a", "b"]) { store, context, nodes in
+            try context.save()
+            context.propagatesDeletesAtEndOfEvent = false
+            let fresh = insert("Node", context).set(["children": Set(nodes[1...])])
+            context.delete(fresh)
+            context.processPendingChanges()
+            #expect(!nodes[1].isDeleted && context.hasChanges)
+            try context.save()
+            #expect(try names(store) == ["a"] && !context.hasChanges)
+        }
+    }
+
     @Test(arguments: StoreKind.allCases) func cyclesOfCascadesEnd(_ kind: StoreKind) throws {
         try with(kind, ["a", "b", "c", "d"]) { store, context, nodes in
             for index in 0..<3 { nodes[index].setValue(nodes[(index + 1) % 3], forKey: "next") }

@@ -69,7 +69,9 @@ final class SavePipeline {
     /// Whether a save would have something to do.
     var hasChanges: Bool {
         if !context.propagatesDeletesAtEndOfEvent, !pendingDeletions.isEmpty { return true }
-        return changed.contains { $0.isInserted || $0.isUpdated || ($0.isMarkedDeleted && !$0.flags.contains(.inserted)) }
+        return changed.contains { object in
+            object.isInserted || object.isUpdated || (object.isMarkedDeleted && !object.flags.contains(.inserted))
+        }
     }
 
     /// To be called once, when the context is being made.
