@@ -85,7 +85,8 @@ let package = Package(
         .target(name: "StrataModelFile", swiftSettings: settings),
         .target(name: "StrataModelXML", dependencies: ["StrataModelFile"], swiftSettings: settings),
         .executableTarget(
-            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML"], swiftSettings: settings),
+            name: "StrataModelTool", dependencies: ["StrataModelFile", "StrataModelXML", "CStrataSupport"],
+            swiftSettings: settings),
         .plugin(name: "StrataModel", capability: .buildTool(), dependencies: ["StrataModelTool"]),
         .plugin(
             name: "StrataModelGenerate",
@@ -139,9 +140,11 @@ let package = Package(
             swiftSettings: settings),
         // The tools of the plugins below. They need nothing but Foundation, so that they build in seconds.
         .target(name: "StrataSourceTools", swiftSettings: settings),
-        .executableTarget(name: "StrataAccessorTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataAccessorTool", dependencies: ["StrataSourceTools", "CStrataSupport"], swiftSettings: settings),
         .plugin(name: "ManagedAccessors", capability: .buildTool(), dependencies: ["StrataAccessorTool"]),
-        .executableTarget(name: "StrataPortTool", dependencies: ["StrataSourceTools"], swiftSettings: settings),
+        .executableTarget(
+            name: "StrataPortTool", dependencies: ["StrataSourceTools", "CStrataSupport"], swiftSettings: settings),
         .plugin(name: "PortedSources", capability: .buildTool(), dependencies: ["StrataPortTool"]),
         .plugin(
             name: "Port",

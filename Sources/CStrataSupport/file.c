@@ -17,6 +17,54 @@ static int result_or_error(int result) {
     return result < 0 ? -errno : result;
 }
 
+void strata_standard_descriptors_occupy(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) {
+            continue;
+        }
+        // The lowest number that is free: this one, unless another thread has been quicker. The wrong way round, so
+        // that reading and writing fail as they would on a descriptor that is closed.
+        int made = open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_NOCTTY);
+        if (made < 0) {
+            return;
+        }
+        if (made > 2) {
+            close(made);
+        }
+    }
+}
+
+int strata_file_open(int directory, const char *path, int flags, unsigned mode) {
+    // Before, and not only after: for a moment another thread would print into the file.
+    strata_standard_descriptors_occupy();
+    int fd = openat(directory, path, flags | O_CLOEXEC, (mode_t)mode);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fd > 2) {
+        return fd;
+    }
+    // There is no /dev/null here, or another thread has closed a descriptor meanwhile.
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    int error = errno;
+    close(fd);
+    return above < 0 ? -error : above;
+}
+
+void strata_standard_error_write(const char *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(STDERR_FILENO, bytes, count);
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return;
+        }
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
 #if defined(F_OFD_SETLK)
 static int set_lock(int fd, short type) {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 0, .l_pid = 0};
@@ -161,9 +209,9 @@ int strata_file_sync(int fd) {
 
 int strata_file_placeholder(void) {
 #if defined(O_PATH)
-    return result_or_error(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    return strata_file_open(AT_FDCWD, "/", O_PATH | O_DIRECTORY, 0);
 #else
-    return result_or_error(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    return strata_file_open(AT_FDCWD, "/dev/null", O_RDONLY, 0);
 #endif
 }
 

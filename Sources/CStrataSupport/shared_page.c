@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 
+#include "StrataFile.h"
 #include "StrataSharedPage.h"
 
 #include <errno.h>
@@ -90,7 +91,7 @@ void strata_word_wake(const uint64_t *word) {
 
 size_t strata_boot_name(char *buffer, size_t capacity) {
 #if defined(__linux__)
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    int fd = strata_file_open(AT_FDCWD, "/proc/sys/kernel/random/boot_id", O_RDONLY, 0);
     if (fd < 0) {
         return 0;
     }

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 
+#include "StrataFile.h"
 #include "StrataThreads.h"
 
 #include <fcntl.h>
@@ -47,7 +48,7 @@ int strata_thread_is_asleep(int thread) {
 #if defined(__linux__)
     char path[64];
     snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = strata_file_open(AT_FDCWD, path, O_RDONLY, 0);
     if (file < 0) return 1;
     char text[256];
     ssize_t count = read(file, text, sizeof text);
@@ -65,7 +66,7 @@ int strata_thread_is_asleep(int thread) {
 #if defined(__linux__)
 /// The number in a file; 0 when there is none.
 static long number_in(const char *path) {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = strata_file_open(AT_FDCWD, path, O_RDONLY, 0);
     if (file < 0) return 0;
     char text[32] = {0};
     ssize_t count = read(file, text, sizeof text - 1);

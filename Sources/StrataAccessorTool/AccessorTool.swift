@@ -1,3 +1,4 @@
+internal import CStrataSupport
 import Foundation
 import StrataSourceTools
 
@@ -5,6 +6,8 @@ import StrataSourceTools
 @main
 enum AccessorTool {
     static func main() {
+        // What is printed must not land in what is written.
+        strata_standard_descriptors_occupy()
         do {
             let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
             let output = try arguments.generator.generate()

@@ -1,4 +1,13 @@
 import ArgumentParser
+import StrataIO
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#elseif canImport(Darwin)
+import Darwin
+#endif
 
 /// The command `strata`.
 @main
@@ -21,6 +30,14 @@ struct StrataCommand: AsyncParsableCommand {
             Info.self, Verify.self, Backup.self, Compact.self, History.self, Dump.self, Get.self, Query.self,
             Import.self, Export.self,
         ])
+
+    static func main() async {
+        // A program that is started with them closed must not print into what it opens next.
+        StandardDescriptors.occupy()
+        // A file that may not grow is an error, like a full disk, and no reason to be killed.
+        signal(SIGXFSZ, SIG_IGN)
+        await main(nil)
+    }
 }
 
 /// How the command ends when it has not simply done its work.

@@ -50,6 +50,11 @@ package struct DirectoryTree: Sendable {
         directories[inode] != nil
     }
 
+    /// Whether a directory has a name, or is the root. Complexity: O(number of names).
+    package func isLinked(_ directory: Int) -> Bool {
+        directory == Self.root || directories.values.contains { $0.values.contains(directory) }
+    }
+
     package func inode(at entry: Entry) -> Int? {
         directories[entry.directory]?[entry.name]
     }
@@ -121,8 +126,11 @@ package struct DirectoryTree: Sendable {
 
     /// What renaming would do; nil when source and target are the same thing, so that there is nothing to do.
     package func move(_ source: FilePath, to target: FilePath) throws(Errno) -> Move? {
-        let sourceEntry = try entry(of: source)
-        let targetEntry = try entry(of: target)
+        try move(try entry(of: source), to: try entry(of: target))
+    }
+
+    /// As ``move(_:to:)``, of names in directories that are open.
+    package func move(_ sourceEntry: Entry, to targetEntry: Entry) throws(Errno) -> Move? {
         guard let inode = inode(at: sourceEntry) else { throw .noSuchFileOrDirectory }
         let replaced = self.inode(at: targetEntry)
         if replaced == inode { return nil }

@@ -30,6 +30,14 @@ extension FilePath {
         }
     }
 
+    /// The last component as a string, for the same reason without collections. Empty for the root.
+    package var lastName: String {
+        withPlatformString { start in
+            let slash = strrchr(start, Int32(UInt8(ascii: "/")))
+            return String(cString: slash.map { UnsafePointer($0) + 1 } ?? start)
+        }
+    }
+
     /// Whether the last component has an extension: what `extension` returns, for the same reason without collections.
     package func hasExtension(_ suffix: StaticString) -> Bool {
         withPlatformString { start in

@@ -48,6 +48,12 @@ public protocol FileSystem: Sendable {
     /// The absolute path with every symbolic link resolved (realpath(3)).
     func resolve(_ path: FilePath) throws(Errno) -> FilePath
 
+    /// Which file or directory the name refers to, or nil when nothing is there (stat(2), once).
+    func identity(_ path: FilePath) throws(Errno) -> FileIdentity?
+
+    /// Whether nobody but the holder of this value can move, replace or remove what is in it.
+    var isPrivate: Bool { get }
+
     /// Memory that all processes which open the same file share, in place of its first page.
     ///
     /// - Throws: `.notSupported` where there is no such thing: callers must do without.
@@ -55,6 +61,12 @@ public protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    /// The identity among the attributes.
+    public func identity(_ path: FilePath) throws(Errno) -> FileIdentity? { try attributes(path)?.identity }
+
+    /// False.
+    public var isPrivate: Bool { false }
+
     /// Throws `.notSupported`.
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         throw .notSupported
@@ -86,7 +98,7 @@ public enum FileKind: Sendable, Hashable {
 }
 
 /// An open directory: names are looked up in it and in no other, whatever its path leads to meanwhile, and a symbolic
-/// link that has such a name is never followed. Closed when the last reference goes.
+/// link that has such a name is never followed. A name has no slash in it. Closed when the last reference goes.
 public protocol Directory: AnyObject, Sendable {
     /// The names in it, without `.` and `..`, sorted.
     func list() throws(Errno) -> [String]
@@ -94,8 +106,11 @@ public protocol Directory: AnyObject, Sendable {
     /// What has a name, or nil when nothing has (fstatat(2) with `AT_SYMLINK_NOFOLLOW`).
     func attributes(of name: String) throws(Errno) -> FileAttributes?
 
-    /// Opens a file for reading; errors as for ``FileSystem/open(_:_:)``.
-    func open(_ name: String) throws(Errno) -> any File
+    /// Opens or creates a file (openat(2)), as ``FileSystem/open(_:_:)`` does.
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File
+
+    /// Renames a file within the directory, replacing the target if it exists (renameat(2)). Durable after ``sync()``.
+    func rename(_ source: String, to target: String) throws(Errno)
 
     /// Removes a name (unlinkat(2)). Durable after ``sync()``.
     func unlink(_ name: String) throws(Errno)
@@ -105,6 +120,19 @@ public protocol Directory: AnyObject, Sendable {
 
     /// Which directory this is (fstat(2)).
     func identity() throws(Errno) -> FileIdentity
+
+    /// As ``FileSystem/sharedPage(_:_:)``.
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage
+}
+
+extension Directory {
+    /// Opens a file for reading.
+    public func open(_ name: String) throws(Errno) -> any File { try open(name, .read) }
+
+    /// Throws `.notSupported`.
+    public func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        throw .notSupported
+    }
 }
 
 /// What ``FileSystem/attributes(_:)`` tells.

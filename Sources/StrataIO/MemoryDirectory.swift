@@ -21,11 +21,14 @@ final class MemoryDirectory: Directory {
         }
     }
 
-    func open(_ name: String) throws(Errno) -> any File {
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
+        try fileSystem.state.withLock { state throws(Errno) in try fileSystem.open(entry(name), mode, &state) }
+    }
+
+    func rename(_ source: String, to target: String) throws(Errno) {
         try fileSystem.state.withLock { state throws(Errno) in
-            guard let found = state.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
-            guard let file = state.files[found] else { throw .isDirectory }
-            return MemoryFile(file, fileSystem.identity(found), isWritable: false)
+            guard let move = try state.tree.move(entry(source), to: entry(target)) else { return }
+            state.apply(move)
         }
     }
 

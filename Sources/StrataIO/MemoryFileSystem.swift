@@ -27,22 +27,31 @@ public final class MemoryFileSystem: FileSystem {
     /// An empty file system.
     public init() {}
 
+    /// True: there is no way to it but this instance.
+    public var isPrivate: Bool { true }
+
     /// As ``FileSystem/open(_:_:)``.
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         try state.withLock { state throws(Errno) in
-            let entry = try state.tree.entry(of: path)
-            if let inode = state.tree.inode(at: entry) {
-                guard mode != .create else { throw .fileExists }
-                guard let file = state.files[inode] else { throw .isDirectory }
-                return MemoryFile(file, identity(inode), isWritable: mode != .read)
-            }
-            guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
-            let inode = state.makeInode()
-            let file = MemoryInode()
-            state.files[inode] = file
-            state.tree.link(inode, at: entry)
-            return MemoryFile(file, identity(inode), isWritable: true)
+            try open(try state.tree.entry(of: path), mode, &state)
         }
+    }
+
+    func open(_ entry: DirectoryTree.Entry, _ mode: FileOpenMode, _ state: inout State) throws(Errno) -> MemoryFile {
+        if let inode = state.tree.inode(at: entry) {
+            guard mode != .create else { throw .fileExists }
+            guard let file = state.files[inode] else { throw .isDirectory }
+            return MemoryFile(file, identity(inode), isWritable: mode != .read)
+        }
+        // One that was removed takes no more names.
+        guard mode == .create || mode == .createIfMissing, state.tree.isDirectory(entry.directory) else {
+            throw .noSuchFileOrDirectory
+        }
+        let inode = state.makeInode()
+        let file = MemoryInode()
+        state.files[inode] = file
+        state.tree.link(inode, at: entry)
+        return MemoryFile(file, identity(inode), isWritable: true)
     }
 
     func identity(_ inode: Int) -> FileIdentity { FileIdentity(device: device, inode: UInt64(inode)) }
@@ -66,12 +75,7 @@ public final class MemoryFileSystem: FileSystem {
     public func rename(_ source: FilePath, to target: FilePath) throws(Errno) {
         try state.withLock { state throws(Errno) in
             guard let move = try state.tree.move(source, to: target) else { return }
-            state.tree.unlink(move.inode, at: move.source)
-            state.tree.link(move.inode, at: move.target)
-            if let replaced = move.replaced {
-                state.files[replaced] = nil
-                state.tree.dropDirectory(replaced)
-            }
+            state.apply(move)
         }
     }
 
@@ -133,6 +137,15 @@ public final class MemoryFileSystem: FileSystem {
 }
 
 extension MemoryFileSystem.State {
+    mutating func apply(_ move: DirectoryTree.Move) {
+        tree.unlink(move.inode, at: move.source)
+        tree.link(move.inode, at: move.target)
+        if let replaced = move.replaced {
+            files[replaced] = nil
+            tree.dropDirectory(replaced)
+        }
+    }
+
     func attributes(_ inode: Int, _ device: UInt64) -> FileAttributes {
         let file = files[inode]
         return FileAttributes(

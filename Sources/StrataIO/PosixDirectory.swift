@@ -25,7 +25,9 @@ final class PosixDirectory: Directory {
     func list() throws(Errno) -> [String] {
         // A description of its own: where reading has come to is shared by duplicates of a descriptor.
         let own = try retryingInterrupts { () throws(Errno) in
-            try result(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+            let opened = strata_file_open(descriptor, ".", O_RDONLY | O_DIRECTORY, 0)
+            guard opened >= 0 else { throw Errno(rawValue: -opened) }
+            return opened
         }
         return try listNames(own)
     }
@@ -40,10 +42,21 @@ final class PosixDirectory: Directory {
         return FileAttributes(status)
     }
 
-    func open(_ name: String) throws(Errno) -> any File {
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        return try PosixFile(
-            regular: try retryingInterrupts { () throws(Errno) in try result(openat(descriptor, name, flags)) })
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File { try openFile(name, mode) }
+
+    private func openFile(_ name: String, _ mode: FileOpenMode) throws(Errno) -> PosixFile {
+        try PosixOpening(
+            open: { [descriptor] flags, mode in strata_file_open(descriptor, name, flags, mode) },
+            unlink: { [descriptor] in _ = unlinkat(descriptor, name, 0) }
+        ).open(mode)
+    }
+
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try SharedPage.ofFile(try openFile(name, mode), isWritable: mode != .read)
+    }
+
+    func rename(_ source: String, to target: String) throws(Errno) {
+        _ = try result(renameat(descriptor, source, descriptor, target))
     }
 
     func unlink(_ name: String) throws(Errno) {

@@ -6,7 +6,15 @@ extension PosixFileSystem {
     /// - Throws: `.notSupported` when the system does not tell one start from another, or the file cannot be mapped.
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         guard let file = try open(path, mode) as? PosixFile else { throw .notSupported }
-        let isWritable = mode != .read
+        return try SharedPage.ofFile(file, isWritable: mode != .read)
+    }
+}
+
+extension SharedPage {
+    /// The first page of a file of the operating system.
+    ///
+    /// - Throws: as ``PosixFileSystem/sharedPage(_:_:)``.
+    static func ofFile(_ file: PosixFile, isWritable: Bool) throws(Errno) -> SharedPage {
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SharedPage.byteCount, alignment: 8)
         defer { bytes.deallocate() }
         // Read before it is mapped: what the disk cannot give is an error here, and would end the process there.

@@ -23,31 +23,10 @@ public struct PosixFileSystem: FileSystem {
     /// - Throws: `.isDirectory` for a directory, `.invalidArgument` for another thing that is no regular file, and what
     ///   the calls throw. A file created by a call that then failed is removed.
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
-        switch mode {
-        case .read:
-            return try openExisting(path, O_RDONLY)
-        case .readWrite:
-            return try openExisting(path, O_RDWR)
-        case .create:
-            return try create(path)
-        case .createIfMissing:
-            // Creating and opening are two calls so that it is known whether the mode has to be set. Another process
-            // may create or remove the file between them; that it does so each time is not worth waiting for.
-            var lastError = Errno.resourceTemporarilyUnavailable
-            for _ in 0..<16 {
-                do {
-                    return try openExisting(path, O_RDWR)
-                } catch .noSuchFileOrDirectory {
-                    lastError = .noSuchFileOrDirectory
-                }
-                do {
-                    return try create(path)
-                } catch .fileExists {
-                    lastError = .fileExists
-                }
-            }
-            throw lastError
-        }
+        try PosixOpening(
+            open: { flags, mode in path.withPlatformString { strata_file_open(AT_FDCWD, $0, flags, mode) } },
+            unlink: { _ = path.withPlatformString { posixUnlink($0) } }
+        ).open(mode)
     }
 
     /// mkdir(2), and chmod(2) when the umask took bits away.
@@ -113,6 +92,11 @@ public struct PosixFileSystem: FileSystem {
         return found
     }
 
+    /// stat(2). A name under something that is not a directory counts as missing.
+    public func identity(_ path: FilePath) throws(Errno) -> FileIdentity? {
+        try attributes(path) { stat($0, &$1) }?.identity
+    }
+
     /// lstat(2). A name under something that is not a directory counts as missing.
     public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? {
         try attributes(path) { lstat($0, &$1) }
@@ -135,33 +119,13 @@ public struct PosixFileSystem: FileSystem {
 }
 
 extension PosixFileSystem {
-    private func openExisting(_ path: FilePath, _ access: Int32) throws(Errno) -> PosixFile {
-        let descriptor = try openDescriptor(path, access, mode: 0)
-        return try PosixFile(regular: descriptor)
-    }
-
-    private func create(_ path: FilePath) throws(Errno) -> PosixFile {
-        let descriptor = try openDescriptor(path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
-        if fchmod(descriptor, 0o600) < 0 {
-            let error = Errno(rawValue: errno)
-            _ = posixClose(descriptor)
-            _ = try? call(path) { posixUnlink($0) }
-            throw error
-        }
-        return try PosixFile(regular: descriptor)
-    }
-
-    /// O_NONBLOCK means nothing for regular files and keeps a planted pipe from blocking the open.
-    private func openDescriptor(_ path: FilePath, _ flags: Int32, mode: mode_t) throws(Errno) -> Int32 {
-        let allFlags = flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        return try retryingInterrupts { () throws(Errno) in
-            try call(path) { posixOpen($0, allFlags, mode) }
-        }
-    }
-
     private func openDescriptor(directory path: FilePath, _ flags: Int32 = 0) throws(Errno) -> Int32 {
         try retryingInterrupts { () throws(Errno) in
-            try call(path) { posixOpen($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags, 0) }
+            let result = path.withPlatformString { path in
+                strata_file_open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | flags, 0)
+            }
+            guard result >= 0 else { throw Errno(rawValue: -result) }
+            return result
         }
     }
 
@@ -202,10 +166,6 @@ func retryingInterrupts<Result>(_ body: () throws(Errno) -> Result) throws(Errno
 }
 
 // The methods of the same names hide the C functions inside the types; these give them back.
-
-private func posixOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
-    open(path, flags, mode)
-}
 
 private func posixRename(_ source: UnsafePointer<CChar>, _ target: UnsafePointer<CChar>) -> Int32 {
     rename(source, target)

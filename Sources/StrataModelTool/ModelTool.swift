@@ -1,3 +1,4 @@
+internal import CStrataSupport
 import Foundation
 import StrataModelFile
 import StrataModelXML
@@ -15,6 +16,8 @@ struct ModelTool {
         """
 
     static func main() {
+        // What is printed must not land in what is written.
+        strata_standard_descriptors_occupy()
         do {
             let warnings = try run(Array(CommandLine.arguments.dropFirst()))
             warnings.forEach { print($0) }

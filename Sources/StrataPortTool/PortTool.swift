@@ -1,3 +1,4 @@
+internal import CStrataSupport
 import Foundation
 import StrataSourceTools
 
@@ -5,6 +6,8 @@ import StrataSourceTools
 @main
 enum PortTool {
     static func main() {
+        // What is printed must not land in what is written.
+        strata_standard_descriptors_occupy()
         do {
             try run(Array(CommandLine.arguments.dropFirst()))
         } catch {

@@ -14,15 +14,50 @@ extension ForwardingFileSystem {
     public func exchange(_ first: FilePath, with second: FilePath) throws(Errno) {
         try base.exchange(first, with: second)
     }
-    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory { try base.openDirectory(path) }
+    /// A directory whose names go through this file system, so that what a test declares counts there, too.
+    public func openDirectory(_ path: FilePath) throws(Errno) -> any Directory {
+        ForwardingDirectory(self, path, try base.openDirectory(path))
+    }
     public func unlink(_ path: FilePath) throws(Errno) { try base.unlink(path) }
     public func removeDirectory(_ path: FilePath) throws(Errno) { try base.removeDirectory(path) }
     public func syncDirectory(_ path: FilePath) throws(Errno) { try base.syncDirectory(path) }
     public func attributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.attributes(path) }
     public func linkAttributes(_ path: FilePath) throws(Errno) -> FileAttributes? { try base.linkAttributes(path) }
+    public func identity(_ path: FilePath) throws(Errno) -> FileIdentity? { try base.identity(path) }
+    public var isPrivate: Bool { base.isPrivate }
     public func resolve(_ path: FilePath) throws(Errno) -> FilePath { try base.resolve(path) }
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         try base.sharedPage(path, mode)
+    }
+}
+
+/// An open directory whose names are looked up by path in a file system.
+private final class ForwardingDirectory: Directory {
+    private let fileSystem: any FileSystem
+    private let path: FilePath
+    private let base: any Directory
+
+    init(_ fileSystem: any FileSystem, _ path: FilePath, _ base: any Directory) {
+        self.fileSystem = fileSystem
+        self.path = path
+        self.base = base
+    }
+
+    func list() throws(Errno) -> [String] { try fileSystem.list(path) }
+    func attributes(of name: String) throws(Errno) -> FileAttributes? {
+        try fileSystem.linkAttributes(path.appending(name))
+    }
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
+        try fileSystem.open(path.appending(name), mode)
+    }
+    func rename(_ source: String, to target: String) throws(Errno) {
+        try fileSystem.rename(path.appending(source), to: path.appending(target))
+    }
+    func unlink(_ name: String) throws(Errno) { try fileSystem.unlink(path.appending(name)) }
+    func sync() throws(Errno) { try fileSystem.syncDirectory(path) }
+    func identity() throws(Errno) -> FileIdentity { try base.identity() }
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try fileSystem.sharedPage(path.appending(name), mode)
     }
 }
 

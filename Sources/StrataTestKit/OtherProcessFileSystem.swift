@@ -89,7 +89,13 @@ private final class OtherProcessDirectory: Directory {
     func attributes(of name: String) throws(Errno) -> FileAttributes? {
         OtherProcessFileSystem.other(try base.attributes(of: name))
     }
-    func open(_ name: String) throws(Errno) -> any File { OtherProcessFile(try base.open(name)) }
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
+        OtherProcessFile(try base.open(name, mode))
+    }
+    func rename(_ source: String, to target: String) throws(Errno) { try base.rename(source, to: target) }
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try base.sharedPage(name, mode)
+    }
     func unlink(_ name: String) throws(Errno) { try base.unlink(name) }
     func sync() throws(Errno) { try base.sync() }
     func identity() throws(Errno) -> FileIdentity { OtherProcessFileSystem.other(try base.identity()) }

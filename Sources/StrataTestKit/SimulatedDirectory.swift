@@ -28,15 +28,24 @@ final class SimulatedDirectory: Directory {
         }
     }
 
-    func open(_ name: String) throws(Errno) -> any File {
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
         let found = try fileSystem.state.withLock { state throws(Errno) -> Int in
             try state.enter(.open, path(name))
-            guard let found = state.disk.tree.inode(at: entry(name)) else { throw .noSuchFileOrDirectory }
-            guard !state.disk.tree.isDirectory(found) else { throw .isDirectory }
-            state.openCounts[found, default: 0] += 1
-            return found
+            return try state.openInode(entry(name), path(name), mode)
         }
-        return SimulatedFile(fileSystem, inode: found, path: path(name), isWritable: false)
+        return SimulatedFile(fileSystem, inode: found, path: path(name), isWritable: mode != .read)
+    }
+
+    func rename(_ source: String, to target: String) throws(Errno) {
+        try fileSystem.state.withLock { state throws(Errno) in
+            try state.enter(.rename, path(source))
+            guard let move = try state.disk.tree.move(entry(source), to: entry(target)) else { return }
+            state.record(.rename, path(source) + " -> " + path(target), .rename(move))
+        }
+    }
+
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try fileSystem.sharedPage(at: entry(name), mode)
     }
 
     func unlink(_ name: String) throws(Errno) {

@@ -74,6 +74,11 @@ public final class SimulatedFileSystem: FileSystem {
     public func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         guard !isOff else { throw .ioError }
         let entry = try state.withLock { state throws(Errno) in try state.disk.tree.entry(of: path) }
+        return try sharedPage(at: entry, mode)
+    }
+
+    func sharedPage(at entry: DirectoryTree.Entry, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        guard !isOff else { throw .ioError }
         return try pages.withLock { pages throws(Errno) in
             if let page = pages[entry] { return page }
             guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
@@ -87,9 +92,7 @@ public final class SimulatedFileSystem: FileSystem {
     public func open(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> any File {
         let inode = try state.withLock { state throws(Errno) -> Int in
             try state.enter(.open, path.text)
-            let inode = try state.openInode(path, mode)
-            state.openCounts[inode, default: 0] += 1
-            return inode
+            return try state.openInode(try state.disk.tree.entry(of: path), path.text, mode)
         }
         return SimulatedFile(self, inode: inode, path: path.text, isWritable: mode != .read)
     }
@@ -243,16 +246,23 @@ extension SimulatedFileSystem.State {
         record(.syncDirectory, path, .syncDirectory(inode: inode))
     }
 
-    mutating func openInode(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> Int {
-        let entry = try disk.tree.entry(of: path)
-        if let inode = disk.tree.inode(at: entry) {
+    mutating func openInode(
+        _ entry: DirectoryTree.Entry, _ path: String, _ mode: FileOpenMode
+    ) throws(Errno) -> Int {
+        let inode: Int
+        if let found = disk.tree.inode(at: entry) {
             guard mode != .create else { throw .fileExists }
-            guard !disk.tree.isDirectory(inode) else { throw .isDirectory }
-            return inode
+            guard !disk.tree.isDirectory(found) else { throw .isDirectory }
+            inode = found
+        } else {
+            // A directory that has lost its name takes no more names.
+            guard mode == .create || mode == .createIfMissing, disk.tree.isLinked(entry.directory) else {
+                throw .noSuchFileOrDirectory
+            }
+            inode = disk.nextInode
+            record(.open, path, .create(inode: inode, entry))
         }
-        guard mode == .create || mode == .createIfMissing else { throw .noSuchFileOrDirectory }
-        let inode = disk.nextInode
-        record(.open, path.text, .create(inode: inode, entry))
+        openCounts[inode, default: 0] += 1
         return inode
     }
 

@@ -145,7 +145,10 @@ package final class SimulatedProcess: FileSystem, @unchecked Sendable {
 
     package func sharedPage(_ path: FilePath, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
         try checkAlive()
-        let page = try base.sharedPage(path, mode)
+        return keep(try base.sharedPage(path, mode))
+    }
+
+    func keep(_ page: SharedPage) -> SharedPage {
         if !pages.contains(where: { $0 === page }) { pages.append(page) }
         return page
     }
@@ -250,9 +253,19 @@ final class SimulatedProcessDirectory: Directory {
         return try base.attributes(of: name)
     }
 
-    func open(_ name: String) throws(Errno) -> any File {
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
         try process.checkAlive()
-        return process.keep(try base.open(name))
+        if mode == .create || mode == .createIfMissing { process.interleave() }
+        return process.keep(try base.open(name, mode))
+    }
+
+    func rename(_ source: String, to target: String) throws(Errno) {
+        try process.perform(.other) { () throws(Errno) in try base.rename(source, to: target) }
+    }
+
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try process.checkAlive()
+        return process.keep(try base.sharedPage(name, mode))
     }
 
     func unlink(_ name: String) throws(Errno) {

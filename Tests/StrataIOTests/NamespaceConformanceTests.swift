@@ -113,6 +113,35 @@ import Testing
         }
     }
 
+    @Test(arguments: kinds) func namesAreMadeInTheDirectoryThatIsOpen(kind: FileSystemKind) throws {
+        try kind.withDirectory { fs, directory in
+            let (a, b) = (directory.appending("a"), directory.appending("b"))
+            try fs.createDirectory(a)
+            let open = try fs.openDirectory(a)
+            try fs.rename(a, to: b)
+            try fs.createDirectory(a)
+            #expect(try fs.identity(a) != open.identity())
+            #expect(try fs.identity(b) == open.identity())
+            #expect(try fs.identity(directory.appending("none")) == nil)
+            try open.open("x", .create).write("new", at: 0)
+            #expect(throws: Errno.fileExists) { try open.open("x", .create) }
+            #expect(throws: Errno.noSuchFileOrDirectory) { try open.open("none", .readWrite) }
+            try open.open("x", .readWrite).write("NEW", at: 0)
+            try open.rename("x", to: "y")
+            #expect(throws: Errno.noSuchFileOrDirectory) { try open.rename("x", to: "z") }
+            try open.open("z", .createIfMissing).write("other", at: 0)
+            try open.rename("y", to: "z")
+            try open.sync()
+            #expect(try fs.list(a) == [])
+            #expect(try fs.list(b) == ["z"])
+            #expect(try fs.open(b.appending("z"), .read).text(10) == "NEW")
+            try open.unlink("z")
+            try fs.removeDirectory(b)
+            // A directory that is gone takes no names.
+            #expect(throws: Errno.noSuchFileOrDirectory) { try open.open("x", .create) }
+        }
+    }
+
     @Test(arguments: kinds) func attributesSayWhatItIs(kind: FileSystemKind) throws {
         try kind.withDirectory { fs, directory in
             let file = try fs.open(directory.appending("f"), .create)

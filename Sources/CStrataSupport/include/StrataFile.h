@@ -1,10 +1,21 @@
 #ifndef STRATA_FILE_H
 #define STRATA_FILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 // File calls that Swift cannot make itself (variadic, behind feature macros, or differing by platform).
 // Each returns a value >= 0 on success and -errno on failure.
+
+/// Has /dev/null open under those of the descriptors 0, 1 and 2 that are closed: what is opened next gets none of them,
+/// so that whatever prints does not write into it. Printing fails as before. Programs that are executed inherit them.
+void strata_standard_descriptors_occupy(void);
+
+/// openat(2), close-on-exec, on a descriptor above 2, whichever are closed. Not repeated when a signal interrupts it.
+int strata_file_open(int directory, const char *_Nonnull path, int flags, unsigned mode);
+
+/// Writes to standard error what can be written of a message, and nothing where it is closed, full, or nobody reads.
+void strata_standard_error_write(const char *_Nonnull bytes, size_t count);
 
 /// Takes the exclusive whole-file lock of the open file description without waiting: 1 taken, 0 held by another.
 int strata_file_lock(int fd);

@@ -32,7 +32,13 @@ extension NSPersistentStoreCoordinator {
         }
         do {
             guard FileManager.default.fileExists(atPath: url.path) else { return false }
-            try store.savePendingMetadata()
+            if handle.log.isAtItsPath {
+                try store.savePendingMetadata()
+            } else {
+                // It was moved, and is open alone: it is closed where it was, and opened where it is.
+                guard SharedLogs.useCount(handle.log) <= 1 else { return false }
+                try handle.close()
+            }
             let opening = try StoreOpening(
                 shapes, type: store.type, configuration: store.configurationName, url: url, options: store.options)
             let new = try opening.open()

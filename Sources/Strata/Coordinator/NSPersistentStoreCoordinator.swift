@@ -321,7 +321,13 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 .persistentStoreOperation,
                 userInfo: [NSLocalizedDescriptionKey: "The store is not one of the coordinator's."])
         }
-        try store.savePendingMetadata()
+        do {
+            try store.savePendingMetadata()
+        } catch {
+            // Where a store is no longer at its path there is nothing to write them to, and it has to be closed.
+            guard store.handle?.log.isAtItsPath == false else { throw error }
+            store.forgetMetadataChange()
+        }
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
         withdraw(store)

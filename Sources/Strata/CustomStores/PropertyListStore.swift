@@ -70,6 +70,7 @@ class PropertyListStore: NSAtomicStore, @unchecked Sendable {
 
     override func loadMetadata() throws {
         let url = try fileURL()
+        if !isReadOnly { StoreFile.removeLeft(url) }
         do {
             let list = try Self.read(url)
             contents = list

@@ -15,21 +15,25 @@ enum StoreFile {
         try reporting("could not write the store's file", url) { () throws(Errno) in
             let path = try canonicalPath(url, fileSystem)
             _ = try attributes(path, fileSystem)
-            let unfinished = unfinished(path)
-            let file = try create(unfinished, fileSystem)
-            do throws(Errno) {
-                try data.withBytes { bytes throws(Errno) in try file.writeAll([bytes], at: 0) }
-                try file.sync()
-                // Again: it may have become something else meanwhile.
-                _ = try attributes(path, fileSystem)
-                try fileSystem.rename(unfinished, to: path)
-            } catch {
-                try? fileSystem.unlink(unfinished)
-                throw error
+            let file = try UnfinishedFile(for: path, in: fileSystem) { left in
+                isOwn(left) || zip(left, data).allSatisfy { $0 == $1 }
             }
-            try? file.close()
-            try fileSystem.syncDirectory(parent(of: path))
+            try data.withBytes { bytes throws(Errno) in try file.append(bytes) }
+            try file.install(replacing: true)
         }
+    }
+
+    /// Removes what a writer that died has left beside a file, if it is ours. Does nothing where it cannot be removed:
+    /// the next who writes the file removes it, or says why not.
+    static func removeLeft(_ url: URL, in fileSystem: any FileSystem = PosixFileSystem()) {
+        guard let path = try? canonicalPath(url, fileSystem) else { return }
+        try? UnfinishedFile.removeLeft(beside: path, in: fileSystem, isOwn: isOwn)
+    }
+
+    /// Whether a file begins as one of ours does, or as one of which nothing has been written yet.
+    private static func isOwn(_ beginning: [UInt8]) -> Bool {
+        ["bplist00", "<?xml "].contains { zip(beginning, $0.utf8).allSatisfy { $0 == $1 } }
+            || beginning.allSatisfy { $0 == 0 }
     }
 
     /// The contents of a file; nil when there is none.
@@ -73,11 +77,12 @@ enum StoreFile {
         try reporting("could not remove the store's file", url) { () throws(Errno) in
             let path = try canonicalPath(url, fileSystem)
             let isThere = try attributes(path, fileSystem) != nil
+            // What a writer that died has left; one that is writing keeps its file. Whoever makes an unfinished file
+            // has it locked.
             let unfinished = unfinished(path)
-            // What a writer that died has left.
             let isUnfinished = try fileSystem.linkAttributes(unfinished)?.kind == .regular
             guard isThere || isUnfinished else { return }
-            if isUnfinished { try remove(unfinished: unfinished, fileSystem) }
+            if isUnfinished { try UnfinishedFile(for: path, in: fileSystem).discard() }
             if isThere { try fileSystem.unlink(path) }
             for rest in [copy(of: path), self.unfinished(copy(of: path))]
             where try fileSystem.linkAttributes(rest)?.kind == .regular { try fileSystem.unlink(rest) }
@@ -100,17 +105,15 @@ enum StoreFile {
         _ url: URL, in fileSystem: any FileSystem = PosixFileSystem(), making body: (URL) throws -> Bool
     ) throws {
         let what = "could not replace the store's file"
-        let (path, lock) = try reporting(what, url) { () throws(Errno) -> (FilePath, any File) in
+        // Keeps others from writing the file.
+        let (path, lock) = try reporting(what, url) { () throws(Errno) -> (FilePath, UnfinishedFile) in
             let path = try canonicalPath(url, fileSystem)
             guard try attributes(path, fileSystem) != nil else { throw .noSuchFileOrDirectory }
-            return (path, try create(unfinished(path), fileSystem))
+            return (path, try UnfinishedFile(for: path, in: fileSystem, isOwn: isOwn))
         }
         let copy = copy(of: path)
         let copyURL = URL(fileURLWithPath: copy.string)
-        defer {
-            try? fileSystem.unlink(unfinished(path))
-            try? lock.close()
-        }
+        defer { lock.discard() }
         // What somebody who died has left.
         try remove(copyURL, in: fileSystem)
         do {
@@ -131,52 +134,12 @@ enum StoreFile {
     // MARK: The file beside it
 
     private static func unfinished(_ path: FilePath) -> FilePath {
-        parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-new")
+        parent(of: path).appending((path.lastComponent?.string ?? "store") + UnfinishedFile.suffix)
     }
 
     /// What a migration makes.
     private static func copy(of path: FilePath) -> FilePath {
         parent(of: path).appending((path.lastComponent?.string ?? "store") + ".strata-copy")
-    }
-
-    private static let createAttempts = 64
-
-    /// The file beside the store that takes its place when it is complete, locked for as long as it is open: two who
-    /// write do not write the same one.
-    ///
-    /// - Throws: `.resourceBusy` when somebody is writing one; `.fileExists` when something else has its name.
-    private static func create(_ path: FilePath, _ fileSystem: any FileSystem) throws(Errno) -> any File {
-        for _ in 0..<createAttempts {
-            do throws(Errno) {
-                let file = try fileSystem.open(path, .create)
-                if try file.tryLockExclusively(), try isInPlace(file, path, fileSystem) { return file }
-            } catch .fileExists {
-                guard try fileSystem.linkAttributes(path)?.kind != .regular else {
-                    try remove(unfinished: path, fileSystem)
-                    continue
-                }
-                throw .fileExists
-            }
-        }
-        throw .resourceBusy
-    }
-
-    /// Removes what a writer that died has left.
-    private static func remove(unfinished path: FilePath, _ fileSystem: any FileSystem) throws(Errno) {
-        do throws(Errno) {
-            let file = try fileSystem.open(path, .readWrite)
-            guard try file.tryLockExclusively() else { throw .resourceBusy }
-            if try isInPlace(file, path, fileSystem) { try fileSystem.unlink(path) }
-        } catch .noSuchFileOrDirectory {
-            // It has taken its place just now.
-        }
-    }
-
-    private static func isInPlace(
-        _ file: any File, _ path: FilePath, _ fileSystem: any FileSystem
-    ) throws(Errno) -> Bool {
-        guard let identity = try file.identity() else { return true }
-        return try fileSystem.linkAttributes(path)?.identity == identity
     }
 
     // MARK: Paths

@@ -1,5 +1,6 @@
 import Foundation
 import StrataModelFile
+import StrataSupport
 
 extension NSMappingModel {
     /// Reads a compiled mapping model, of Strata's or of Apple's.
@@ -41,7 +42,9 @@ extension NSMappingModel {
     /// - Throws: `ModelError` with `notEncodable` for an expression whose text does not say what it does, and for user
     ///   info that is no property list; what writing the file throws.
     public func write(to url: URL) throws {
-        try CompiledMapping.data(of: document()).write(to: url, options: .atomic)
+        let data = try CompiledMapping.data(of: document())
+        StandardDescriptors.occupy()
+        try data.write(to: url, options: .atomic)
     }
 }
 

@@ -68,6 +68,14 @@ enum SharedLogs {
                 throw StoreError(
                     .locked, "the store is being migrated by another coordinator of this process", path: path.string)
             }
+            guard entries[index].log.isAtItsPath else {
+                // Where it was opened it can no longer save, and here it would save for those who look there.
+                guard isWriter else { return nil }
+                throw StoreError(
+                    .locked,
+                    "this process has the store open at \(entries[index].location), and its directory or files were moved "
+                        + "or replaced meanwhile: remove it from its coordinators first", path: path.string)
+            }
             entries[index].count += 1
             return entries[index].log
         }

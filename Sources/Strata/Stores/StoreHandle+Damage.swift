@@ -1,4 +1,5 @@
 import Foundation
+import StrataIO
 import StrataLog
 
 // What happens when a part of a store turns out not to be readable: one place for all who read.
@@ -24,7 +25,7 @@ extension StoreHandle {
         let isNew = log.damage.note(error, object: object, value: value)
         guard isNew || stopsOnDamage else { return }
         let text = "Strata: error: the store at \(path) has a damaged place: \(error.description)"
-        FileHandle.standardError.write(Data("\(text)\n".utf8))
+        StandardDescriptors.writeError("\(text)\n")
         if stopsOnDamage { fatalError(text) }
         // An observer may wait for a thread that waits until this one has searched.
         AfterSearch.run { self.tellDamage(error, object) }

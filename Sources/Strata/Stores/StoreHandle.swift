@@ -65,7 +65,7 @@ final class StoreHandle: Sendable {
     func noteReadAfterRemoval() {
         guard !removalTold.exchange(true, ordering: .relaxed) else { return }
         let text = "Strata: error: an object was read whose store was removed from its coordinator (\(path)). "
-        FileHandle.standardError.write(Data((text + "It reads as empty, and its context cannot be saved.\n").utf8))
+        StandardDescriptors.writeError(text + "It reads as empty, and its context cannot be saved.\n")
     }
 
     init(

@@ -18,10 +18,10 @@ extension LogStore {
         let path = files.reserve
         var held: Int64 = 0
         do throws(Errno) {
-            held = try files.fileSystem.attributes(path)?.byteCount ?? 0
+            held = try files.attributes(path)?.byteCount ?? 0
             // Not made longer for every little that the log has grown.
             guard held < wanted / 2 else { return }
-            let file = try files.fileSystem.open(path, .createIfMissing)
+            let file = try files.open(path, .createIfMissing)
             defer { try? file.close() }
             try file.preallocate(from: 0, byteCount: Int64(wanted))
         } catch {

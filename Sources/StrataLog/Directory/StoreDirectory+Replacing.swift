@@ -70,7 +70,7 @@ extension StoreDirectory {
                 lock = try lockForReplacing(mustBeSound: false)
             }
             try checkCanBeReplaced()
-            try install()
+            try install(inPlaceOf: (kept?.directory ?? lock?.files.held)?.identity)
         } catch let error as NotUndone {
             throw error.cause
         } catch {
@@ -87,7 +87,7 @@ extension StoreDirectory {
             errno: isMissing ? .noSuchFileOrDirectory : .permissionDenied, path: path.string)
     }
 
-    private func lockForReplacing(mustBeSound: Bool) throws(StoreError) -> (file: any File, isNew: Bool)? {
+    private func lockForReplacing(mustBeSound: Bool) throws(StoreError) -> Locked? {
         try checkCanBeReplaced()
         guard let lock = try lockStore() else { return nil }
         do throws(StoreError) {
@@ -107,13 +107,9 @@ extension StoreDirectory {
     }
 
     /// Takes back a lock file that was made where there was no store.
-    private func unlock(_ lock: (file: any File, isNew: Bool)?) {
+    private func unlock(_ lock: Locked?) {
         guard let lock else { return }
-        if lock.isNew, let identity = try? lock.file.identity(), let found = try? fileSystem.linkAttributes(files.lock),
-            found.identity == identity, (try? files.list().holdsSomething) == false
-        {
-            try? fileSystem.unlink(files.lock)
-        }
+        if lock.isNew, (try? lock.files.list().holdsSomething) == false { try? lock.files.remove(files.lock) }
         try? lock.file.close()
     }
 
@@ -131,7 +127,9 @@ extension StoreDirectory {
 
     /// Puts the new store, which is complete and closed, in the place of the old one, which nobody can open for
     /// writing.
-    private func install() throws {
+    ///
+    /// - Parameter old: which directory is locked; nil when there is none.
+    private func install(inPlaceOf old: FileIdentity?) throws {
         guard try attributes(path) != nil else {
             try move(copy, to: path)
             do throws(StoreError) {
@@ -144,11 +142,12 @@ extension StoreDirectory {
         do throws(Errno) {
             try fileSystem.exchange(copy, with: path)
         } catch .notSupported {
-            return try installInSteps()
+            return try installInSteps(inPlaceOf: old)
         } catch {
             throw StoreError(.io, "could not exchange", errno: error, path: path.string)
         }
         do throws(StoreError) {
+            try checkIsReplaced(old, by: copy)
             try flushParent()
         } catch {
             // Otherwise nothing may be removed: which of the two has the name after a crash is not known.
@@ -159,10 +158,18 @@ extension StoreDirectory {
         _ = try? removeTree(copy)
     }
 
+    /// Between the last look at the path and the renaming somebody may have put another directory there: that is not
+    /// ours to remove.
+    private func checkIsReplaced(_ old: FileIdentity?, by path: FilePath) throws(StoreError) {
+        guard let old else { return }
+        let found = try io("look at", path) { () throws(Errno) in try fileSystem.identity(path) }
+        if found != old { throw StoreError.displaced("could not replace the store", self.path) }
+    }
+
     /// Where names cannot be swapped: the store has no name for a moment. Who would make one waits for the lock, and
     /// who reads looks again. From the second step on whoever comes next can end it, so nothing is lost if it cannot be
     /// undone.
-    private func installInSteps() throws(StoreError) {
+    private func installInSteps(inPlaceOf old: FileIdentity?) throws(StoreError) {
         try move(copy, to: replacement)
         do throws(StoreError) {
             try flushParent()
@@ -172,6 +179,7 @@ extension StoreDirectory {
             throw error
         }
         do throws(StoreError) {
+            try checkIsReplaced(old, by: discarded)
             try flushParent()
             try move(replacement, to: path)
         } catch {
@@ -199,7 +207,8 @@ extension StoreDirectory {
             let source = try io("open directory", path) { () throws(Errno) in try fileSystem.openDirectory(path) }
             try removeTree(target)
             try io("create directory", target) { () throws(Errno) in try fileSystem.createDirectory(target) }
-            if try io("copy", path, { () throws(Errno) in try copyFiles(of: source, to: target) }) { return }
+            let made = try io("open directory", target) { () throws(Errno) in try fileSystem.openDirectory(target) }
+            if try io("copy", path, { () throws(Errno) in try copyFiles(of: source, to: made) }) { return }
         }
         throw StoreError(.io, "the store changes too quickly to copy it", errno: .resourceBusy, path: path.string)
     }
@@ -225,11 +234,11 @@ extension StoreDirectory {
     private static let leftOut: Set = ["LOCK", "TAIL", "RESERVE"]
 
     /// - Returns: false when something went that is needed.
-    private func copyFiles(of source: any Directory, to target: FilePath) throws(Errno) -> Bool {
+    private func copyFiles(of source: any Directory, to target: any Directory) throws(Errno) -> Bool {
         for name in try names(of: source) where !name.hasSuffix(".seg") {
             // A checkpoint that a newer one has taken the place of is none that the copy needs.
             guard let file = try openIfThere(name, source) else { continue }
-            try copy([file], to: [target.appending(name)])
+            try copy([file], to: target, [name])
         }
         let names = try names(of: source).filter { $0.hasSuffix(".seg") }
         var segments: [any File] = []
@@ -241,7 +250,7 @@ extension StoreDirectory {
             for segment in segments { try segment.close() }
             return false
         }
-        try copy(segments, to: names.map(target.appending))
+        try copy(segments, to: target, names)
         return true
     }
 
@@ -258,10 +267,10 @@ extension StoreDirectory {
     }
 
     /// Copies open files and closes them.
-    private func copy(_ files: [any File], to targets: [FilePath]) throws(Errno) {
+    private func copy(_ files: [any File], to target: any Directory, _ names: [String]) throws(Errno) {
         for index in files.indices {
             do {
-                try copy(files[index], to: targets[index])
+                try copy(files[index], to: try target.open(names[index], .create))
             } catch {
                 for file in files[index...] { try? file.close() }
                 throw error
@@ -272,8 +281,7 @@ extension StoreDirectory {
 
     private static let chunkByteCount = 1 << 20
 
-    private func copy(_ input: any File, to target: FilePath) throws(Errno) {
-        let output = try fileSystem.open(target, .create)
+    private func copy(_ input: any File, to output: any File) throws(Errno) {
         let byteCount = try input.byteCount()
         let capacity = Int(min(byteCount, Int64(Self.chunkByteCount)))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: capacity, alignment: 16)

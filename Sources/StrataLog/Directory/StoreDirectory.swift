@@ -93,16 +93,28 @@ public struct StoreDirectory: Sendable {
     /// The lock in the directory, which keeps everybody from writing the store.
     ///
     /// - Returns: nil when there is no directory.
-    func lockStore() throws(StoreError) -> (file: any File, isNew: Bool)? {
-        guard try attributes(path) != nil else { return nil }
-        let isNew = try attributes(files.lock) == nil
-        let opener = StoreOpener(files: files, options: Self.briefOptions)
+    func lockStore() throws(StoreError) -> Locked? {
+        guard let found = try attributes(path) else { return nil }
+        try checkIsDirectory(found)
+        var held = try files.holding()
+        let isNew = try io("look at", held.lock) { () throws(Errno) in try held.attributes(held.lock) == nil }
+        let opener = StoreOpener(files: held, options: Self.briefOptions)
         let file = try opener.takeLock()
         guard try opener.isInPlace(file) else {
             try? file.close()
             throw StoreError(.locked, "other processes make and remove the store", path: path.string)
         }
-        return (file, isNew)
+        held.lockIdentity = try io("look at", held.lock) { () throws(Errno) in try file.identity() }
+        return Locked(file: file, isNew: isNew, files: held)
+    }
+
+    /// A store that nobody can write.
+    struct Locked {
+        let file: any File
+        /// Whether there was no lock file.
+        let isNew: Bool
+        /// With the directory held.
+        let files: StoreFiles
     }
 
     func attributes(_ path: FilePath) throws(StoreError) -> FileAttributes? {
@@ -249,16 +261,16 @@ public struct StoreDirectory: Sendable {
                 guard listing.foreign.isEmpty else { throw noStore(listing.foreign) }
                 return []
             }
-            guard let (lock, isNew) = try lockStore() else { return [] }
-            defer { try? lock.close() }
+            guard let locked = try lockStore() else { return [] }
+            defer { try? locked.file.close() }
             do throws(StoreError) {
                 try checkIsStore(listing, ignoringDamage: ignoringDamage)
             } catch {
-                if isNew { try? files.remove(files.lock) }
+                if locked.isNew { try? locked.files.remove(files.lock) }
                 throw error
             }
-            try empty()
-            return try files.list().foreign
+            try locked.files.empty()
+            return try locked.files.list().foreign
         }
     }
 
@@ -285,30 +297,6 @@ public struct StoreDirectory: Sendable {
             if error.code == .notFound || isDamage && ignoringDamage { return }
             throw error
         }
-    }
-
-    /// Removes all files of the store from the directory. From its first step on it holds no store for anybody. The
-    /// lock in the directory is held.
-    func empty() throws(StoreError) {
-        if try attributes(files.void) == nil, try attributes(files.manifest)?.kind == .regular {
-            // Takes no space.
-            try move(files.manifest, to: files.void)
-        } else {
-            try files.makeVoid()
-        }
-        try io("flush directory", path) { () throws(Errno) in try fileSystem.syncDirectory(path) }
-        try removeFiles(of: path) { $0 != "STRATA-VOID" && $0 != "LOCK" }
-        // Its absence must not become durable before that of the others.
-        try removeFiles(of: path) { $0 == "STRATA-VOID" }
-        // Last: whoever makes a store here anew has to wait until the rest is done.
-        try removeFiles(of: path) { $0 == "LOCK" }
-    }
-}
-
-extension StoreFiles {
-    /// Makes the directory count as one without a store.
-    func makeVoid() throws(StoreError) {
-        try io("create", void) { () throws(Errno) in try fileSystem.open(void, .createIfMissing).close() }
     }
 }
 

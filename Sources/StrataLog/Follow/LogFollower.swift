@@ -89,6 +89,8 @@ public final class LogFollower: Sendable {
         private func look() -> Result<Snapshot?, StoreError>? {
             guard let store, !store.isClosed else { return nil }
             do throws(StoreError) {
+                // A writer whose store has gone says nothing more.
+                try store.checkIsInPlace()
                 return .success(try store.refresh() ? store.snapshot : nil)
             } catch {
                 return .failure(error)

@@ -22,7 +22,8 @@ extension LogStore {
     /// and of a dead one those that the next will keep. Snapshots taken before stay as they are.
     ///
     /// - Returns: whether there was something new.
-    /// - Throws: `.io` or `.corruption`; the snapshot stays where it was then, and a later call may succeed.
+    /// - Throws: `.io` (with `ESTALE` when the path leads to another directory by now) or `.corruption`; the snapshot
+    ///   stays where it was then, and a later call may succeed.
     ///   `.corruption`
     ///   for good when the log no longer has what was shown (somebody put an older one in its place).
     /// - Complexity: O(1) when there is nothing new, otherwise in proportion to what was committed.
@@ -39,6 +40,7 @@ extension LogStore {
     private func refreshAlone(_ tail: LogTail, _ follow: inout FollowState) throws(StoreError) -> Bool {
         if let failure = follow.failure { throw failure }
         guard !state.withLock({ $0.isClosed }) else { return false }
+        try checkIsInPlace()
         var attempt = 0
         while true {
             attempt += 1
@@ -56,6 +58,11 @@ extension LogStore {
             }
             if attempt > 2 { pause(milliseconds: 1) }
         }
+    }
+
+    /// What is shown goes on being readable. Of what is at the path now nothing is shown: it may be another store.
+    func checkIsInPlace() throws(StoreError) {
+        guard !files.isElsewhere else { throw StoreError.displaced("could not follow the store", files.directory) }
     }
 
     /// What a refresh found.

@@ -33,13 +33,13 @@ final class LogTail: Sendable {
     /// Looks for the page again, which a writer may have made or replaced since.
     func reattach() {
         let path = files.tail
-        let found = (try? files.fileSystem.attributes(path)).flatMap { $0 }
+        let found = (try? files.attributes(path)).flatMap { $0 }
         let identity = found.map { FileIdentity(device: $0.device, inode: $0.inode) }
         attached.withLock { attached in
             if attached.page != nil, attached.identity == identity { return }
             let page =
-                (try? files.fileSystem.sharedPage(path, .readWrite))
-                ?? (try? files.fileSystem.sharedPage(path, .read))
+                (try? files.sharedPage(path, .readWrite))
+                ?? (try? files.sharedPage(path, .read))
             attached = Attached(page: page.map { TailPage($0, storeUUID: storeUUID) }, identity: identity)
         }
     }
@@ -68,7 +68,7 @@ final class LogTail: Sendable {
     func isLocked() throws(StoreError) -> Bool {
         let path = files.lock
         do throws(Errno) {
-            return try files.fileSystem.open(path, .read).isLockedElsewhere()
+            return try files.open(path, .read).isLockedElsewhere()
         } catch .noSuchFileOrDirectory {
             return false
         } catch {

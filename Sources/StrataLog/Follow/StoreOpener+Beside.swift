@@ -51,7 +51,7 @@ extension StoreOpener {
 
     /// Nil when another writer came while the store was read.
     private mutating func openBesideOnce(_ attempt: Int) throws(StoreError) -> OpenedStore? {
-        let directory = try directoryIdentity()
+        files = try files.holding()
         let listing = try files.list()
         if listing.isVoid { throw noStore }
         let uuid = try identity(Manifest.read(files), listing) ?? .random()
@@ -62,15 +62,9 @@ extension StoreOpener {
         let source = BlockSource(files: files, storeUUID: uuid, cacheMaximumBytes: options.cacheMaximumBytes)
         var opened = try read(source, Bound(assumed))
         // The directory may have been replaced, by one of which some of what was read is.
-        guard try tail.isStill(state), try directoryIdentity() == directory else { return nil }
+        guard try tail.isStill(state), !files.isElsewhere else { return nil }
         opened.tail = tail
         return opened
-    }
-
-    private func directoryIdentity() throws(StoreError) -> FileIdentity? {
-        try io("look at", files.directory) { () throws(Errno) in
-            try files.fileSystem.attributes(files.directory)?.identity
-        }
     }
 
     /// Reads the store as it is now: the newest checkpoint and what came after it, as far as the bound lets.
@@ -174,7 +168,7 @@ extension StoreOpener {
         guard case .retirement(let retirement) = contents.payload else { return false }
         for entry in retirement.segments {
             let path = files.segment(entry.segment)
-            let found = try io("look for", path) { () throws(Errno) in try files.fileSystem.attributes(path) }
+            let found = try io("look for", path) { () throws(Errno) in try files.attributes(path) }
             if found == nil { return true }
         }
         return false

@@ -47,7 +47,7 @@ struct TailPage: Sendable {
     /// The page of a store that has just been opened for writing; nil where there can be none. Then followers go by
     /// what the log itself says.
     static func begin(_ files: StoreFiles, storeUUID: StoreUUID, at end: LogPosition) -> TailPage? {
-        guard let page = try? files.fileSystem.sharedPage(files.tail, .createIfMissing) else {
+        guard let page = try? files.sharedPage(files.tail, .createIfMissing) else {
             // One that an earlier writer left would keep followers from looking further.
             try? files.remove(files.tail)
             return nil

@@ -76,7 +76,7 @@ struct Manifest: Hashable {
 
     /// The newest valid slot; nil when the file is missing or damaged.
     static func read(_ files: StoreFiles) -> Manifest? {
-        guard let file = try? files.fileSystem.open(files.manifest, .read) else { return nil }
+        guard let file = try? files.open(files.manifest, .read) else { return nil }
         defer { try? file.close() }
         var newest: Manifest?
         for offset in slotOffsets {
@@ -91,10 +91,10 @@ struct Manifest: Hashable {
     /// Writes and flushes the slot that the number selects, leaving the other as it is.
     func write(_ files: StoreFiles) throws(StoreError) {
         let isNew = try io("look for", files.manifest) { () throws(Errno) in
-            try files.fileSystem.attributes(files.manifest) == nil
+            try files.attributes(files.manifest) == nil
         }
         try io("write", files.manifest) { () throws(Errno) in
-            let file = try files.fileSystem.open(files.manifest, .createIfMissing)
+            let file = try files.open(files.manifest, .createIfMissing)
             let bytes = encoded()
             let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 16)
             defer { memory.deallocate() }
@@ -103,7 +103,7 @@ struct Manifest: Hashable {
             if isNew {
                 try file.sync()
                 try file.close()
-                try files.fileSystem.syncDirectory(files.directory)
+                try files.sync()
             } else {
                 try file.syncData()
                 try file.close()

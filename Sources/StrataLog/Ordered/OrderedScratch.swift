@@ -35,7 +35,7 @@ struct OrderedScratch {
             let writer = OrderedSectionWriter(sink, definition, isInexact: lists.contains { $0.isInexact })
             try writer.append(contentsOf: OrderedMerge(lists))
             let section = try writer.finish()
-            let pages = CheckpointPages(file: file, path: path, fileSystem: nil)
+            let pages = CheckpointPages(file: file, path: path, files: nil)
             return try OrderedIndex.loadList(
                 section, from: pages, residentMaximumByteCount: residentMaximumByteCount
             ).1
@@ -51,7 +51,7 @@ struct OrderedScratch {
         while true {
             let path = files.unfinishedCheckpoint(number)
             do throws(StoreError) {
-                let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
+                let file = try io("create", path) { () throws(Errno) in try files.open(path, .create) }
                 do throws(StoreError) {
                     try io("remove", path) { () throws(Errno) in try files.remove(path) }
                 } catch {

@@ -155,7 +155,7 @@ final class BlockSource: MemoryHolder {
     func file(segment: UInt32) throws(StoreError) -> any File {
         if let file = segments[segment] { return file }
         let path = files.segment(segment)
-        let opened = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let opened = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
         // Whoever still goes by a place in a segment that is being removed must not keep its space.
         if epoch.compaction.holes.contains(segment) { return opened }
         return segments.insert(opened, segment: segment)

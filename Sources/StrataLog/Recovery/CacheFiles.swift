@@ -25,7 +25,7 @@ extension VerifyReport {
 
     private mutating func checkManifest(_ files: StoreFiles, _ storeUUID: StoreUUID) throws(StoreError) {
         let path = files.manifest
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
         var sound = 0
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: Manifest.slotByteCount, alignment: 16)
         defer { bytes.deallocate() }
@@ -56,7 +56,7 @@ extension VerifyReport {
     }
 
     private mutating func checkTail(_ files: StoreFiles) throws(StoreError) {
-        let found = try io("look for", files.tail) { () throws(Errno) in try files.fileSystem.attributes(files.tail) }
+        let found = try io("look for", files.tail) { () throws(Errno) in try files.attributes(files.tail) }
         guard let found, found.byteCount > 0, found.byteCount < 4096 else { return }
         noteCache(
             StoreError(
@@ -77,7 +77,7 @@ extension LogStore {
     public static func verifyFiles(
         _ directory: FilePath, in fileSystem: any FileSystem, progress: (Int, Int) -> Void = { _, _ in }
     ) throws(StoreError) -> VerifyReport {
-        let files = StoreFiles(fileSystem: fileSystem, directory: directory)
+        let files = try StoreFiles(fileSystem: fileSystem, directory: directory).holding()
         let segments = try files.list().segments
         guard !segments.isEmpty else {
             throw StoreError(.notFound, "there are no segments of a store", path: directory.string)
@@ -131,7 +131,7 @@ extension LogStore {
     private static func identity(_ files: StoreFiles, _ segments: [UInt32]) throws(StoreError) -> StoreUUID {
         for segment in segments {
             let path = files.segment(segment)
-            let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+            let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
             let unknown = StoreUUID(high: 0, low: 0)
             let reader = try RecordReader(files: files, storeUUID: unknown, segment: segment, file: file)
             if let header = try header(reader) { return header.storeUUID }

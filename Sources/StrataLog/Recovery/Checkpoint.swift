@@ -143,8 +143,8 @@ struct Checkpoint {
     ///   from the log.
     static func open(number: UInt32, source: BlockSource, removesDamaged: Bool) throws(StoreError) -> Checkpoint {
         let path = source.files.checkpoint(number)
-        let file = try io("open", path) { () throws(Errno) in try source.files.fileSystem.open(path, .read) }
-        let pages = CheckpointPages(file: file, path: path, fileSystem: removesDamaged ? source.files.fileSystem : nil)
+        let file = try io("open", path) { () throws(Errno) in try source.files.open(path, .read) }
+        let pages = CheckpointPages(file: file, path: path, files: removesDamaged ? source.files : nil)
         let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
         let directory = try readDirectory(number, pages, byteCount, source.storeUUID)
         let layout = StoreLayout(directory.storeState.schemas)
@@ -178,8 +178,8 @@ struct Checkpoint {
     /// - Throws: `.corruption` or `.io`.
     static func check(number: UInt32, source: BlockSource) throws(StoreError) {
         let path = source.files.checkpoint(number)
-        let file = try io("open", path) { () throws(Errno) in try source.files.fileSystem.open(path, .read) }
-        let pages = CheckpointPages(file: file, path: path, fileSystem: nil)
+        let file = try io("open", path) { () throws(Errno) in try source.files.open(path, .read) }
+        let pages = CheckpointPages(file: file, path: path, files: nil)
         let byteCount = try io("measure", path) { () throws(Errno) in try file.byteCount() }
         _ = try readDirectory(number, pages, byteCount, source.storeUUID, isWhole: true)
     }
@@ -246,19 +246,19 @@ struct Checkpoint {
     static func write(number: UInt32, snapshot: Snapshot, storeState: StoreState) throws(StoreError) {
         let files = snapshot.source.files
         let path = files.unfinishedCheckpoint(number)
-        if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
+        if try io("look for", path, { () throws(Errno) in try files.attributes(path) != nil }) {
             try io("remove", path) { () throws(Errno) in try files.remove(path) }
         }
-        let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
+        let file = try io("create", path) { () throws(Errno) in try files.open(path, .create) }
         do throws(StoreError) {
             let sink = CheckpointFileSink(file: file, path: path)
             try write(number: number, snapshot: snapshot, storeState: storeState, to: sink)
             try io("flush", path) { () throws(Errno) in try file.sync() }
             try io("close", path) { () throws(Errno) in try file.close() }
             let final = files.checkpoint(number)
-            try io("rename", path) { () throws(Errno) in try files.fileSystem.rename(path, to: final) }
+            try io("rename", path) { () throws(Errno) in try files.rename(path, to: final) }
             try io("flush directory", files.directory) { () throws(Errno) in
-                try files.fileSystem.syncDirectory(files.directory)
+                try files.sync()
             }
         } catch {
             try? file.close()
@@ -317,19 +317,19 @@ final class CheckpointPages: PageSource {
     let path: FilePath
     private let file: any File
     /// Nil where nothing may be removed.
-    private let fileSystem: (any FileSystem)?
+    private let files: StoreFiles?
 
-    init(file: any File, path: FilePath, fileSystem: (any FileSystem)?) {
+    init(file: any File, path: FilePath, files: StoreFiles?) {
         self.file = file
         self.path = path
-        self.fileSystem = fileSystem
+        self.files = files
     }
 
     var name: String { path.string }
 
     /// Removes the file: a cache that is wrong is worse than none.
     func noteDamage() {
-        try? fileSystem?.unlink(path)
+        try? files?.remove(path)
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(StoreError) {

@@ -70,6 +70,8 @@ extension StoreOpener {
     ///
     /// Whoever fails to make a store takes its lock file away again, and the directory. So a lock counts only if it
     /// is the one that the directory has once it has been taken: otherwise two processes could each hold one.
+    ///
+    /// From here on the directory is held, and everything is looked up in it.
     mutating func prepareDirectoryAndLock() throws(StoreError) -> any File {
         for _ in 0..<Self.lockAttempts {
             try takeLockBeside()
@@ -80,9 +82,13 @@ extension StoreOpener {
                 try makeDirectory()
             }
             do throws(StoreError) {
+                files = try files.holding()
                 hasMadeLock = try isMissing(files.lock)
                 let lock = try takeLock()
-                if try isInPlace(lock) { return lock }
+                if try isInPlace(lock) {
+                    files.lockIdentity = try io("look at", files.lock) { () throws(Errno) in try lock.identity() }
+                    return lock
+                }
                 try? lock.close()
             } catch {
                 // The directory went between the two steps.
@@ -120,7 +126,7 @@ extension StoreOpener {
     private static var lockAttempts: Int { 16 }
 
     private func isMissing(_ path: FilePath) throws(StoreError) -> Bool {
-        try io("look at", path) { () throws(Errno) in try files.fileSystem.linkAttributes(path) == nil }
+        try io("look at", path) { () throws(Errno) in try files.attributes(path) == nil }
     }
 
     /// Gives the lock back after an opening that failed, and takes its file away where there was none.
@@ -133,13 +139,13 @@ extension StoreOpener {
         let path = files.lock
         return try io("look at", path) { () throws(Errno) in
             guard let identity = try lock.identity() else { return true }
-            return try files.fileSystem.linkAttributes(path)?.identity == identity
+            return try files.attributes(path)?.identity == identity && !files.isElsewhere
         }
     }
 
     func takeLock() throws(StoreError) -> any File {
         let path = files.lock
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .createIfMissing) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .createIfMissing) }
         let isTaken = try io("lock", path) { () throws(Errno) in try file.tryLockExclusively() }
         guard isTaken else {
             let holder = LockHolder.read(file)
@@ -159,7 +165,7 @@ extension StoreOpener {
         let directory = files.directory
         let parent = directory.directoryAbove
         try io("flush directory", directory) { () throws(Errno) in
-            try files.fileSystem.syncDirectory(directory)
+            try files.sync()
             // The manifest is written last: without one the store's own name may not have been flushed either.
             if isNew { try files.fileSystem.syncDirectory(parent) }
         }

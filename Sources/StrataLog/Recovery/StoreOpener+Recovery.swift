@@ -164,7 +164,7 @@ extension StoreOpener {
     ) throws(StoreError) -> OpenSegment {
         let end = replayer.end.position
         let path = files.segment(end.segment)
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .readWrite) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .readWrite) }
         var byteCount = Int(try io("measure", path) { () throws(Errno) in try file.byteCount() })
         if isTorn {
             // Cut, and made durable before anything is appended: what stays behind could later pass for the next

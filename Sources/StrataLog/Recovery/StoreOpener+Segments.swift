@@ -23,7 +23,7 @@ extension StoreOpener {
 
     func header(of segment: UInt32) throws(StoreError) -> SegmentHeader {
         let path = files.segment(segment)
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: SegmentHeader.byteCount, alignment: 16)
         defer { bytes.deallocate() }
         guard try io("read", path, { () throws(Errno) in try file.readAll(into: bytes, at: 0) }) else {
@@ -115,7 +115,7 @@ extension StoreOpener {
 
     func reader(_ segment: UInt32, _ source: BlockSource, limit: Int? = nil) throws(StoreError) -> RecordReader {
         let path = files.segment(segment)
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
         return try RecordReader(
             files: files, storeUUID: source.storeUUID, segment: segment, file: file, limit: limit)
     }

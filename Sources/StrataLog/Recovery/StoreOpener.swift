@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Opens stores: reads the manifest, loads the newest sound checkpoint, replays the log's tail, and cuts a torn one.
 struct StoreOpener {
-    let files: StoreFiles
+    var files: StoreFiles
     let options: LogOptions
     var report = RecoveryReport()
     var hasMadeDirectory = false
@@ -64,7 +64,7 @@ struct StoreOpener {
             try checkMayBeMade(listing, manifest)
         } catch {
             // What is left of a store that was being removed goes in any case.
-            if listing.isVoid, error.code == .notFound { try StoreDirectory(files.directory, files.fileSystem).empty() }
+            if listing.isVoid, error.code == .notFound { try files.empty() }
             throw error
         }
         do throws(StoreError) {
@@ -77,13 +77,13 @@ struct StoreOpener {
 
     /// Takes back what was made of a store. From its first step on, what is there counts for nothing.
     private func abandon() {
-        guard (try? files.makeVoid()) != nil, (try? files.fileSystem.syncDirectory(files.directory)) != nil else {
+        guard (try? files.makeVoid()) != nil, (try? files.sync()) != nil else {
             return
         }
         for path in [files.manifest, files.segment(1)] { try? files.remove(path) }
-        try? files.fileSystem.syncDirectory(files.directory)
+        try? files.sync()
         try? files.remove(files.void)
-        if hasMadeDirectory {
+        if hasMadeDirectory, !files.isElsewhere {
             try? files.remove(files.lock)
             try? files.fileSystem.removeDirectory(files.directory)
         }
@@ -96,10 +96,7 @@ struct StoreOpener {
         try files.makeVoid()
         // An earlier attempt may have died between making the directory and flushing its name.
         try syncNames(isNew: true)
-        if listing.holdsSomething {
-            let directory = try StoreDirectory(files.directory, files.fileSystem)
-            try directory.removeFiles(of: directory.path) { $0 != "STRATA-VOID" && $0 != "LOCK" }
-        }
+        if listing.holdsSomething { try files.removeAll { $0 != "STRATA-VOID" && $0 != "LOCK" } }
         let source = BlockSource(
             files: files, storeUUID: options.newStoreUUID ?? .random(), cacheMaximumBytes: options.cacheMaximumBytes)
         var storeState = StoreState()

@@ -23,7 +23,7 @@ public enum LogSalvage {
         _ path: FilePath, in fileSystem: any FileSystem, to target: FilePath, options: LogOptions = LogOptions(),
         metadata: ([UInt8]) -> [UInt8] = { $0 }, progress: (Int, Int) -> Void = { _, _ in }
     ) throws(StoreError) -> SalvageReport {
-        let files = StoreFiles(fileSystem: fileSystem, directory: path)
+        let files = try StoreFiles(fileSystem: fileSystem, directory: path).holding()
         var reader = try SalvageReader(files)
         try reader.run(progress)
         guard let schema = reader.storeState.schemas.last?.schema.standalone else {

@@ -30,7 +30,7 @@ struct SalvageReader {
 
     private static func header(_ files: StoreFiles, _ segment: UInt32) throws(StoreError) -> SegmentHeader? {
         let path = files.segment(segment)
-        let file = try io("open", path) { () throws(Errno) in try files.fileSystem.open(path, .read) }
+        let file = try io("open", path) { () throws(Errno) in try files.open(path, .read) }
         let reader = try RecordReader(
             files: files, storeUUID: StoreUUID(high: 0, low: 0), segment: segment, file: file)
         return try reader.segmentHeader()

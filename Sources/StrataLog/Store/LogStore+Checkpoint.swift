@@ -35,7 +35,22 @@ extension LogStore {
     }
 
     private func writeCheckpointAlone(isClosing: Bool, letsPagesGo: Bool = false) throws(StoreError) {
-        let (sealed, storeState, durable) = try flushed(isClosing: isClosing)
+        let flushed = try flushed(isClosing: isClosing)
+        do throws(StoreError) {
+            try writeCaches(flushed, isClosing: isClosing, letsPagesGo)
+        } catch {
+            // Everything is in the log. Where there is no room for its caches, or they would land in somebody else's
+            // directory, the next opening reads more of it.
+            guard isClosing, error.code == .io else { throw error }
+        }
+    }
+
+    /// What was flushed, see ``flushed(isClosing:)``.
+    private typealias Flushed = (sealed: Snapshot, storeState: StoreState, durable: LogPosition)
+
+    private func writeCaches(_ flushed: Flushed, isClosing: Bool, _ letsPagesGo: Bool) throws(StoreError) {
+        let (sealed, storeState, durable) = flushed
+        try io("write the store's caches", files.directory) { () throws(Errno) in try files.checkIsInPlace() }
         let indexes = sealed.ordered.readyLineages
         let isCurrent = state.withLock { state in
             state.checkpoint > 0 && state.checkpointEnd == sealed.end
@@ -69,9 +84,7 @@ extension LogStore {
 
     /// The state that is durable now, with what is in it kept apart from what comes later. Closing lets go of the
     /// writer with the same lock: no commit is acknowledged behind this flush.
-    private func flushed(
-        isClosing: Bool
-    ) throws(StoreError) -> (sealed: Snapshot, storeState: StoreState, durable: LogPosition) {
+    private func flushed(isClosing: Bool) throws(StoreError) -> Flushed {
         try writer.withLock { writer throws(StoreError) in
             guard let open = writer else { throw refusal }
             defer {
@@ -80,7 +93,12 @@ extension LogStore {
             }
             try GroupCommit.flush(open, base: self.snapshot) { snapshot in published.withLock { $0 = snapshot } }
             if isClosing {
-                try open.putEndInOrder()
+                do throws(StoreError) {
+                    try open.putEndInOrder()
+                } catch {
+                    // Where the store was moved or removed no segment can be made.
+                    guard error.isDisplaced else { throw error }
+                }
                 open.trim()
             }
             let sealed = try self.snapshot.sealed()

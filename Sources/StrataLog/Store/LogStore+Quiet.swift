@@ -37,6 +37,6 @@ extension LogStore {
     private var checkpointBytes: Int {
         let number = state.withLock { $0.checkpoint }
         guard number > 0 else { return 0 }
-        return Int(clamping: (try? files.fileSystem.attributes(files.checkpoint(number)))?.byteCount ?? 0)
+        return Int(clamping: (try? files.attributes(files.checkpoint(number)))?.byteCount ?? 0)
     }
 }

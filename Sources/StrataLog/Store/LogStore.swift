@@ -484,7 +484,9 @@ public final class LogStore: Sendable {
 
     /// Flushes, writes a checkpoint and gives the lock back. Snapshots go on reading; writes throw `.closed`.
     ///
-    /// When flush or checkpoint fails the store is closed all the same, and the error thrown.
+    /// When the flush fails the store is closed all the same, and the error thrown. A checkpoint that cannot be
+    /// written, on a full disk or because the store is not at its path any more, only makes the next opening take
+    /// longer.
     public func close() throws(StoreError) {
         try finish()?.release()
     }

@@ -12,9 +12,21 @@ internal import SystemPackage
 /// | `STRATA-VOID` | while it is there, the directory holds no store: what else is there is left of making or removing one |
 /// | `00000001.seg` ... | the log, number in hexadecimal |
 /// | `00000001.chk` ... | checkpoints: caches of the index |
+///
+/// Once the directory is held, all names are looked up in it and in no other, wherever its path leads by then. Once the
+/// lock in it is held, names are made, replaced and removed only while path and lock are still this store's: a writer
+/// changes nothing of a store that has taken the place of its own.
 struct StoreFiles: Sendable {
     let fileSystem: any FileSystem
     let directory: FilePath
+    var held: HeldDirectory?
+    /// Which file the writer has locked; nil for readers.
+    var lockIdentity: FileIdentity?
+
+    init(fileSystem: any FileSystem, directory: FilePath) {
+        self.fileSystem = fileSystem
+        self.directory = directory
+    }
 
     var lock: FilePath { directory.appending("LOCK") }
     var tail: FilePath { directory.appending("TAIL") }
@@ -94,17 +106,14 @@ struct StoreFiles: Sendable {
     /// What is in the directory, numbers ascending.
     func list() throws(StoreError) -> Listing {
         var listing = Listing()
-        let names = try io("list directory", directory) { () throws(Errno) in try fileSystem.list(directory) }
+        let names = try io("list directory", directory) { () throws(Errno) in
+            if let held { return try held.directory.list() }
+            return try fileSystem.list(directory)
+        }
         for name in names { listing.add(name) }
         listing.segments.sort()
         listing.checkpoints.sort()
         return listing
-    }
-
-    /// Removes a file of the store. What has its name and is no regular file is none, and stays.
-    func remove(_ path: FilePath) throws(Errno) {
-        guard try fileSystem.linkAttributes(path)?.kind == .regular else { return }
-        try fileSystem.unlink(path)
     }
 }
 
@@ -125,6 +134,8 @@ func io<Result: ~Copyable>(
             .unsupportedFormat,
             "could not \(doing): a symbolic link lies where a file of a store should be, or links go round in a circle. "
                 + "Nothing was changed", errno: .tooManySymbolicLinkLevels, path: path.string)
+    } catch .staleNFSFileHandle {
+        throw StoreError.displaced("could not \(doing)", path)
     } catch {
         throw StoreError(.io, "could not \(doing)", errno: error, path: path.string)
     }

@@ -13,6 +13,9 @@ public final class StoreLock: Sendable {
 
     var file: (any File)? { log.lock }
 
+    /// The directory that the lock is in.
+    var directory: HeldDirectory? { log.files.held }
+
     /// Lets others write, replace or remove the store.
     public func release() {
         try? log.lock?.close()

@@ -128,13 +128,17 @@ final class LogWriter: @unchecked Sendable {
     /// Leaves the current segment, so that it can be compacted; unless there is nothing in it.
     func leaveSegment() throws(StoreError) {
         if let failure { throw failure }
+        try checkIsInPlace()
         try flush()
         if end.position != segmentStart { try startSegment() }
     }
 
     /// Makes sure that a record of this length can be written at `end`, in this segment or a new one.
+    ///
+    /// - Throws: `.io` with `ESTALE` when the store is no longer at its path; it may be there again for the next one.
     func makeRoom(for byteCount: Int) throws(StoreError) {
         if let failure { throw failure }
+        try checkIsInPlace()
         if mustLeaveSegment || !fits(byteCount, at: end.position) {
             try flush()
             if mustLeaveSegment || !fits(byteCount, at: end.position) { try startSegment() }
@@ -143,6 +147,26 @@ final class LogWriter: @unchecked Sendable {
                     .tooLarge,
                     "a record of \(byteCount) bytes does not fit into a segment behind \(end.position.offset) bytes of preamble"
                 )
+            }
+        }
+    }
+
+    /// What is acknowledged has to be found at the store's path. Where records are flushed it is also looked whether
+    /// the segment is still the file that has the name, and as long as it was: a backup may have been put back over it.
+    private func checkIsInPlace() throws(StoreError) {
+        try io("write the store", files.directory) { () throws(Errno) in
+            try files.checkIsInPlace()
+            guard options.durability == .full, let identity = segment.identity, !files.fileSystem.isPrivate else {
+                return
+            }
+            let found: FileAttributes?
+            do throws(Errno) {
+                found = try files.attributes(segment.path)
+            } catch {
+                return
+            }
+            guard let found, found.identity == identity, found.byteCount >= Int64(end.position.offset) else {
+                throw .staleNFSFileHandle
             }
         }
     }

@@ -8,6 +8,8 @@ struct OpenSegment {
     let file: any File
     /// Kept, because making one costs more than the rest of a small write.
     let path: FilePath
+    /// Which file it is; nil where that is not known.
+    let identity: FileIdentity?
     private var reservedEnd: Int
     /// Up to here the file was written to, be it with zeros.
     private var touchedEnd: Int
@@ -20,6 +22,7 @@ struct OpenSegment {
     init(_ file: any File, at path: FilePath, end: Int, byteCount: Int) {
         self.file = file
         self.path = path
+        identity = try? file.identity()
         touchedEnd = end
         reservedEnd = byteCount
     }
@@ -53,10 +56,10 @@ struct OpenSegment {
                 timestampNanoseconds: options.clock(), previousChecksum: previous.checksum, durable: previous.position))
         let path = files.segment(number)
         // A file of this name is what is left of an attempt that failed: no record ever referred to it.
-        if try io("look for", path, { () throws(Errno) in try files.fileSystem.attributes(path) != nil }) {
+        if try io("look for", path, { () throws(Errno) in try files.attributes(path) != nil }) {
             try io("remove an unfinished", path) { () throws(Errno) in try files.remove(path) }
         }
-        let file = try io("create", path) { () throws(Errno) in try files.fileSystem.open(path, .create) }
+        let file = try io("create", path) { () throws(Errno) in try files.open(path, .create) }
         let contents = start.offset + preamble.bytes.count
         let wanted = max(contents, min(options.preallocationMinimumBytes, options.segmentMaximumBytes))
         let byteCount: Int
@@ -74,7 +77,7 @@ struct OpenSegment {
             mayReappear = true
             try io("flush", path) { () throws(Errno) in try file.sync() }
             try io("flush directory", files.directory) { () throws(Errno) in
-                try files.fileSystem.syncDirectory(files.directory)
+                try files.sync()
             }
         } catch {
             try? file.close()

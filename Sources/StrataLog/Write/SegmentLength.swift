@@ -40,7 +40,7 @@ struct SegmentLength {
     private static func measure(_ files: StoreFiles) -> Int {
         guard let listing = try? files.list() else { return unknownByteCount }
         return listing.segments.reduce(0) { sum, number in
-            sum + Int((try? files.fileSystem.attributes(files.segment(number)))?.byteCount ?? 0)
+            sum + Int((try? files.attributes(files.segment(number)))?.byteCount ?? 0)
         }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import StrataSupport
 import Synchronization
 
 /// Warnings to the programmer, on standard error. Thread-safe.
@@ -10,6 +10,6 @@ package enum Warnings {
     /// Writes a warning unless it has been written before. It must not name values, which may be users' data.
     package static func once(_ text: String) {
         let isNew = written.withLock { $0.count < countMaximum && $0.insert(text).inserted }
-        if isNew { FileHandle.standardError.write(Data("warning: \(text)\n".utf8)) }
+        if isNew { StandardDescriptors.writeError("warning: \(text)\n") }
     }
 }

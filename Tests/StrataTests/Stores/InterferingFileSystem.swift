@@ -35,9 +35,13 @@ private final class InterferingDirectory: Directory {
 
     func list() throws(Errno) -> [String] { try base.list() }
     func attributes(of name: String) throws(Errno) -> FileAttributes? { try base.attributes(of: name) }
-    func open(_ name: String) throws(Errno) -> any File {
+    func open(_ name: String, _ mode: FileOpenMode) throws(Errno) -> any File {
         beforeOpening(path.appending(name))
-        return try base.open(name)
+        return try base.open(name, mode)
+    }
+    func rename(_ source: String, to target: String) throws(Errno) { try base.rename(source, to: target) }
+    func sharedPage(_ name: String, _ mode: FileOpenMode) throws(Errno) -> SharedPage {
+        try base.sharedPage(name, mode)
     }
     func unlink(_ name: String) throws(Errno) { try base.unlink(name) }
     func sync() throws(Errno) { try base.sync() }

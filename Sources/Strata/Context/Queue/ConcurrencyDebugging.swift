@@ -111,7 +111,7 @@ enum ConcurrencyMonitor {
                 warningsLeft.wrappingSubtract(1, ordering: .relaxed).newValue >= 0
             else { return }
             let advice = "Start the program with -com.apple.CoreData.ConcurrencyDebug 1 to stop at the place."
-            FileHandle.standardError.write(Data("warning: \(message) \(advice)\n".utf8))
+            StandardDescriptors.writeError("warning: \(message) \(advice)\n")
         }
     }
 }
