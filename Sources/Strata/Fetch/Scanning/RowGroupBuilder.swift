@@ -121,6 +121,8 @@ final class RowGroupBuilder {
             block = current
             readBlocks += 1
             if wasCached { cachedBlocks += 1 }
+            // Rows of an entity above or beside have other slots, or not as many: nothing of theirs may be asked.
+            guard entities.contains(current.entity) else { return false }
             if let program, readBlocks <= Self.probedBlocks {
                 if program.verdict({ ScanPart.block(current).verdict($0) }) == .none { prunedBlocks += 1 }
                 if readBlocks == Self.probedBlocks, prunedBlocks * 2 > readBlocks { return false }

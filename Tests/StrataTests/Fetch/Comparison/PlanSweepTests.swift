@@ -65,7 +65,7 @@ struct PlanRun: CustomStringConvertible {
     }
 
     /// What a request gave, in a form that compares.
-    private enum Outcome: Equatable {
+    enum Outcome: Equatable {
         case ids([NSManagedObjectID])
         case rows([[String]])
         case number(Int)
