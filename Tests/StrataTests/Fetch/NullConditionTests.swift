@@ -49,6 +49,20 @@ import Testing
         Condition("SUBQUERY(children, $c, NOT ($c.name == 'q')).@count > 0", "x-"),
         Condition("children.@count != 1", "y"), Condition("NOT (children.@count == 1)", "y"),
         Condition("parent.children.@count != 7", "yz-"), Condition("NOT (parent.children.@count == 7)", "yz-"),
+        Condition("SUBQUERY(parent.children, $c, TRUEPREDICATE).@count != 0", "yz-"),
+        Condition("SUBQUERY(parent.children, $c, TRUEPREDICATE).@count == 0", ""),
+        Condition("0 != SUBQUERY(parent.children, $c, TRUEPREDICATE).@count", "yz-"),
+        Condition("SUBQUERY(parent.children, $c, $c.name == 'q').@count < 2", "yz-"),
+        Condition("NOT (SUBQUERY(parent.children, $c, TRUEPREDICATE).@count < 2)", ""),
+        Condition("NOT (SUBQUERY(parent.children, $c, TRUEPREDICATE).@count == 0)", "yz-"),
+        Condition("NOT (SUBQUERY(parent.children, $c, TRUEPREDICATE).@count IN {1, 2})", ""),
+        Condition("SUBQUERY(SUBQUERY(parent.children, $c, TRUEPREDICATE), $d, TRUEPREDICATE).@count != 0", "yz-"),
+        Condition(
+            "SUBQUERY(children, $c, SUBQUERY($c.parent.children, $d, TRUEPREDICATE).@count != 0).@count > 0", "xz-"),
+        Condition(
+            "SUBQUERY(children, $c, SUBQUERY($c.parent.parent.children, $d, TRUEPREDICATE).@count != 0).@count > 0",
+            "z-"),
+        Condition("SUBQUERY(children.children, $c, TRUEPREDICATE).@count == 0", "xy"),
         Condition("children.@max.count != 1", "x"), Condition("NOT (children.@max.count == 1)", "x"),
         Condition("TERNARY(name != 'x', 1, 0) == 1", "yz"),
     ]

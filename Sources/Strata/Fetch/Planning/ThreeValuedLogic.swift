@@ -122,12 +122,34 @@ struct ThreeValuedLogic {
             case .variable(let name):
                 guard case let start?? = variables[name] else { return [expression] }
                 return isNullable(path, from: start) ? [expression] : []
-            case .subquery: return path.names == ["@count"] ? [] : [expression]
+            case .subquery(let collection, _, _):
+                return path.names == ["@count"] && !isBehindReference(collection) ? [] : [expression]
             default: return [expression]
             }
         case .aggregate(let elements): return elements.flatMap(nullable)
         case .function, .conditional: return [expression]
         }
+    }
+
+    /// Whether a collection is that of an object at the end of a to-one relationship, which may be empty: then there is
+    /// nothing whose members could be counted.
+    private func isBehindReference(_ collection: NSExpression) -> Bool {
+        switch collection.form {
+        case .keyPath(nil, let path): return isBehindReference(path, from: shape)
+        case .keyPath(let operand?, let path):
+            guard case .variable(let name) = operand.form, case let start?? = variables[name] else { return true }
+            return isBehindReference(path, from: start)
+        case .subquery(let inner, _, _): return isBehindReference(inner)
+        case .set(_, let left, _): return isBehindReference(left)
+        case .constant, .aggregate: return false
+        default: return true
+        }
+    }
+
+    private func isBehindReference(_ path: KeyPathComponents, from start: EntityShape) -> Bool {
+        // Behind a to-many relationship there is a collection, whatever its members lead to.
+        let first = path.names.first { $0 != "self" && $0 != "SELF" }
+        return first.flatMap { start.relationship($0) }?.isToMany != true
     }
 
     /// Whether what a path leads to may be null. Collections, objects themselves and their counts are not.
