@@ -74,10 +74,7 @@ extension NSPersistentStoreCoordinator {
     /// From now on the context hears of other contexts' saves.
     func observe(_ context: NSManagedObjectContext) {
         let reference = context.reference
-        state.withLock { state in
-            state.observers.removeAll { $0.context == nil || $0 === reference }
-            state.observers.append(reference)
-        }
+        state.withLock { $0.observers.insert(reference) }
     }
 
     /// What did-save notifications say beside the objects: where the history of stores that track it stands.
@@ -96,7 +93,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Tells the other contexts and whoever listens for remote changes.
     func didSave(_ parts: [StoreEnding], _ changes: ObjectChanges, from context: NSManagedObjectContext) {
-        let observers = state.withLock { $0.observers.compactMap(\.context) }.filter {
+        let observers = state.withLock { $0.observers.all }.compactMap(\.context).filter {
             $0 !== context && $0.automaticallyMergesChangesFromParent
         }
         if !observers.isEmpty {

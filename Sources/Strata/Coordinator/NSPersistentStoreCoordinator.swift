@@ -9,7 +9,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     struct State {
         var stores: [NSPersistentStore] = []
-        var observers: [ContextReference] = []
+        var observers = SweptList<ContextReference>()
         /// Every context that works on the coordinator.
         var contexts: [ContextReference] = []
         /// With so many, those that are dead are looked for.

@@ -62,7 +62,7 @@ struct NodeValues {
         switch value {
         case let number as NSNumber: number
         case let decimal as Decimal: NSDecimalNumber(decimal: decimal)
-        case let other?: KeyValueAccess.boxed(other) as? AnyHashable
+        case let other?: ExactText.comparable(KeyValueAccess.boxed(other))
         case nil: nil
         }
     }

@@ -16,7 +16,8 @@ struct FetchedResultList {
         }
         var sections: [FetchedSection] = []
         var start = 0
-        for index in objects.indices where index + 1 == objects.count || names[index + 1] != names[index] {
+        for index in objects.indices
+        where index + 1 == objects.count || !names[index + 1].isExactly(names[index]) {
             sections.append(FetchedSection(names[start], objects[start...index], core))
             start = index + 1
         }

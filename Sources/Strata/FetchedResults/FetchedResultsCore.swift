@@ -112,12 +112,13 @@ final class FetchedResultsCore {
         guard namePath != nil else { return nil }
         var names: [String] = []
         names.reserveCapacity(objects.count)
-        var seen: Set<String> = []
+        // The objects are in the store's order, whose equality parts "é" from "e" with an accent.
+        var seen: Set<ExactText> = []
         var pace = ControlPace(control, every: 64)
         for (index, object) in objects.enumerated() {
             try pace.step()
             let name = sectionName(of: object)
-            if name != names.last, !seen.insert(name).inserted {
+            if names.last.map(name.isExactly) != true, !seen.insert(ExactText(name)).inserted {
                 throw DescribedError(
                     .coreData,
                     userInfo: [
@@ -168,11 +169,11 @@ final class FetchedResultsCore {
 
     /// The titles and the first section of each.
     var indexTitles: [(title: String, section: Int)] {
-        var seen: Set<String> = []
+        var seen: Set<ExactText> = []
         var found: [(title: String, section: Int)] = []
         guard namePath != nil else { return found }
         for (index, section) in (list?.sections ?? []).enumerated() {
-            if let title = section.indexTitle, seen.insert(title).inserted { found.append((title, index)) }
+            if let title = section.indexTitle, seen.insert(ExactText(title)).inserted { found.append((title, index)) }
         }
         return found
     }
@@ -199,7 +200,7 @@ final class FetchedResultsCore {
             observer = nil
             context.followers?.remove(self)
         } else if observer == nil {
-            let core = WeakCore(core: self)
+            let core = WeakCore(self)
             observer = NotificationCenter.default.addObserver(
                 forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
             ) { core.core?.contextDidChange($0) }
@@ -246,7 +247,7 @@ final class FetchedResultsCore {
         let id = UUID()
         let (stream, continuation) = AsyncStream<FetchedResultsDifference>.makeStream()
         streams[id] = continuation
-        let core = WeakCore(core: self)
+        let core = WeakCore(self)
         continuation.onTermination = { _ in
             // On the context's queue, since that is where the streams are looked at.
             core.core?.context.perform {
@@ -293,7 +294,7 @@ final class FetchedResultsCore {
         saveObserver = nil
         temporaryIDs = countTemporaryIDs()
         guard temporaryIDs > 0 else { return }
-        let core = WeakCore(core: self)
+        let core = WeakCore(self)
         saveObserver = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: context, queue: nil
         ) { _ in core.core?.contextDidSave() }
@@ -352,6 +353,14 @@ final class FetchedResultsCore {
 }
 
 /// Unchecked: only used on the context's queue, but for taking the reference.
-struct WeakCore: @unchecked Sendable {
+struct WeakCore: SweptReference, @unchecked Sendable {
     weak var core: FetchedResultsCore?
+    let identity: ObjectIdentifier
+
+    init(_ core: FetchedResultsCore) {
+        self.core = core
+        identity = ObjectIdentifier(core)
+    }
+
+    var isAlive: Bool { core != nil }
 }

@@ -100,7 +100,7 @@ struct FetchedResultsUpdate {
             if !removed.isEmpty, removed.contains(id) { continue }
             if !changed.isEmpty, changed.contains(id), let object = element as? NSManagedObject {
                 let hasMoved =
-                    names.map { core.sectionName(of: object) != $0[index] } ?? false
+                    names.map { !core.sectionName(of: object).isExactly($0[index]) } ?? false
                     || isOutOfOrder(object, at: index, after: kept.last)
                 if hasMoved {
                     moving.append(object)
@@ -191,7 +191,7 @@ struct FetchedResultsUpdate {
             }
             let from = old.path(oldIndex)
             let hasMoved =
-                old.sections[from.section].name != list.sections[to.section].name
+                !old.sections[from.section].name.isExactly(list.sections[to.section].name)
                 || (!settled.contains(id) && stayed.hasMoved(id))
             let change = ObjectChange(
                 object: object, type: hasMoved ? .move : .update, from: from, to: to, fromIndex: oldIndex,
@@ -203,16 +203,16 @@ struct FetchedResultsUpdate {
     }
 
     private mutating func compareSections() {
-        let before = old.sections.map(\.name)
-        let after = list.sections.map(\.name)
+        let before = old.sections.map { ExactText($0.name) }
+        let after = list.sections.map { ExactText($0.name) }
         if before == after { return }
         let names = (before: Set(before), after: Set(after))
-        for (index, section) in old.sections.enumerated().reversed() where !names.after.contains(section.name) {
+        for (index, section) in old.sections.enumerated().reversed() where !names.after.contains(before[index]) {
             // Nothing is left of it.
             let empty = FetchedSection(section.name, [], core)
             sections.append(SectionChange(section: empty, index: index, type: .delete))
         }
-        for (index, section) in list.sections.enumerated() where !names.before.contains(section.name) {
+        for (index, section) in list.sections.enumerated() where !names.before.contains(after[index]) {
             sections.append(SectionChange(section: section, index: index, type: .insert))
         }
     }

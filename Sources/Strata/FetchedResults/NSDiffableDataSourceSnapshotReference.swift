@@ -57,18 +57,24 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying, S
 
     /// The position of a section, `NSNotFound` if there is no such one.
     public func index(ofSectionIdentifier sectionIdentifier: Any) -> Int {
-        sections.firstIndex { $0.name == sectionIdentifier as? String } ?? NSNotFound
+        section(sectionIdentifier) ?? NSNotFound
     }
 
     /// The same object, which never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
     private func items(_ identifier: Any) -> [NSManagedObjectID] {
-        guard let section = sections.first(where: { $0.name == identifier as? String }) else {
+        guard let section = section(identifier) else {
             programmerError(
                 "NSDiffableDataSourceSnapshotReference", "there is no section of the identifier",
                 "Use one of sectionIdentifiers")
         }
-        return section.items
+        return sections[section].items
+    }
+
+    /// Sections are told apart as the store tells texts apart, by their scalars.
+    private func section(_ identifier: Any) -> Int? {
+        guard let name = identifier as? String else { return nil }
+        return sections.firstIndex { $0.name.isExactly(name) }
     }
 }

@@ -168,7 +168,7 @@ open class NSFetchedResultsController<ResultType>: NSObject {
     /// - Precondition: the title stands at that index.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
         let titles = core.indexTitles
-        guard titles.indices.contains(sectionIndex), titles[sectionIndex].title == title else {
+        guard titles.indices.contains(sectionIndex), titles[sectionIndex].title.isExactly(title) else {
             programmerError(
                 "NSFetchedResultsController.section(forSectionIndexTitle:at:)",
                 "the title is not at index \(sectionIndex) of sectionIndexTitles", "Pass a title with its own index")

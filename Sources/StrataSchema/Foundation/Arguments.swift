@@ -39,7 +39,10 @@ extension Array: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { NSArray(array: self) }
 }
 extension Set: @retroactive CVarArg, @retroactive _CVarArgObject {
-    public var _cVarArgObject: any CVarArg { NSSet(array: Array(self)) }
+    public var _cVarArgObject: any CVarArg {
+        // Foundation's sets cannot have decimals.
+        contains(where: AnyElements.isDecimal) ? NSArray(array: Array(self)) : NSSet(array: Array(self))
+    }
 }
 extension Dictionary: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg {

@@ -18,12 +18,12 @@ package enum CollectionOperator {
                 return inner.elements.compactMap { AnyElements.plain($0) }
             }
             if name == "@unionOfArrays" { return values }
-            return name == "@distinctUnionOfArrays" ? distinct(values) : NSSet(array: values)
+            return name == "@distinctUnionOfArrays" ? distinct(values) : AnyElements.set(of: values)
         case "@unionOfObjects":
             return values(collection.elements, rest)
         case "@distinctUnionOfObjects":
             let unique = distinct(values(collection.elements, rest))
-            return collection.isUnordered ? NSSet(array: unique) : unique
+            return collection.isUnordered ? AnyElements.set(of: unique) : unique
         default:
             return aggregate(name, values(collection.elements, rest), of: collection)
         }

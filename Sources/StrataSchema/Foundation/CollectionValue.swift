@@ -89,6 +89,22 @@ package struct AnyElements {
         }
     }
 
+    /// A set of values: Foundation's, or Swift's where a decimal is among them. To compute the hash of an
+    /// `NSDecimalNumber`, which a set asks for, ends in a stack overflow on Linux.
+    package static func set(of values: [Any]) -> Any {
+        guard values.contains(where: isDecimal) else { return NSSet(array: values) }
+        return Set(values.compactMap { ($0 as? NSDecimalNumber)?.decimalValue as AnyHashable? ?? $0 as? AnyHashable })
+    }
+
+    /// As ``set(of:)``, ordered; with a decimal, an array of the values without repetitions.
+    static func orderedSet(of values: [Any]) -> Any {
+        values.contains(where: isDecimal) ? CollectionOperator.distinct(values) : NSOrderedSet(array: values)
+    }
+
+    package static func isDecimal(_ value: Any) -> Bool {
+        type(of: value) == NSDecimalNumber.self || type(of: value) == Decimal.self
+    }
+
     /// Whether a value is of a type that most are of, which needs no cast to be told.
     package static func isSurelyPlain(_ value: Any) -> Bool {
         let type = type(of: value)

@@ -89,8 +89,8 @@ package enum KeyValueAccess {
                 values.append(NSNull())
             }
         }
-        if collection.isUnordered { return NSSet(array: values) }
-        return collection.isOrderedSet ? NSOrderedSet(array: values) : values
+        if collection.isUnordered { return AnyElements.set(of: values) }
+        return collection.isOrderedSet ? AnyElements.orderedSet(of: values) : values
     }
 
     /// The value of a stored property.

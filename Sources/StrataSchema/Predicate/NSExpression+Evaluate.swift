@@ -57,7 +57,7 @@ extension NSExpression {
             return predicate.evaluate(with: context.object, substitutionVariables: inner.bindings)
         }
         let values = found.map { $0 ?? NSNull() }
-        return elements.isUnordered ? NSSet(array: values) : values
+        return elements.isUnordered ? AnyElements.set(of: values) : values
     }
 
     private static func combine(_ type: ExpressionType, _ left: Any?, _ right: Any?) -> Any? {
@@ -70,6 +70,6 @@ extension NSExpression {
             case .intersectSet: left.filter { right.contains(Operand.Key(Operand($0))) }
             default: left.filter { !right.contains(Operand.Key(Operand($0))) }
             }
-        return NSSet(array: CollectionOperator.distinct(values.compactMap { $0 }))
+        return AnyElements.set(of: CollectionOperator.distinct(values.compactMap { $0 }))
     }
 }

@@ -62,8 +62,7 @@ extension Operand {
         case (.uuid(let left), .uuid(let right)): return left == right
         case (.data(let left), .data(let right)): return left == right
         case (.list(let left), .list(let right)): return Self.listsEqual(left, right)
-        case (.dictionary(let left), .dictionary(let right)):
-            return left.foundationDictionary?.isEqual(right.foundationDictionary) ?? false
+        case (.dictionary(let left), .dictionary(let right)): return Self.dictionariesEqual(left, right)
         case (.object(let left), .object(let right)): return Self.objectsEqual(left, right)
         default: return compare(other) == 0
         }
@@ -75,6 +74,15 @@ extension Operand {
         }
         return left.elements.count == right.elements.count
             && zip(left.elements, right.elements).allSatisfy { Operand($0).equals(Operand($1)) }
+    }
+
+    private static func dictionariesEqual(_ left: any DictionaryValue, _ right: any DictionaryValue) -> Bool {
+        guard let left = left.foundationDictionary, let right = right.foundationDictionary, left.count == right.count
+        else { return false }
+        return left.allKeys.allSatisfy { key in
+            guard let value = left.object(forKey: key), let other = right.object(forKey: key) else { return false }
+            return Operand(value).equals(Operand(other))
+        }
     }
 
     private static func objectsEqual(_ left: Any, _ right: Any) -> Bool {
@@ -112,7 +120,9 @@ extension Operand {
         case .list(let elements):
             // Order-independent, since a set may equal a list of the same elements.
             hasher.combine(Set(elements.elements.map { Key(Operand($0)) }))
-        case .dictionary(let value): hasher.combine(value.anyValues.count)
+        case .dictionary(let value):
+            // Without the keys, whose equality is Foundation's.
+            hasher.combine(value.anyValues.reduce(value.anyValues.count) { $0 &+ Key(Operand($1)).hashValue })
         case .object(let value):
             if let value = value as? AnyHashable { hasher.combine(value) }
         }

@@ -85,7 +85,7 @@ struct ObjectMerge {
     }
 
     private func isStored(_ value: Any?, _ slot: Int, _ row: Row) -> Bool {
-        (value as? AnyHashable) == ColumnComparison(object).value(slot, row.block, row.index)
+        ExactText.comparable(value) == ColumnComparison(object).value(slot, row.block, row.index)
     }
 
     /// The object gives up its changes and becomes a fault.
@@ -274,7 +274,8 @@ struct ColumnComparison {
             if column.isExternal(row) { return object.readExternal(column.external(row)) }
             return Array(column.bytes(row))
         }
-        return ColumnBoxing.box(column, row, info.kind, info.attribute) { object.readExternal($0) } as? AnyHashable
+        return ExactText.comparable(
+            ColumnBoxing.box(column, row, info.kind, info.attribute) { object.readExternal($0) })
     }
 }
 

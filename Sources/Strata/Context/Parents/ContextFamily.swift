@@ -52,28 +52,25 @@ struct KnownSequences {
 final class ContextChildren: @unchecked Sendable {
     // Unchecked: contexts are only asked to perform a block, or given the coordinator before they are used.
 
-    private struct WeakContext {
-        weak var context: NSManagedObjectContext?
-    }
-
     private let lock = Mutex<Void>(())
-    private var children: [WeakContext] = []
+    private var children = SweptList<ContextReference>()
     private weak var sharedIDs: PermanentIDs?
 
     /// The children that are alive.
     var all: [NSManagedObjectContext] {
-        lock.locked { children.compactMap(\.context) }
+        lock.locked { children.all }.compactMap(\.context)
     }
 
+    var isEmpty: Bool { lock.locked { children.count(upTo: 1) } == 0 }
+
+    var isOnlyOne: Bool { lock.locked { children.count(upTo: 2) } == 1 }
+
     func add(_ child: NSManagedObjectContext) {
-        lock.locked {
-            children.removeAll { $0.context == nil }
-            children.append(WeakContext(context: child))
-        }
+        lock.locked { children.insert(child.reference) }
     }
 
     func remove(_ child: NSManagedObjectContext) {
-        lock.locked { children.removeAll { $0.context == nil || $0.context === child } }
+        lock.locked { children.remove(child.reference.identity) }
     }
 
     /// The table of a root's descendants; nil when there are none.

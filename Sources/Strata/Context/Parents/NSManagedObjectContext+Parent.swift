@@ -177,9 +177,8 @@ extension NSManagedObjectContext {
     /// Called when the context has forgotten all objects. What its root is saving just now nobody below hears of before
     /// that is done, and then by its permanent name.
     final func forgetPermanentIDs() {
-        guard let link, link.parent.link == nil, allChildren.isEmpty, link.parent.allChildren.count == 1 else {
-            return
-        }
+        guard let link, link.parent.link == nil, children?.isEmpty != false, link.parent.children?.isOnlyOne == true
+        else { return }
         link.permanentIDs.removeAll()
     }
 
@@ -226,7 +225,7 @@ extension NSManagedObjectContext {
     /// Remembers that the context's objects are as new as the stores: what children read before does not count as
     /// out of date any more.
     final func noteMerged() {
-        guard link == nil, !allChildren.isEmpty else { return }
+        guard link == nil, children?.isEmpty == false else { return }
         for handle in coordinator?.persistentStores.compactMap(\.handle) ?? [] {
             knownSequences[ObjectIdentifier(handle)] = KnownSequences(merged: handle.log.snapshot.sequence)
         }
@@ -234,7 +233,7 @@ extension NSManagedObjectContext {
 
     /// Remembers that a transaction of a store was this context's own.
     final func noteSaved(_ sequence: UInt64, _ handle: StoreHandle) {
-        guard !allChildren.isEmpty else { return }
+        guard children?.isEmpty == false else { return }
         knownSequences[ObjectIdentifier(handle), default: KnownSequences()].insert(sequence)
     }
 }

@@ -3,6 +3,9 @@ import StrataIO
 /// What a context is only asked through to perform a block.
 typealias ContextReference = BackReference<NSManagedObjectContext>
 
-extension ContextReference {
+extension ContextReference: SweptReference {
+    // The list holds the reference, so that no other has its identity.
+    var identity: ObjectIdentifier { ObjectIdentifier(self) }
+
     var context: NSManagedObjectContext? { target }
 }

@@ -115,7 +115,7 @@ struct ObjectUndo {
     static func isEqual(_ first: Any?, _ second: Any?) -> Bool {
         guard let first, let second else { return first == nil && second == nil }
         if let object = first as? NSManagedObject { return isReference(second, to: object) ?? false }
-        guard let first = first as? AnyHashable, let second = second as? AnyHashable else { return false }
+        guard let first = ExactText.comparable(first), let second = ExactText.comparable(second) else { return false }
         return first == second
     }
 

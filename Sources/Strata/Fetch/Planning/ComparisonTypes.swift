@@ -148,7 +148,7 @@ struct ComparisonTypes {
             if changed.allSatisfy({ $0 == nil }) { return nil }
             let all: [Any] = zip(members, changed).map { $1 ?? $0 ?? NSNull() }
             let isUnordered = value.flatMap { AnyElements($0) }?.isUnordered == true
-            return NSExpression(form: .constant(isUnordered ? NSSet(array: all) : all))
+            return NSExpression(form: .constant(isUnordered ? AnyElements.set(of: all) : all))
         case .aggregate(let elements):
             let changed = try elements.map { try single($0, target) }
             if changed.allSatisfy({ $0 == nil }) { return nil }

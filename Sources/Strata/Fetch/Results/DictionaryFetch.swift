@@ -257,16 +257,18 @@ struct DictionaryFetch {
                 return SortKeys.precedes(a, b, sorts)
             }
         }
-        var results = try entries.map { entry in
+        if plan.isDistinct {
+            // Foundation's dictionaries have their count as hash, and its decimals none that ends.
+            let names = dictionaries.columns.map(\.name)
+            var seen: Set<[Operand.Key]> = []
+            entries = try entries.filter { entry in
+                try pace.step()
+                return seen.insert(names.map { Operand.Key(Operand(entry.values[$0])) }).inserted
+            }
+        }
+        let results = try entries.map { entry in
             try pace.step()
             return NSDictionary(dictionary: entry.values)
-        }
-        if plan.isDistinct {
-            var seen: Set<NSDictionary> = []
-            results = try results.filter { result in
-                try pace.step()
-                return seen.insert(result).inserted
-            }
         }
         if plan.offset == 0, results.count <= plan.limit { return results }
         return Array(results.dropFirst(plan.offset).prefix(plan.limit))

@@ -65,7 +65,7 @@ final class KeyPathObserver<Object: NSManagedObject, Value>: PropertyObserver, @
         guard depth == 0, let object = object as? Object else { return }
         guard !object.isFault || options.contains(.new) else { return tell(object, nil) }
         let new = object[keyPath: keyPath]
-        if let old = old as? AnyHashable, let new = new as? AnyHashable, old == new {
+        if let old = ExactText.comparable(old), let new = ExactText.comparable(new), old == new {
             self.old = nil
             return
         }

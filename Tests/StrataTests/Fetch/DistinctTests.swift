@@ -1,0 +1,100 @@
+import CoreData
+import Foundation
+import Strata
+import Testing
+
+/// Rows and values without repetitions, however many there are, and of whatever type.
+///
+/// The hash of Foundation's dictionaries is their count, so that a set of them compared each row with all before; that
+/// of its decimals ends in a stack overflow.
+@Suite struct DistinctTests {
+    private static func model() -> NSManagedObjectModel {
+        let item = GraphModel.entity("Item")
+        item.properties = [
+            GraphModel.attribute("a", .integer64AttributeType), GraphModel.attribute("price", .decimalAttributeType),
+            GraphModel.attribute("title", .stringAttributeType),
+            GraphModel.attribute("list", .transformableAttributeType),
+        ]
+        return makeModel([item])
+    }
+
+    private func request(_ names: [String]) -> NSFetchRequest<NSDictionary> {
+        let request = NSFetchRequest<NSDictionary>(entityName: "Item")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = names
+        request.returnsDistinctResults = true
+        return request
+    }
+
+    /// Eight times as many rows take about eight times as long, not sixty-four.
+    @Test func theTimeGrowsWithTheRows() throws {
+        let store = try TestStore(.memory, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            func duration(upTo count: Int) throws -> Duration {
+                let start = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+                let rows = (start..<count).map { ["a": $0, "title": "t\($0 % 97)"] as [String: Any] }
+                try context.execute(NSBatchInsertRequest(entityName: "Item", objects: rows))
+                let clock = ContinuousClock()
+                let begin = clock.now
+                let found = try context.fetch(request(["a", "title"])).count
+                #expect(found == count)
+                return clock.now - begin
+            }
+            _ = try duration(upTo: 100)
+            let few = try duration(upTo: 2_000)
+            let many = try duration(upTo: 16_000)
+            #expect(many < few * 24, "\(few) for 2,000 rows, \(many) for 16,000")
+        }
+    }
+
+    @Test(arguments: StoreKind.allCases) func rowsOfEveryTypeAreToldApart(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            for number in 0..<30 {
+                let values: [String: Any?] = [
+                    "a": number % 3 == 0 ? nil : number % 3, "price": NSDecimalNumber(string: "\(number % 4).50"),
+                    "title": number % 5 == 0 ? nil : "t\(number % 2)", "list": ["k": number % 2],
+                ]
+                _ = context.insert("Item", values)
+            }
+            try context.save()
+            for (names, count) in [(["a"], 3), (["price"], 4), (["a", "price"], 12), (["title"], 3), (["list"], 2)] {
+                #expect(try context.fetch(request(names)).count == count, "\(names)")
+            }
+            let page = request(["a", "price"])
+            page.sortDescriptors = [
+                NSSortDescriptor(key: "price", ascending: false), NSSortDescriptor(key: "a", ascending: true),
+            ]
+            page.fetchOffset = 1
+            page.fetchLimit = 3
+            let rows = try context.fetch(page).map { "\($0["price"] ?? "-") \($0["a"] ?? "-")" }
+            #expect(rows == ["3.5 1", "3.5 2", "2.5 -"])
+        }
+    }
+
+    /// A set of decimals stopped the program: by key-value coding, with collection operators, and as a list of `IN`.
+    @Test(arguments: StoreKind.allCases) func setsOfDecimalsAreSets(_ kind: StoreKind) throws {
+        let store = try TestStore(kind, Self.model())
+        let context = store.context()
+        try context.performAndWait {
+            for number in 0..<6 {
+                _ = context.insert("Item", ["a": number, "price": NSDecimalNumber(string: "\(number % 3).25")])
+            }
+            try context.save()
+            let all = Set(try context.all("Item"))
+            let prices: Set<Decimal> = [0.25, 1.25, 2.25]
+            #expect((all as NSSet).value(forKey: "price") as? Set<Decimal> == prices)
+            #expect((all as NSSet).value(forKeyPath: "@distinctUnionOfObjects.price") as? Set<Decimal> == prices)
+            #expect((NSOrderedSet(array: Array(all)).value(forKey: "price") as? [Any])?.count == 3)
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+            request.predicate = NSPredicate(format: "price IN %@", [Decimal(string: "0.25")!, 1.25] as Set<Decimal>)
+            #expect(try context.count(for: request) == 4)
+            request.predicate = NSPredicate(format: "price IN %@", [0.25, 1.25] as Set<Double>)
+            #expect(try context.count(for: request) == 4)
+            request.predicate = NSPredicate(format: "NOT (price IN %@)", argumentArray: [[0.25, 1.25] as Set<Double>])
+            #expect(try context.count(for: request) == 2)
+        }
+    }
+}
